@@ -1,4 +1,4 @@
-/** The `tool` facts of a call, shared by the engine and by commands that decide hypothetical calls. */
+/** The `tool` and `agent` facts of a call, shared by the engine and by commands that decide hypothetical calls. */
 import type { BoundAgent, BoundTool, AgentSnapshot } from '../spec/snapshot.ts'
 import type { CallFacts } from './condition/decision.ts'
 
@@ -19,4 +19,19 @@ export const factsOfAgent = (agent: BoundAgent, child: AgentSnapshot | undefined
   wire_name: agent.wire,
   kind: 'agent',
   labels: child?.labels ?? {},
+})
+
+/** The `agent` facts: the agent that makes the call. */
+export const factsOfCaller = ({
+  id,
+  version,
+  riskTier,
+  classifications,
+  labels,
+}: Pick<AgentSnapshot, 'id' | 'version' | 'riskTier' | 'classifications' | 'labels'>): CallFacts['agent'] => ({
+  id,
+  version,
+  ...(riskTier !== undefined && { risk_tier: riskTier }),
+  classifications,
+  labels,
 })

@@ -34,6 +34,7 @@ import { createConsoleCode, endConsoleSession, listConsoleSessions } from './ope
 import { identifyOnChannel, type IdentifyOperator } from './operator/people/identify.ts'
 import { createKey, createOperatorKey, listKeys, revokeKey } from './operator/keys.ts'
 import { getOutline, getStep } from './operator/outline.ts'
+import { getHolders } from './operator/steer/holders.ts'
 import { deployVersion, publishClosure } from './operator/versions/publish.ts'
 import { listRestored, releaseRestored } from './operator/restored.ts'
 import { resumeRun, retryRun } from './operator/steer/resume.ts'
@@ -78,6 +79,7 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /keys/:id/revoke': revokeKey,
   'POST /runs': startRun,
   'GET /runs': listRuns,
+  'GET /runs/:id/holders': getHolders,
   'GET /runs/:id/outline': getOutline,
   'GET /runs/:id/step': getStep,
   'GET /runs/:id/calls': listCalls,

@@ -1,5 +1,6 @@
 /** `svc.config.yaml` after its shape check. Source: command line, 1.5; decisions, sections 13 to 15. */
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
+import type { TokenRates } from './price.ts'
 
 export type ProviderType =
   'anthropic' | 'openai' | 'openai-compatible' | 'gemini' | 'azure-openai' | 'bedrock' | 'scripted' | 'replay' | 'auto'
@@ -82,12 +83,7 @@ export interface ProfileConfig {
 }
 
 /** Own price of a model: decimal text per million tokens. */
-export interface PriceConfig {
-  readonly input: string
-  readonly output: string
-  readonly cached_input?: string
-  readonly cache_write?: string
-  readonly reasoning?: string
+export interface PriceConfig extends TokenRates {
   /** `USD` when absent. */
   readonly currency?: string
   readonly context_window?: number

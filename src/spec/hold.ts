@@ -94,7 +94,8 @@ export const isHeldUntilRestart = ({ state }: Pick<Run, 'state'>): boolean => {
   return held !== undefined && mayEndByRestart(held.outage)
 }
 
-const findHeld = (state: Run['state']) => heldAttempts(state).find(({ outage }) => isHeldBy(outage))
+/** The outage that holds a run in this state, and its next attempt. */
+export const findHeld = (state: Run['state']) => heldAttempts(state).find(({ outage }) => isHeldBy(outage))
 
 function heldAttempts(state: Run['state']): readonly { readonly outage: Outage; readonly until?: Instant }[] {
   if (state.at === 'thinking' && state.outage) return [{ outage: state.outage }]
@@ -114,7 +115,7 @@ export const HOLD_TEXTS: Readonly<Record<RunHold['reason'], string>> = {
   secret_missing: 'a secret is missing where the server runs (svc secrets check)',
   quota_spent: "a quota is spent: the account's at the model's vendor, or the plan of the workspace for the day",
   storage_full: 'the disk of the server is full',
-  paused: 'an operator paused it (svc stop --list tells who and why)',
+  paused: 'an operator paused it',
   timer: 'it waits for a time',
   signal: 'it waits for a signal, which svc runs conversation names (svc signal)',
   external: 'work outside has yet to report its end (svc complete)',

@@ -70,3 +70,25 @@ export interface PolicySet {
   /** Digest of everything above but paths, lines and pointers. */
   readonly digest: Digest
 }
+
+/**
+ * The entries that apply to a call, each once: those of the agent itself, then the gates and allow lists that it inherits. Grants
+ * of ancestors do not apply.
+ * @param ancestors sets of the agents that delegate to it, nearest first
+ * @param call its wire name, and the logical id of the called tool or agent
+ */
+export function entriesForCall(
+  own: PolicySet,
+  ancestors: readonly PolicySet[],
+  call: { readonly wire: string; readonly id: string },
+): readonly { readonly entry: PolicyEntry; readonly from: PolicySet }[] {
+  const ids = new Set(own.index[call.wire])
+  const found = new Map(own.entries.filter(({ id }) => ids.has(id)).map((entry) => [entry.id, { entry, from: own }]))
+  for (const from of ancestors)
+    for (const entry of from.entries) {
+      const { id, effect, scope = call.id } = entry
+      if (effect !== 'grant' && scope === call.id && from.inherited.includes(id) && !found.has(id))
+        found.set(id, { entry, from })
+    }
+  return [...found.values()]
+}

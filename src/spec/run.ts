@@ -302,7 +302,8 @@ export const originFields = ({ origin }: Pick<Run, 'origin'>): OriginFields => {
   return kind === 'retry' ? { retryOf: runId } : { forkOf: runId, ...(step !== undefined && { forkStep: step }) }
 }
 
-interface OriginFields {
+/** The origin of a run as its views name it. */
+export interface OriginFields {
   readonly retryOf?: string
   readonly forkOf?: string
   readonly forkStep?: number

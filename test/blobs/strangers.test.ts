@@ -3,13 +3,14 @@
  * Where one is absent its test is skipped and says so.
  */
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openStorage, type Opened } from './storage.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const run = promisify(execFile)
 let opened: Opened
@@ -32,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await opened.close()
-  rmSync(directory, { recursive: true })
+  removeDirectory(directory)
 })
 
 const has = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0

@@ -44,9 +44,9 @@ test('a pause stands wherever the agent is shown, with the command that ends it,
   const [list, one, status] = await screens()
   expect(list).toMatch(/^acme\.refund-desk +1\.0\.0 \(paused\) /m)
   expect(list).toMatch(/^acme\.fraud-check +- /m)
-  expect(one).toContain(
-    '\npaused\ttool acme.refunds, by the operator: the bank called (svc stop --tool acme.refunds --resume)\n',
-  )
+  const paused =
+    /^tool acme\.refunds since \S+Z, by the operator \(the bank called\); svc stop --tool acme\.refunds --resume ends it$/
+  expect(/^paused\t(.*)$/m.exec(one ?? '')?.[1] ?? '').toMatch(paused)
   expect(status).toContain('\n  paused: tool acme.refunds\n')
   expect(status).toContain('\n  svc stop --tool acme.refunds --resume ')
   expect(await shown(['agents', 'list'])).toContain('acme.refund-desk\t1.0.0\t')
@@ -58,6 +58,21 @@ test('a run says what it waits for, and how that is answered', async () => {
   const { items } = JSON.parse(await shown(['inbox', '--json'])) as { items: { userTaskId: string }[] }
   const [task] = items.map(({ userTaskId }) => userTaskId.slice(-6))
   expect(await shown(['runs', 'get', run])).toContain(`\nwaits\tapproval of refunds (svc approve ${task})\n`)
+})
+
+test('a run names who paused its agent, when and why, until that is over', async () => {
+  await svc(['agents', 'pause', 'acme.refund-desk', '--reason', 'the bank called'])
+  expect(await shown(['runs', 'get', run])).toMatch(
+    /\npaused\tagent acme\.refund-desk since \S+Z, by the operator \(the bank called\); svc stop --agent acme\.refund-desk --resume ends it\n/,
+  )
+  expect(JSON.parse(await shown(['runs', 'get', run, '--json']))).toMatchObject({
+    runId: run,
+    heldBy: {
+      pauses: [{ kind: 'agent', name: 'acme.refund-desk', by: 'operator:operator', reason: 'the bank called' }],
+    },
+  })
+  await svc(['agents', 'resume', 'acme.refund-desk'])
+  expect(await shown(['runs', 'get', run, '--json'])).not.toContain('heldBy')
 })
 
 test('a status that no run has is refused, in either case it is found', async () => {
@@ -159,7 +174,7 @@ test('waiting runs of an agent that a wider version would take are told one by o
   expect([all.code, all.stdout, all.stderr]).toEqual([
     2,
     '',
-    expect.stringContaining(`${run.slice(-6)} stays where it is: ${why}`),
+    expect.stringContaining(`error[migration_widens]: ${why}`),
   ])
   expect(await shown(['runs', 'get', run])).toContain('\nversion\t1.0.0\n')
 })

@@ -3,11 +3,12 @@
  * `SVC_TEST_ENGINE` is docker or podman. Skipped where no image is named, since a build takes minutes and needs a registry.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { removeDirectory } from '../remove-directory.ts'
 
 const image = process.env['SVC_TEST_IMAGE']
 const engine = process.env['SVC_TEST_ENGINE'] ?? 'docker'
@@ -32,7 +33,7 @@ describe.skipIf(image === undefined)('the image', { timeout: 120_000 }, () => {
   beforeAll(() => chmodSync(home, 0o777))
   afterAll(() => {
     call(['rm', '--force', '--volumes', name])
-    rmSync(home, { recursive: true, force: true })
+    removeDirectory(home)
   })
 
   test('runs as a user without privileges, on a root that cannot be written', () => {

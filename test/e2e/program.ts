@@ -1,9 +1,10 @@
 /** The real binary, as a person, a pipeline or another program starts it. */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { removeDirectory } from '../remove-directory.ts'
 
 const BIN = resolve(import.meta.dirname, '../../bin/svc.js')
 /** The same in the build for tests. */
@@ -149,7 +150,7 @@ function copy(from: string): Project {
 
 function emptyProject(): Project {
   const directory = mkdtempSync(join(tmpdir(), 'svc-test-'))
-  return { directory, data: join(directory, '.svc'), remove: () => rmSync(directory, { recursive: true, force: true }) }
+  return { directory, data: join(directory, '.svc'), remove: () => removeDirectory(directory) }
 }
 
 export interface Access {

@@ -2,7 +2,7 @@
  * Random histories of two and three runs that want the same effects, with crashes, lost outcomes, retries, releases and people
  * who answer at random. In the world each effect happens once, and once more for each time that a person let it happen again.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
@@ -27,6 +27,7 @@ import {
   WORKSPACE,
 } from './bench.ts'
 import { createCrashingProcess, type Crash } from './crashing-process.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const SCHEDULES = Number(process.env['SVC_SCHEDULES'] ?? 60)
 const ROUNDS = 60
@@ -89,7 +90,7 @@ interface RaceHistory {
 
 const directories: string[] = []
 afterEach(() => {
-  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true })
+  for (const directory of directories.splice(0)) removeDirectory(directory)
 })
 
 const AGENTS = ['one', 'two', 'three'].map((name) => snapshotOf({ name, tools: TOOLS }))

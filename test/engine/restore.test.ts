@@ -1,5 +1,5 @@
 /** A backup is taken at any moment of a run, which then goes on to its end; what is restored repeats nothing by itself. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
@@ -21,12 +21,13 @@ import {
   type Bench,
   type BenchSpec,
 } from './bench.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const DAY = 24 * 3600_000
 const MINUTE = 60_000
 
 const directories: string[] = []
-afterEach(() => directories.splice(0).forEach((path) => rmSync(path, { recursive: true, force: true })))
+afterEach(() => directories.splice(0).forEach((path) => removeDirectory(path)))
 function newPath(): string {
   const directory = mkdtempSync(join(tmpdir(), 'svc-test-'))
   directories.push(directory)

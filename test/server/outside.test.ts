@@ -118,10 +118,30 @@ test('an operator stops a tool, sees what that holds, and lets it go on', async 
   expect(((await house.operator('GET /pauses')) as Pauses).items).toMatchObject([
     { kind: 'tool', name: 'acme.orders.lookup', paused: true, reason: 'wrong orders' },
   ])
+  await house.operator('POST /pauses', { kind: 'tool', name: 'acme.refunds', paused: true })
+  const { hold } = await house.get<RunStatusBody>(`/v1/runs/${runId}`)
+  expect(await house.operator(`GET /runs/${runId}/holders`)).toEqual({
+    runId,
+    hold,
+    // Not the pause of a tool that the run does not call now.
+    pauses: [
+      {
+        kind: 'tool',
+        name: 'acme.orders.lookup',
+        paused: true,
+        at: expect.any(String) as string,
+        by: 'operator:ana@acme.example',
+        reason: 'wrong orders',
+      },
+    ],
+    outages: [],
+  })
+  await house.operator('POST /pauses', { kind: 'tool', name: 'acme.refunds', paused: false })
   await house.operator('POST /pauses', { kind: 'tool', name: 'acme.orders.lookup', paused: false })
   await house.until(runId, 'engine.user_task.created')
+  expect(await house.operator(`GET /runs/${runId}/holders`)).toEqual({ runId, hold: null, pauses: [], outages: [] })
   expect(((await house.operator('GET /pauses')) as Pauses).items).toEqual([])
-  expect(((await house.operator('GET /pauses?all=true')) as Pauses).total).toBe(2)
+  expect(((await house.operator('GET /pauses?all=true')) as Pauses).total).toBe(4)
 })
 
 test.each([

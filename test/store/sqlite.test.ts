@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
@@ -28,10 +28,11 @@ import {
   runId,
   sessionId,
 } from './makers.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const clock: Clock = { now: () => NOW, monotonic: () => NOW }
 const root = mkdtempSync(join(tmpdir(), 'svc-store-'))
-afterAll(() => rmSync(root, { recursive: true }))
+afterAll(() => removeDirectory(root))
 let count = 0
 const newPath = () => join(root, `${count++}.db`)
 

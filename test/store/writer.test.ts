@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type Database from 'better-sqlite3'
@@ -8,6 +8,7 @@ import { createOutageLog } from '../../src/store/outage-log.ts'
 import { openBallast } from '../../src/store/sqlite/database/ballast.ts'
 import { createWriter } from '../../src/store/sqlite/database/writer.ts'
 import type { GroupWriter } from '../../src/store/sqlite/database/writer.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 let db: Database.Database
 let commits: string[]
@@ -123,7 +124,7 @@ test('the ballast is a file of its size, and is reserved again when there is spa
   expect(statSync(file).size).toBe(1000)
   const nowhere = openBallast(join(directory, 'none', 'ballast'), 1000, { monotonic: () => now })
   await vi.waitFor(() => expect(nowhere.isHeld()).toBe(false), 20_000)
-  rmSync(directory, { recursive: true })
+  removeDirectory(directory)
 })
 
 test('splits too many writes for one group into several, in order', async () => {

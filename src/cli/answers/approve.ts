@@ -9,6 +9,7 @@ import {
   nullable,
   object,
   optional,
+  resultsAnswer,
   string,
   type AnswerSchema,
 } from './schema.ts'
@@ -49,6 +50,11 @@ const answerReceipt: AnswerSchema<AnswerReceipt> = object({
 })
 
 export const receiptsAnswer = listAnswer(answerReceipt)
+
+/** Of several tasks, each with its receipt or why it was refused. */
+export const decidedTasks = resultsAnswer(answerReceipt, 'userTaskId')
+
+export const claimedTasks = resultsAnswer(inboxItem, 'userTaskId')
 
 export const probeAnswer: AnswerSchema<ProbeView> = object({
   userTaskId: string,

@@ -16,6 +16,8 @@ import {
   openObject,
   list,
   optional,
+  orRefused,
+  resultsAnswer,
   string,
   textByName,
   type AnswerSchema,
@@ -84,7 +86,7 @@ export const runOutline: AnswerSchema<RunOutline> = object({
 /** A timeline item of the API. */
 export const wholeStep = openObject({ runId: string, id: string, ordinal: integer, type: string, content: anyValue })
 
-export const runView: AnswerSchema<RunView> = object({
+const runFields = {
   runId: string,
   sessionId: string,
   agent: string,
@@ -105,9 +107,22 @@ export const runView: AnswerSchema<RunView> = object({
   forkStep: optional(integer),
   undoOf: optional(string),
   undoneCall: optional(string),
-})
+}
+
+export const runView: AnswerSchema<RunView> = object(runFields)
 
 export const runsAnswer = listAnswer(runView)
+
+/** `changed` is false where the run is on the version already. */
+const migratedRun: AnswerSchema<OperatorRoutes['POST /runs/:id/migrate']['answer']> = object({
+  ...runFields,
+  changed: boolean,
+})
+
+export const migratedRuns = resultsAnswer(migratedRun, 'runId')
+
+/** Of several runs, each as it is now, or why it was refused. */
+export const steeredRuns = resultsAnswer(runView, 'runId')
 
 const dryFork: AnswerSchema<DryForkView> = object({
   runId: string,
@@ -125,15 +140,23 @@ const dryFork: AnswerSchema<DryForkView> = object({
   cost: optional(costSum),
 })
 
-export const dryForksAnswer = openObject({ items: list(dryFork), total: integer, differing: integer })
+export const dryForksAnswer = object({
+  items: list(orRefused(dryFork, 'runId')),
+  total: integer,
+  differing: integer,
+})
 
-export const cancelledRuns = listAnswer<OperatorRoutes['POST /runs/:id/cancel']['answer']>(
-  object({ runId: string, before: string, after: string }),
-)
+const cancelledRun: AnswerSchema<OperatorRoutes['POST /runs/:id/cancel']['answer']> = object({
+  runId: string,
+  before: string,
+  after: string,
+})
+
+export const cancelledRuns = resultsAnswer(cancelledRun, 'runId')
 
 export const sessionAnswer = openObject({ id: string, status: string, agent: string, runs: list(runView) })
 
-export const uploadedFiles = listAnswer(
+export const uploadedFiles = resultsAnswer(
   object({
     objectKey: string,
     filename: string,
@@ -142,6 +165,7 @@ export const uploadedFiles = listAnswer(
     inputRef: anyValue,
     messageRef: anyValue,
   }),
+  'filename',
 )
 
 export const undoingRun: AnswerSchema<UndoingRunView> = object({

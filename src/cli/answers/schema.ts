@@ -4,6 +4,7 @@
  * which show its shape; and `svc schema output:COMMAND`.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import type { ItemError } from '../shell/act-on-each.ts'
 import type { CommandSpec } from '../shell/command.ts'
 
 /** A JSON Schema that accepts every `T`. */
@@ -75,6 +76,25 @@ export const listAnswer = <T>(
   item: AnswerSchema<T>,
 ): AnswerSchema<{ readonly items: readonly T[]; readonly total: number }> =>
   object({ items: list(item), total: integer })
+
+type RefusedItem<Name extends string> = Readonly<Record<Name, string>> & { readonly error: ItemError }
+
+/** An item, or why it was refused. @param name the field with its id */
+export const orRefused = <T, const Name extends string>(
+  { schema }: AnswerSchema<T>,
+  name: Name,
+): AnswerSchema<T | RefusedItem<Name>> => ({
+  schema: {
+    anyOf: [
+      schema,
+      object({ [name]: string, error: openObject({ code: string, message: string, hint: optional(string) }) }).schema,
+    ],
+  },
+})
+
+/** A list with a result for each thing that was named, in order. @param name the field with its id */
+export const resultsAnswer = <T, const Name extends string>(item: AnswerSchema<T>, name: Name) =>
+  listAnswer(orRefused(item, name))
 
 /** A body of the HTTP interface, by its name in `schemas/openapi.yaml`. */
 export const apiBodySchema = (name: string): AnswerSchema<unknown> => ({

@@ -1,8 +1,7 @@
 /** Checks for work that stands still: agents that operators have paused, and runs that an outage holds. */
 import { isFailure } from '../../base/failure.ts'
-import type { PauseView } from '../../spec/operator/operations.ts'
-import { describePaused, resumeCommandOf } from '../../spec/steer/pause.ts'
-import { describeApprover } from '../../spec/view/task-card.ts'
+import { resumeCommandOf } from '../../spec/steer/pause.ts'
+import { describePauseAct } from '../../spec/view/pause-words.ts'
 import { withOperator, type OperatorClient } from '../project/server/operator.ts'
 import type { Project } from '../project/project.ts'
 import { hasRegistry } from '../project/registry.ts'
@@ -16,7 +15,7 @@ export const workChecks: DoctorChecks = {
     askOperator(call, project, async (operator) => {
       const { items } = await operator.call('GET /pauses', { query: {} })
       if (items.length === 0) return healthy('nothing is paused')
-      return unhealthy(items.map(describePause).join('; '), items.map(resumeCommandOf).join('; '))
+      return unhealthy(items.map((pause) => describePauseAct(pause)).join('; '), items.map(resumeCommandOf).join('; '))
     }),
 
   held: (call, project) =>
@@ -45,7 +44,3 @@ async function askOperator(
     throw error
   }
 }
-
-/** `tool acme.refunds since 2026-11-23T09:12:00.000Z, by ana@acme.example (the bank called)` */
-const describePause = (pause: PauseView): string =>
-  `${describePaused(pause)} since ${pause.at}, by ${describeApprover(pause.by)}${pause.reason === null ? '' : ` (${pause.reason})`}`

@@ -5,7 +5,7 @@ import { readBoundedText } from '../../base/net/read-bounded.ts'
 /** Undefined where the file is missing or cannot be read. */
 export const statIfAny = (path: string): Stats | undefined => attempt(() => statSync(path))
 
-/** Like `statOf`, for a symbolic link itself. */
+/** As `statIfAny`, for a symbolic link itself. */
 export const linkStatIfAny = (path: string): Stats | undefined => attempt(() => lstatSync(path))
 
 /** Empty where the file is missing or cannot be read. */

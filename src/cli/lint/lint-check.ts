@@ -31,9 +31,20 @@ export interface VirtualDocument {
   readonly bytes: Uint8Array
 }
 
+/** One lint of a project: what is checked, and how. */
+interface LintJob {
+  readonly call: CommandContext
+  readonly project: Project
+  readonly workspace: Workspace
+  readonly options: LintOptions & { readonly published: RecordingRegistry }
+  /** False where contents differ from the files: policy tests, which read files, are not run then. */
+  readonly isWritten: boolean
+}
+
 /**
+ * Lints the documents, then once more with what the registry, MCP servers and policy tests add, where they add anything.
  * @param texts contents used instead of files, by path
- * @param isWritten false where `texts` differ from the files, so that policy tests, which read files, are not run
+ * @param isWritten false where `texts` differ from the files
  */
 export async function checkDocuments(
   call: CommandContext,
@@ -42,16 +53,13 @@ export async function checkDocuments(
   texts: FileContents,
   isWritten: boolean,
 ): Promise<CheckedProject> {
-  const { given, io } = call
   const workspace = await loadNamed(call, project, input, texts)
-  const registry = createRecordingRegistry(true)
-  const env = given.flag('check-env')
-    ? await (await import('../project/dot-env.ts')).withDotEnv(io.env, project.directory, workspace)
-    : undefined
-  const options = { ...optionsOf(call, project), published: registry, ...(env && { env }) }
-  const findings = lintWorkspace(workspace, options)
-  const facts = await factsFor(call, project, workspace, options, registry, findings, isWritten)
-  return { workspace, findings: facts ? lintWorkspace(workspace, { ...options, ...facts }) : findings }
+  const options = await optionsOf(call, project, workspace)
+  const job: LintJob = { call, project, workspace, options, isWritten }
+  const { findings, facts } = await askRegistry(job, lintWorkspace(workspace, options))
+  const all = { ...facts, ...(await listedTools(job)), ...(await testCoverage(job, findings)) }
+  const isMore = Object.keys(all).length > 0
+  return { workspace, findings: isMore ? lintWorkspace(workspace, { ...options, ...all }) : findings }
 }
 
 /** Loads the whole project; only the named paths are reported on. Standard input replaces a file. */
@@ -92,79 +100,73 @@ async function loadNamed(
   return { ...whole, focus: affected }
 }
 
-function optionsOf({ given }: CommandContext, { config }: Project): LintOptions {
+async function optionsOf(
+  { given, io }: CommandContext,
+  { config, directory }: Project,
+  workspace: Workspace,
+): Promise<LintJob['options']> {
   const configured = lintOptionsOf(config)
+  for (const name of Object.keys(configured.rules ?? {})) requireRule(name)
   return {
     ...configured,
     strict: given.flag('strict') || configured.strict === true,
-    rules: { ...knownRules(configured.rules ?? {}), ...severities(given.list('rule')) },
+    rules: { ...configured.rules, ...severities(given.list('rule')) },
     crossFile: given.choice('cross-file') !== false,
+    published: createRecordingRegistry(true),
+    ...(given.flag('check-env') && {
+      env: await (await import('../project/dot-env.ts')).withDotEnv(io.env, directory, workspace),
+    }),
   }
 }
 
-/** Facts for a second lint pass; undefined where there are none. */
-async function factsFor(
-  call: CommandContext,
-  project: Project,
-  workspace: Workspace,
-  options: LintOptions,
-  registry: RecordingRegistry,
-  findings: readonly Diagnostic[],
-  isWritten: boolean,
-): Promise<Partial<LintOptions> | undefined> {
-  const { known, facts } = hasRegistry(project)
-    ? await askRegistry(call, project, workspace, options, registry, findings)
-    : { known: findings, facts: await locksFor(project, workspace, options, findings) }
-  const live = call.given.flag('mcp-live')
-  const sound = isSound(options, known)
-  const hasTests = workspace.files.paths.some(isPolicyTest)
-  const tests =
-    sound &&
-    options.rules?.['policy/untested'] !== 'off' &&
-    hasTests &&
-    isWritten &&
-    // Errors in other files are not reported, but tests cannot run with them.
-    isSound(options, workspace.focus === undefined ? known : lintWorkspace(unfocused(workspace), options))
-  if (!live && !tests && options.strict !== true) return facts
-  const { askServers, runPolicyTests } = await import('./lint-facts.ts')
-  return {
-    ...facts,
-    ...(live && { mcp: await askServers(call, project, workspace) }),
-    ...(tests && { coverage: await runPolicyTests(call, project, workspace) }),
-    ...(!tests && sound && options.strict === true && (isWritten || !hasTests) && { coverage: new Map() }),
-  }
-}
-
-interface KnownFindings {
-  /** Findings that take published versions into account. */
-  readonly known: readonly Diagnostic[]
+/** Findings that take published versions into account, and facts for another pass. */
+interface RegistryAnswer {
+  readonly findings: readonly Diagnostic[]
   readonly facts: Partial<LintOptions>
 }
 
 /** Queries the registry, which needs a server or the data directory. */
-async function askRegistry(
-  call: CommandContext,
-  project: Project,
-  workspace: Workspace,
-  options: LintOptions,
-  registry: RecordingRegistry,
-  findings: readonly Diagnostic[],
-): Promise<KnownFindings> {
+async function askRegistry(job: LintJob, first: readonly Diagnostic[]): Promise<RegistryAnswer> {
+  const { call, project, workspace, options } = job
+  if (!hasRegistry(project)) return { findings: first, facts: await locksFor(job, first) }
   const [{ withOperator }, { loosenings }] = await Promise.all([
     import('../project/server/operator.ts'),
     import('./lint-facts.ts'),
   ])
   return await withOperator(project, call, async (operator) => {
-    const known = (await registry.fetch(operator)) ? lintWorkspace(workspace, options) : findings
+    const findings = (await options.published.fetch(operator)) ? lintWorkspace(workspace, options) : first
     return {
-      known,
+      findings,
       facts: {
         ...(isServerNamed(call, project) && { server: await serverFacts(operator) }),
-        ...(isSound(options, known) && { loosened: await loosenings(project, workspace, operator) }),
-        ...(await locksFor(project, workspace, options, known, operator)),
+        ...(isSound(options, findings) && { loosened: await loosenings(project, workspace, operator) }),
+        ...(await locksFor(job, findings, operator)),
       },
     }
   })
+}
+
+/** `--mcp-live`: the tools as the MCP servers list them now. */
+async function listedTools({ call, project, workspace }: LintJob): Promise<Pick<LintOptions, 'mcp'>> {
+  if (!call.given.flag('mcp-live')) return {}
+  const { askServers } = await import('./lint-facts.ts')
+  return { mcp: await askServers(call, project, workspace) }
+}
+
+/** What policy tests reach. Under `strict` a project without tests reaches nothing. */
+async function testCoverage(
+  { call, project, workspace, options, isWritten }: LintJob,
+  findings: readonly Diagnostic[],
+): Promise<Pick<LintOptions, 'coverage'>> {
+  if (!isSound(options, findings)) return {}
+  const hasTests = workspace.files.paths.some(isPolicyTest)
+  const isWanted = hasTests && isWritten && options.rules?.['policy/untested'] !== 'off'
+  // Errors in files that are not reported would stop the tests, too.
+  if (isWanted && (workspace.focus === undefined || isSound(options, lintWorkspace(unfocused(workspace), options)))) {
+    const { runPolicyTests } = await import('./lint-facts.ts')
+    return { coverage: await runPolicyTests(call, project, workspace) }
+  }
+  return options.strict === true && (isWritten || !hasTests) ? { coverage: new Map() } : {}
 }
 
 function unfocused(workspace: Workspace): Workspace {
@@ -178,15 +180,13 @@ const isSound = (options: LintOptions, findings: readonly Diagnostic[]): boolean
 
 /** Fixes for outdated locks, where there are no other errors. */
 async function locksFor(
-  project: Project,
-  workspace: Workspace,
-  options: LintOptions,
+  { project, workspace, options }: LintJob,
   findings: readonly Diagnostic[],
   operator?: OperatorClient,
-): Promise<Partial<LintOptions> | undefined> {
+): Promise<Pick<LintOptions, 'locks'>> {
   const stale = findings.filter(({ rule }) => ABOUT_LOCK.has(rule))
   if (stale.length === 0 || findings.some(({ rule, severity }) => severity === 'error' && !ABOUT_LOCK.has(rule)))
-    return undefined
+    return {}
   const { freshLocks } = await import('./lint-facts.ts')
   return { locks: await freshLocks(project, workspace, stale, options.strict === true, operator) }
 }
@@ -194,26 +194,22 @@ async function locksFor(
 /** Rules whose findings are fixed by writing the lock again. */
 const ABOUT_LOCK = new Set(['bundle/lock-missing', 'bundle/lock-drift'])
 
-function knownRules(given: NonNullable<LintOptions['rules']>): NonNullable<LintOptions['rules']> {
-  for (const name of Object.keys(given)) known(name)
-  return given
-}
-
+/** The severities of `--rule ID=warn`. */
 function severities(given: readonly string[]): NonNullable<LintOptions['rules']> {
   return Object.fromEntries(
     given.map((text) => {
       const [name = '', severity = ''] = text.split('=')
       if (severity !== 'off' && severity !== 'warn' && severity !== 'error')
         throw usageFailure(`--rule takes ID=off, ID=warn or ID=error, not "${text}".`)
-      known(name)
+      requireRule(name)
       return [name, severity]
     }),
   )
 }
 
 /** @throws Failure `usage` for a name that no rule has */
-function known(name: string): void {
+function requireRule(name: string): void {
   const names = rules.map((rule) => rule.name)
-  if ((names as readonly string[]).includes(name)) return
-  throw usageFailure(`There is no rule "${name}".`, suggestWord(name, names))
+  if (!(names as readonly string[]).includes(name))
+    throw usageFailure(`There is no rule "${name}".`, suggestWord(name, names))
 }

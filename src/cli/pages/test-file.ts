@@ -5,7 +5,7 @@ import { fail } from '../../base/failure.ts'
 import type { Diagnostic } from '../../documents/text/diagnostic.ts'
 import { createSpans, type DocumentSpans } from '../../documents/text/document.ts'
 import { readYaml } from '../../documents/text/yaml.ts'
-import { decodeUtf8 } from '../../documents/workspace/read.ts'
+import { decodeUtf8 } from '../../documents/text/decode.ts'
 import { checkShape } from '../../documents/workspace/shape.ts'
 
 type TestFileKind = 'scenario' | 'policytest'

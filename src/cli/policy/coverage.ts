@@ -1,5 +1,5 @@
 /** Coverage of policy tests: which truths each comparison had. Source: command line, 2.1. */
-import { leavesOf, readCondition, type ConditionLeaf } from '../../policy/condition/condition.ts'
+import { leavesOfEntry, type ConditionLeaf } from '../../policy/condition/condition.ts'
 import { describeLeaf } from '../../policy/condition/describe.ts'
 import type { DecisionExplanation } from '../../policy/explain/explain.ts'
 import type { ExplainedNode } from '../../spec/explanation.ts'
@@ -59,12 +59,11 @@ export function createCoverageCollector(): CoverageCollector {
   }
   return {
     addSet(set, places) {
-      for (const { policy, version, when } of set.entries) {
-        const id = `${policy}@${version}`
+      for (const entry of set.entries) {
+        const id = `${entry.policy}@${entry.version}`
         const leaves = policies.get(id) ?? new Map<string, KnownLeaf>()
         policies.set(id, leaves)
-        const condition = when && readCondition(when).condition
-        for (const [at, leaf] of (condition ? leavesOf(condition) : []).entries()) {
+        for (const [at, leaf] of leavesOfEntry(entry).entries()) {
           const text = describeLeaf(leaf)
           const place = places.of(id, text)
           if (!leaves.has(text))

@@ -1,9 +1,9 @@
 /** Lists the policies that apply to a tool, and the calls that a policy applies to. */
 import { fail } from '../../base/failure.ts'
-import { ancestorsOf, inheritedFor } from '../../compile/view/ancestors.ts'
-import { readCondition } from '../../policy/condition/condition.ts'
+import { ancestorsOf } from '../../compile/view/ancestors.ts'
+import { conditionOfEntry } from '../../policy/condition/condition.ts'
 import { describeCondition } from '../../policy/condition/describe.ts'
-import type { PolicyEntry } from '../../spec/policy-set.ts'
+import { entriesForCall, type PolicyEntry } from '../../spec/policy-set.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'
 import { safeText } from '../../base/escape-text.ts'
 import type { CommandContext } from '../shell/command.ts'
@@ -56,17 +56,16 @@ export async function explainConcerns(
 /** Every policy with every call that it applies to. */
 export const concernsOf = (bundle: CompiledBundle): readonly Concerned[] =>
   bundle.agents.flatMap((snapshot) => {
-    const entries = new Map(snapshot.policies.entries.map((entry) => [entry.id, entry]))
-    const ancestors = ancestorsOf(bundle, snapshot.id)
-    return policySubjectOf(bundle, snapshot).callees.flatMap(({ tool }) => {
-      const own = (snapshot.policies.index[tool.wire_name] ?? []).map((id) => entries.get(id)!)
-      return [
-        ...own.map((entry) => describeConcern(snapshot.id, tool.id, entry, attachmentsOf(entry))),
-        ...inheritedFor(ancestors, tool.id, own).map(({ entry, from }) =>
-          describeConcern(snapshot.id, tool.id, entry, [...attachmentsOf(entry), `inherited from ${from.id}`]),
-        ),
-      ]
-    })
+    const { policies: own, agents, tools } = snapshot
+    const ancestors = ancestorsOf(bundle, snapshot.id).map(({ policies }) => policies)
+    return [...tools, ...agents].flatMap((callee) =>
+      entriesForCall(own, ancestors, callee).map(({ entry, from }) =>
+        describeConcern(snapshot.id, callee.id, entry, [
+          ...attachmentsOf(entry),
+          ...(from === own ? [] : [`inherited from ${from.agent}`]),
+        ]),
+      ),
+    )
   })
 
 const attachmentsOf = ({ origin }: PolicyEntry): readonly string[] => [
@@ -95,8 +94,8 @@ export const concernLine = ({
   )
 
 function describeConcern(agent: string, tool: string, entry: PolicyEntry, because: readonly string[]): Concerned {
-  const { policy, version, effect, when, allow, origin } = entry
-  const condition = when && readCondition(when).condition
+  const { policy, version, effect, allow, origin } = entry
+  const condition = conditionOfEntry(entry)
   const list = allow && `${allow.field} not in ${allow.values.join(', ')}`
   const parts = [list, condition && describeCondition(condition)].filter((part) => part !== undefined)
   const place = origin.find(({ path }) => path !== undefined)

@@ -9,7 +9,7 @@ import type { Diagnostic } from '../../documents/text/diagnostic.ts'
 import type { Document } from '../../documents/text/document.ts'
 import { loadWorkspace } from '../../documents/workspace/load.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
-import { factsOfAgent, factsOfTool } from '../../policy/callee-facts.ts'
+import { factsOfAgent, factsOfCaller, factsOfTool } from '../../policy/callee-facts.ts'
 import type { CallFacts, PolicySets } from '../../policy/condition/decision.ts'
 import { delegationSchema } from '../../spec/delegation.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'
@@ -64,10 +64,9 @@ export const policySubjectOf = (bundle: Pick<CompiledBundle, 'agents'>, snapshot
 })
 
 function withoutAncestors(snapshot: AgentSnapshot, agents: readonly AgentSnapshot[]): EvalSubject {
-  const { id, version, riskTier, classifications, labels, policies } = snapshot
   return {
-    agent: { id, version, ...(riskTier !== undefined && { risk_tier: riskTier }), classifications, labels },
-    policies,
+    agent: factsOfCaller(snapshot),
+    policies: snapshot.policies,
     ancestors: [],
     depth: 0,
     callees: [

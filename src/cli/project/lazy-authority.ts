@@ -15,4 +15,14 @@ export const lazyAuthority: AuthorityReader = {
     const [before, after] = await Promise.all([loadClosure(from, load), loadClosure(to, loadTo)])
     return await finishInTurns(compareClosures(before, after))
   },
+  async looserCalls(from, to, load) {
+    const [{ compareClosures }, { loadClosure }, { looserCalls }] = await Promise.all([
+      import('../../compile/diff/diff.ts'),
+      import('../../compile/diff/closure.ts'),
+      import('../../compile/diff/looser-calls.ts'),
+    ])
+    const [before, after] = await Promise.all([loadClosure(from, load), loadClosure(to, load)])
+    const { changes } = await finishInTurns(compareClosures(before, after))
+    return looserCalls(before, after, changes)
+  },
 }

@@ -41,6 +41,13 @@ export async function runIdOf(text: string, operator: OperatorClient | undefined
   return onlyRun(text, (await operator.call('GET /runs', { query: { ending: text.toLowerCase() } })).items)
 }
 
+/** The ids of all runs that are named, found before anything is done to one of them. */
+export async function runIdsOf(texts: readonly string[], operator: OperatorClient): Promise<readonly string[]> {
+  const ids: string[] = []
+  for (const text of texts) ids.push(await runIdOf(text, operator))
+  return ids
+}
+
 /** A session's id from a UUID, a unique ending, or what names the session of a run: `@last`, `@last-2`, `@waiting`. */
 export async function sessionIdOf(text: string, operator: OperatorClient): Promise<string> {
   if (isUuid(text)) return text.toLowerCase()

@@ -1,5 +1,5 @@
 /** The authority of an agent as text, for `svc compile --matrix` and the plan of a first publication. */
-import type { MatrixRow } from '../../compile/view/matrix.ts'
+import type { AuthorityRow } from '../../spec/operator/publication.ts'
 import { safeText } from '../../base/escape-text.ts'
 import type { Canvas, Screen } from '../../terminal/screen.ts'
 import { drawTable, type TableColumn } from '../../terminal/table.ts'
@@ -10,7 +10,7 @@ import { widthOf } from '../../terminal/width.ts'
 const INDENT = '  '
 
 /** @param title of the agent; nothing is shown of one that calls nothing */
-export function matrixLines(screen: Screen, title: string, rows: readonly MatrixRow[]): readonly string[] {
+export function matrixLines(screen: Screen, title: string, rows: readonly AuthorityRow[]): readonly string[] {
   if (rows.length === 0) return []
   const { theme, isTTY } = screen
   const canvas: Canvas = { theme, isTTY, width: screen.width - INDENT.length }
@@ -22,7 +22,7 @@ export function matrixLines(screen: Screen, title: string, rows: readonly Matrix
 }
 
 /** Where the table has no room: the call and its decision, and below them when and by which policy. */
-function stackedLines({ theme, width }: Canvas, row: MatrixRow): readonly string[] {
+function stackedLines({ theme, width }: Canvas, row: AuthorityRow): readonly string[] {
   const because = row.by === 'default' ? row.when : `${row.when}   ${row.by}`
   return [
     `${safeText(callOf(row))}  ${styleOfDecision(theme, row.decision)(safeText(row.decision))}`,
@@ -30,14 +30,14 @@ function stackedLines({ theme, width }: Canvas, row: MatrixRow): readonly string
   ]
 }
 
-const callOf = ({ tool, kind }: MatrixRow): string => (kind === 'agent' ? `→ ${tool}` : tool)
+const callOf = ({ tool, kind }: AuthorityRow): string => (kind === 'agent' ? `→ ${tool}` : tool)
 
 function styleOfDecision(theme: Theme, decision: string): TextStyle {
   if (decision === 'require_approval') return theme.waiting
   return decision === 'deny' ? theme.bad : (text) => text
 }
 
-const columns: readonly TableColumn<MatrixRow>[] = [
+const columns: readonly TableColumn<AuthorityRow>[] = [
   { title: 'CALL', cell: callOf, plain: ({ tool }) => tool },
   {
     title: 'DECISION',
@@ -50,5 +50,5 @@ const columns: readonly TableColumn<MatrixRow>[] = [
 
 /** Takes less room: the versions of the policies are those that are published with the agent. */
 const unversioned = columns.map((column) =>
-  column.title === 'BY' ? { ...column, cell: ({ by }: MatrixRow) => by.replace(/@[^@]*$/, '') } : column,
+  column.title === 'BY' ? { ...column, cell: ({ by }: AuthorityRow) => by.replace(/@[^@]*$/, '') } : column,
 )

@@ -1,7 +1,8 @@
 /** What publishing a bundle would change in the published versions. Source: bundles, section 5. */
 import { lte, prerelease, rcompare } from 'semver'
 import { ancestorsOf } from '../../compile/view/ancestors.ts'
-import { authorityMatrix, type MatrixRow } from '../../compile/view/matrix.ts'
+import { authorityMatrix } from '../../compile/view/matrix.ts'
+import type { AuthorityRow } from '../../spec/operator/publication.ts'
 import {
   differenceOf,
   type VersionChange,
@@ -38,7 +39,7 @@ export interface PlanStep {
 export interface PublishPlan extends Pick<VersionDifference, 'changes'> {
   readonly steps: readonly PlanStep[]
   /** Authority of agents that are published for the first time, which no difference shows. */
-  readonly matrix: readonly { readonly agent: string; readonly rows: readonly MatrixRow[] }[]
+  readonly matrix: readonly { readonly agent: string; readonly rows: readonly AuthorityRow[] }[]
 }
 
 export async function planOf(operator: OperatorClient, bundle: CompiledBundle): Promise<PublishPlan> {

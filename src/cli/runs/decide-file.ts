@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { fail } from '../../base/failure.ts'
 import { createSpans } from '../../documents/text/document.ts'
-import { decodeUtf8 } from '../../documents/workspace/read.ts'
+import { decodeUtf8 } from '../../documents/text/decode.ts'
 import { checkShape } from '../../documents/workspace/shape.ts'
 import { readYaml } from '../../documents/text/yaml.ts'
 import type { CommandContext } from '../shell/command.ts'

@@ -4,26 +4,46 @@ import { shortId } from '../../base/short-text.ts'
 import type { RunStatus } from '../../client/index.ts'
 import type { PendingAnswer } from '../../spec/api.ts'
 import { describeHold } from '../../spec/hold.ts'
+import type { PauseView } from '../../spec/operator/operations.ts'
+import type { RunHolders } from '../../spec/operator/runs.ts'
 import type { UndoPlanView } from '../../spec/operator/undo.ts'
 import { describeCost } from '../../spec/price.ts'
-import { RUN_STATUSES } from '../../spec/run.ts'
+import { isTerminal, RUN_STATUSES } from '../../spec/run.ts'
+import { resumeCommandOf } from '../../spec/steer/pause.ts'
+import { describePauseAct } from '../../spec/view/pause-words.ts'
 import { describeUndone } from '../../spec/view/undo.ts'
 import { formatDuration } from '../../terminal/time.ts'
+import type { OperatorClient } from '../project/server/operator.ts'
+import { countNoun } from '../shell/counted.ts'
 import { suggestWord } from '../shell/nearest.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
 
 export interface RunStatusExtras {
   /** Set for an ended run if an operator asks. */
   readonly plan: UndoPlanView | undefined
+  /** What holds it, if an operator asks. */
+  readonly holders: RunHolders | undefined
   /** What `readAwaitedSignals` found. */
   readonly signals: readonly string[]
   readonly showTime: (iso: string) => string
 }
 
-export const runStatusFields = (run: RunStatus, { plan, signals, showTime }: RunStatusExtras) => [
+/** What holds a run that has not ended; undefined where only a key asks, or nothing does. */
+export async function readHolders(
+  operator: OperatorClient | undefined,
+  { runId, status }: RunStatus,
+): Promise<RunHolders | undefined> {
+  if (!operator || isTerminal(status)) return undefined
+  const holders = await operator.call('GET /runs/:id/holders', { id: runId })
+  return holders.pauses.length + holders.outages.length === 0 ? undefined : holders
+}
+
+export const runStatusFields = (run: RunStatus, { plan, holders, signals, showTime }: RunStatusExtras) => [
   { key: 'run', value: run.runId },
   { key: 'status', value: run.status },
   { key: 'held', value: run.hold && describeHold(run.hold, showTime) },
+  ...(holders?.pauses ?? []).map((pause) => ({ key: 'paused', value: describePauseEnd(pause, showTime) })),
+  ...(holders?.outages ?? []).map((outage) => ({ key: 'out of reach', value: describeOutage(outage, run, showTime) })),
   ...signals.map((signal) => ({ key: 'signal', value: signal })),
   ...(run.pending ?? []).map((each) => ({ key: 'waits', value: describePending(each) })),
   { key: 'version', value: run.versionLabel },
@@ -39,6 +59,23 @@ export const runStatusFields = (run: RunStatus, { plan, signals, showTime }: Run
   { key: 'tokens', value: String(run.totalTokensUsed) },
   { key: 'cost', value: run.cost && describeCost(run.cost) },
 ]
+
+/** `tool acme.refunds since TIME, by operator ana (the bank called); svc stop --tool acme.refunds --resume ends it` */
+export const describePauseEnd = (pause: PauseView, showTime: (iso: string) => string): string =>
+  safeText(`${describePauseAct(pause, showTime)}; ${resumeCommandOf(pause)} ends it`)
+
+/** `provider anthropic, since 10:31, 4 attempts; the run fails if that lasts until 10:31 tomorrow` */
+function describeOutage(
+  { runId, cause, since, failures, until }: RunHolders['outages'][number],
+  run: RunStatus,
+  showTime: (iso: string) => string,
+): string {
+  const whose = runId === run.runId ? 'the run' : `its sub-agent run ${shortId(runId)}`
+  const attempts = countNoun(failures, 'attempt')
+  return safeText(
+    `${cause}, since ${showTime(since)}, ${attempts}; ${whose} fails if that lasts until ${showTime(until)}`,
+  )
+}
 
 /** `approval of refunds (svc approve 9c1e77)` */
 function describePending({ kind, runId, userTaskId, prompt, call }: PendingAnswer): string {

@@ -1,6 +1,14 @@
 /** Commands that answer what runs ask. Source: command line, 2. */
 import type { CommandEntry, OptionSpec } from '../shell/command.ts'
-import { inboxAnswer, inboxCount, inboxItem, probeAnswer, receiptsAnswer } from '../answers/approve.ts'
+import {
+  claimedTasks,
+  decidedTasks,
+  inboxAnswer,
+  inboxCount,
+  inboxItem,
+  probeAnswer,
+  receiptsAnswer,
+} from '../answers/approve.ts'
 import { printsCases, printsDocument } from '../answers/schema.ts'
 import { listFilters, metadataOption } from './shared.ts'
 
@@ -55,7 +63,7 @@ export const approveCommands: readonly CommandEntry[] = [
     arguments: [{ name: '<tasks...>', description: 'ids, unique endings or @waiting' }],
     options: [{ flags: '--leave', description: 'you do not look any more' }],
     examples: ['svc claim 9c1e77', 'svc claim 9c1e77 --leave', 'svc claim @waiting --json'],
-    ...printsDocument(inboxAnswer),
+    ...printsDocument(claimedTasks),
     exits: { 5: 'no such task', 6: 'already decided' },
     load: async () => (await import('../commands/approve/claim.ts')).claim,
   },
@@ -76,7 +84,7 @@ export const approveCommands: readonly CommandEntry[] = [
       as,
     ],
     examples: ['svc approve 9c1e77', 'svc approve @waiting --note "checked with the customer"'],
-    ...printsDocument(receiptsAnswer),
+    ...printsDocument(decidedTasks),
     exits: answerExits,
     load: async () => (await import('../commands/approve/decide.ts')).approve,
   },
@@ -93,7 +101,7 @@ export const approveCommands: readonly CommandEntry[] = [
       as,
     ],
     examples: ['svc reject 9c1e77 --reason "customer already refunded"', 'svc reject @waiting --no-reason'],
-    ...printsDocument(receiptsAnswer),
+    ...printsDocument(decidedTasks),
     exits: answerExits,
     load: async () => (await import('../commands/approve/decide.ts')).reject,
   },

@@ -1,6 +1,6 @@
 /** Commands that act on what runs did or are about to do. Source: command line, 2. */
 import type { CommandEntry } from '../shell/command.ts'
-import { dryForksAnswer, runsAnswer, runView } from '../answers/drive.ts'
+import { dryForksAnswer, migratedRuns, runView, steeredRuns } from '../answers/drive.ts'
 import { effectsAnswer, releasedEffect } from '../answers/operate.ts'
 import { apiBodySchema, printsCases, printsDocument } from '../answers/schema.ts'
 import { pausedAnswer, pausesAnswer, undoneRuns, undoPlan } from '../answers/steer.ts'
@@ -23,7 +23,7 @@ export const steerCommands: readonly CommandEntry[] = [
       'svc runs resume 77d0c4 --with-version 1.4.1 --reason "the prompt was mended"',
       'svc runs resume @last --grant --json',
     ],
-    ...printsDocument(runsAnswer),
+    ...printsDocument(steeredRuns),
     exits: {
       2: 'the version may do more, or is yanked',
       5: 'no such run or version',
@@ -53,7 +53,7 @@ export const steerCommands: readonly CommandEntry[] = [
       { flags: '--reason <text>', description: 'kept with the run' },
     ],
     examples: ['svc runs migrate @last --to 1.4.1', 'svc runs migrate --agent acme.refund-desk --to 1.4.1 --json'],
-    ...printsDocument(runsAnswer),
+    ...printsDocument(migratedRuns),
     exits: {
       2: 'the version may do more, or is yanked',
       5: 'no such run, agent or version',
@@ -86,7 +86,7 @@ export const steerCommands: readonly CommandEntry[] = [
       'svc runs fork --agent acme.refund-desk --at 1 --version 1.5.0 --dry',
       'svc runs fork @last --at 1 --version 1.5.0 --dry --json',
     ],
-    ...printsCases({ '': runsAnswer, 'with --dry': dryForksAnswer }),
+    ...printsCases({ '': steeredRuns, 'with --dry': dryForksAnswer }),
     exits: { 2: 'the version may do more, or is yanked', 5: 'no such run, step or version', 6: 'not at this step' },
     load: async () => (await import('../commands/drive/fork.ts')).runsFork,
   },

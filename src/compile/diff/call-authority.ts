@@ -108,7 +108,7 @@ const worstComparison = (all: readonly AuthorityComparison[]): AuthorityComparis
   all.reduce((a, b) => (VERDICTS_BY_SEVERITY.indexOf(b.verdict) < VERDICTS_BY_SEVERITY.indexOf(a.verdict) ? b : a))
 
 /** Paths from the root to one agent that are compared; further ones rarely add anything. */
-const MAX_CHAINS = 8
+export const MAX_CHAINS = 8
 
 type Chain = readonly AgentSnapshot[]
 
@@ -127,7 +127,7 @@ function chainsOf({
   return both.length > 0 ? both : [[[], []]]
 }
 
-function chainsTo({ root, agents }: ComparedClosure, id: string): readonly Chain[] {
+export function chainsTo({ root, agents }: ComparedClosure, id: string): readonly Chain[] {
   const found: Chain[] = []
   const visit = (at: AgentSnapshot, above: Chain): void => {
     if (found.length >= MAX_CHAINS || above.includes(at)) return

@@ -1,11 +1,12 @@
 /** What an agent version may call, and the facts from which its policies decide about it. */
-import { factsOfAgent, factsOfTool } from '../../policy/callee-facts.ts'
+import { factsOfAgent, factsOfCaller, factsOfTool } from '../../policy/callee-facts.ts'
 import type { CallFacts, PolicySets } from '../../policy/condition/decision.ts'
 import { firstCallFacts, type CallContext } from '../../policy/condition/first-call.ts'
 import type { JsonValue } from '../../base/json/json.ts'
+import { delegationSchema } from '../../spec/delegation.ts'
 import type { SideEffectClass } from '../../spec/document.ts'
-import type { PolicyEntry } from '../../spec/policy-set.ts'
-import type { BoundAgent, JsonSchema, AgentSnapshot } from '../../spec/snapshot.ts'
+import { entriesForCall, type PolicyEntry } from '../../spec/policy-set.ts'
+import type { JsonSchema, AgentSnapshot } from '../../spec/snapshot.ts'
 import type { ComparedClosure } from './closure.ts'
 
 export interface ComparedCallee {
@@ -30,14 +31,6 @@ export interface ComparedVersion {
   readonly sets: PolicySets
 }
 
-/** Arguments of a delegation without a schema of its own. Source: decisions, section 9. */
-const MESSAGE: JsonSchema = {
-  type: 'object',
-  properties: { message: { type: 'string' } },
-  required: ['message'],
-  additionalProperties: false,
-}
-
 export function calleesOf(closure: ComparedClosure, agent: AgentSnapshot): readonly ComparedCallee[] {
   return [
     ...agent.tools.map((tool): ComparedCallee => ({
@@ -57,7 +50,11 @@ export function calleesOf(closure: ComparedClosure, agent: AgentSnapshot): reado
         kind: 'agent',
         wire: bound.wire,
         id: bound.id,
-        schemas: delegationSchemas(bound, child),
+        // The input of a late-bound agent is known only when it is called.
+        schemas:
+          bound.lateBound && bound.inputSchema === undefined
+            ? []
+            : [delegationSchema(bound.inputSchema, child?.inputContract)],
         facts: factsOfAgent(bound, child),
         late: bound.lateBound,
       }
@@ -65,24 +62,9 @@ export function calleesOf(closure: ComparedClosure, agent: AgentSnapshot): reado
   ]
 }
 
-function delegationSchemas(
-  { inputSchema, lateBound }: BoundAgent,
-  child: AgentSnapshot | undefined,
-): readonly JsonSchema[] {
-  const schema = inputSchema ?? child?.inputContract
-  return schema !== undefined ? [schema] : lateBound ? [] : [MESSAGE]
-}
-
-/** The policies that apply to a call, including those of ancestors: their gates and allow lists apply below them, their grants do not. */
-export function entriesFor({ own, ancestors }: PolicySets, { wire, id }: ComparedCallee): readonly PolicyEntry[] {
-  const ids = new Set(own.index[wire])
-  const found = new Map(own.entries.filter((entry) => ids.has(entry.id)).map((entry) => [entry.id, entry]))
-  for (const { entries, inherited } of ancestors)
-    for (const entry of entries)
-      if (inherited.includes(entry.id) && entry.effect !== 'grant' && (entry.scope === undefined || entry.scope === id))
-        found.set(entry.id, entry)
-  return [...found.values()]
-}
+/** The policies that apply to a call, those that the agent inherits included. */
+export const entriesFor = ({ own, ancestors }: PolicySets, callee: ComparedCallee): readonly PolicyEntry[] =>
+  entriesForCall(own, ancestors, callee).map(({ entry }) => entry)
 
 /** A Monday, noon. */
 const NOON = Date.UTC(2026, 0, 5, 12)
@@ -93,9 +75,7 @@ export function comparedFactsOf(
   args: JsonValue,
   context: CallContext = {},
 ): CallFacts {
-  const { id, version, riskTier, classifications, labels } = agent
-  const caller = { id, version, ...(riskTier !== undefined && { risk_tier: riskTier }), classifications, labels }
-  return firstCallFacts({ args, tool, agent: caller, now: NOON }, { ...USUAL_CALLER, ...context })
+  return firstCallFacts({ args, tool, agent: factsOfCaller(agent), now: NOON }, { ...USUAL_CALLER, ...context })
 }
 
 /** A fixed caller, so that policies about callers are compared. */

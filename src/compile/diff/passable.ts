@@ -4,7 +4,7 @@
  * sections 4 and 7.
  */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
-import { readCondition, writeCondition, type Condition } from '../../policy/condition/condition.ts'
+import { conditionOfEntry, writeCondition, type Condition } from '../../policy/condition/condition.ts'
 import { decideByPolicies } from '../../policy/decide.ts'
 import type { PolicyDecision, CallFacts, PolicySets } from '../../policy/condition/decision.ts'
 import { evaluateCondition } from '../../policy/condition/evaluate.ts'
@@ -89,7 +89,7 @@ function passCondition(
   const { effect, when, allow } = entry
   const asks = effect === 'require_approval' || effect === 'escalate'
   if (effect === 'grant' || (asks && (!unattended || passesInTime(entry)))) return []
-  const condition = when && readCondition(when).condition
+  const condition = conditionOfEntry(entry)
   // A condition that cannot be read denies at run time.
   if (when !== undefined && condition === undefined) return [{ entry, condition: NEVER }]
   // A gate fires on unknown, so its condition must be false.
@@ -111,7 +111,7 @@ function defaultClause({ unattended, callee }: PassQuestion, entries: readonly P
     return undefined
   const grants = entries.filter(({ effect }) => effect === 'grant')
   if (grants.some(({ when }) => when === undefined)) return undefined
-  return { any: grants.flatMap(({ when }) => readCondition(when!).condition ?? []) }
+  return { any: grants.flatMap((grant) => conditionOfEntry(grant) ?? []) }
 }
 
 /** Calls that are tried. */

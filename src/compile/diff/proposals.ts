@@ -1,8 +1,14 @@
 /** Calls that two versions may decide differently: values around everything that their policies compare. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import { leavesOf, readCondition, type ConditionLeaf } from '../../policy/condition/condition.ts'
+import { leavesOfEntry, type ConditionLeaf } from '../../policy/condition/condition.ts'
 import type { CallContext } from '../../policy/condition/first-call.ts'
-import { isSpread, readArgumentPath, type ConditionPath, withoutFunction } from '../../policy/condition/path.ts'
+import {
+  isSpread,
+  readArgumentPath,
+  type ConditionPath,
+  type FactRoot,
+  withoutFunction,
+} from '../../policy/condition/path.ts'
 import type { PathSegment } from '../../policy/condition/segment.ts'
 import { classesOf, EXACT, type ValueClass } from '../../policy/prove/classes.ts'
 import { domainAt, domainBelow, namedIn } from '../../policy/prove/domains.ts'
@@ -167,24 +173,23 @@ function poolsOf(
         hint.path,
         hint.values.map((value) => ({ value })),
       )
-  for (const { entries } of sides)
-    for (const { when } of entries) {
-      const { condition } = when ? readCondition(when) : {}
-      for (const leaf of condition ? leavesOf(condition) : []) {
-        const text = subjectText(withoutFunction(leaf.path), leaf.windowMs)
-        if (leaf.path.root === 'source' || leaf.path.root === 'tool' || leaf.path.root === 'agent' || isCovered(leaf))
-          continue
-        add(text, withoutFunction(leaf.path), valuesAround(leaf, schemas))
-        const list = isSpread(leaf.path) ? readArgumentPath(text.slice(0, text.indexOf('[*]'))) : undefined
-        if (list) add(list.text, list, NO_LISTS)
-      }
-    }
+  for (const leaf of sides.flatMap(({ entries }) => entries.flatMap(leavesOfEntry))) {
+    const text = subjectText(withoutFunction(leaf.path), leaf.windowMs)
+    if (FIXED_ROOTS.includes(leaf.path.root) || isCovered(leaf)) continue
+    add(text, withoutFunction(leaf.path), valuesAround(leaf, schemas))
+    const list = isSpread(leaf.path) ? readArgumentPath(text.slice(0, text.indexOf('[*]'))) : undefined
+    if (list) add(list.text, list, NO_LISTS)
+  }
   return [...pools.values()].filter(({ choices }) => choices.length > 0)
 }
 
 /** In place of a list. */
 const NO_LISTS: readonly Choice[] = [{ state: 'absent' }, { value: 'unreadable' }, { value: [] }]
 
+/** Facts that are the same for every proposal. */
+const FIXED_ROOTS: readonly FactRoot[] = ['source', 'tool', 'agent']
+
+/** True for a comparison whose values `classesOf` has already proposed. */
 const isCovered = ({ op, path }: ConditionLeaf): boolean =>
   EXACT.includes(op) && path.fn === undefined && !isSpread(path)
 

@@ -3,9 +3,10 @@
  * Source: policies, section 7.
  */
 import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
-import { leavesOf, readCondition } from '../../policy/condition/condition.ts'
+import { leavesOfEntry } from '../../policy/condition/condition.ts'
 import type { PolicyDecision } from '../../policy/condition/decision.ts'
 import { decideByPolicies } from '../../policy/decide.ts'
+import type { PolicyEntry } from '../../spec/policy-set.ts'
 import { comparedFactsOf } from './callee.ts'
 import {
   QUESTION_WIRE,
@@ -127,14 +128,11 @@ function decideBoth(
  */
 export function proveChanged(old: ComparedSide, now: ComparedSide): AuthorityProof | undefined {
   const [before, after] = [new Set(old.entries.map(contentOf)), new Set(now.entries.map(contentOf))]
-  const common = (entry: ComparedSide['entries'][number]): boolean =>
-    before.has(contentOf(entry)) && after.has(contentOf(entry))
+  const isCommon = (entry: PolicyEntry): boolean => before.has(contentOf(entry)) && after.has(contentOf(entry))
   // Shared policies decide alike only if they read no facts that differ between the versions.
-  const kept = (entry: ComparedSide['entries'][number]): boolean => !common(entry) || asksWhoCalls(entry)
-  const [fewer, others] = [old, now].map((side): ComparedSide => ({ ...side, entries: side.entries.filter(kept) })) as [
-    ComparedSide,
-    ComparedSide,
-  ]
+  const isKept = (entry: PolicyEntry): boolean => !isCommon(entry) || asksWhoCalls(entry)
+  const reduce = (side: ComparedSide): ComparedSide => ({ ...side, entries: side.entries.filter(isKept) })
+  const [fewer, others] = [reduce(old), reduce(now)]
   if (fewer.entries.length === old.entries.length && others.entries.length === now.entries.length) return undefined
   const defaults = [old, now].some(({ callee }) => callee.sideEffectClass === 'irreversible_action')
   const lost = defaults && now.callee.sideEffectClass !== 'irreversible_action'
@@ -150,12 +148,9 @@ function withoutDefault({ callee, entries }: ComparedSide): ComparedSide {
 }
 
 /** The effect of an entry, without its texts. */
-export const contentOf = ({ effect, when, allow, obligations }: ComparedSide['entries'][number]): string =>
+export const contentOf = ({ effect, when, allow, obligations }: PolicyEntry): string =>
   canonicalJson({ effect, when, allow, obligations })
 
-export function asksWhoCalls({ when }: ComparedSide['entries'][number]): boolean {
-  const { condition } = when ? readCondition(when) : {}
-  return (
-    condition !== undefined && leavesOf(condition).some(({ path }) => path.root === 'tool' || path.root === 'agent')
-  )
-}
+/** True for a policy that compares facts of the tool or of the agent, which may differ between the versions. */
+export const asksWhoCalls = (entry: PolicyEntry): boolean =>
+  leavesOfEntry(entry).some(({ path }) => path.root === 'tool' || path.root === 'agent')

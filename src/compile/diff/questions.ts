@@ -6,8 +6,8 @@
  */
 import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
 import {
-  leavesOf,
-  readCondition,
+  conditionOfEntry,
+  leavesOfEntry,
   writeCondition,
   type Condition,
   type ConditionLeaf,
@@ -145,8 +145,7 @@ export function subjectsOf(
     for (const entry of entries) {
       const list = entry.allow && readArgumentPath(entry.allow.field)
       if (list) at(list.text, list).lists.push(entry.allow!.values)
-      const { condition } = entry.when ? readCondition(entry.when) : {}
-      for (const leaf of condition ? leavesOf(condition) : [])
+      for (const leaf of leavesOfEntry(entry))
         if (isExact(leaf)) at(subjectText(leaf.path, leaf.windowMs), leaf.path).leaves.push(leaf)
     }
   for (const widening of widenings) if (widening.path) at(widening.path.text, widening.path).widenings.push(widening)
@@ -163,9 +162,8 @@ interface VersionPart {
 }
 
 function partOf(entry: PolicyEntry): VersionPart | undefined {
-  if (entry.when === undefined) return { entry }
-  const { condition } = readCondition(entry.when)
-  return condition && { entry, condition }
+  const condition = conditionOfEntry(entry)
+  return entry.when === undefined ? { entry } : condition && { entry, condition }
 }
 
 const isExact = ({ path, op }: ConditionLeaf): boolean =>

@@ -1,6 +1,6 @@
 /** Policies and calls as one line of text. */
 import { canonicalJson } from '../../base/json/json.ts'
-import { readCondition } from '../../policy/condition/condition.ts'
+import { conditionOfEntry } from '../../policy/condition/condition.ts'
 import { describeCondition, describeValue } from '../../policy/condition/describe.ts'
 import type { PolicyEffect, ApprovalObligations, PolicyEntry } from '../../spec/policy-set.ts'
 import type { WitnessCall } from './witness.ts'
@@ -14,8 +14,9 @@ const EFFECTS: Readonly<Record<PolicyEffect, string>> = {
 }
 
 /** `acme.limit: require approval when args.amount > 100`. */
-export function describePolicyEntry({ policy, effect, when, allow, obligations }: PolicyEntry): string {
-  const condition = when && readCondition(when).condition
+export function describePolicyEntry(entry: PolicyEntry): string {
+  const { policy, effect, allow, obligations } = entry
+  const condition = conditionOfEntry(entry)
   return [
     `${policy}: ${EFFECTS[effect]}`,
     ...(allow ? [`${allow.values.join(', ')} as ${allow.field}`] : []),

@@ -2,7 +2,7 @@
 import { maxSatisfying } from 'semver'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { Document } from '../../documents/text/document.ts'
-import { didYouMean } from '../../documents/text/suggest.ts'
+import { didYouMean, nearestCandidate } from '../../documents/text/suggest.ts'
 import { digestOfDocument, type PublishedDocument } from '../../spec/snapshot.ts'
 import { idOfDocument, type CompileState } from '../state/state.ts'
 
@@ -44,7 +44,7 @@ export function chooseVersion(
 /** Says that there is no document of the id, with a similar id of the bundle. */
 export function explainMissing(state: CompileState, kind: 'Tool' | 'Policy', id: string, from: Document): string {
   const ids = state.workspace.publishedTogether(from).flatMap((each) => (each.kind === kind ? idOfDocument(each) : []))
-  return `There is no ${kind} document ${id}, neither in the bundle nor published.${didYouMean(id, ids)}`
+  return `There is no ${kind} document ${id}, neither in the bundle nor published.${didYouMean(nearestCandidate(id, ids))}`
 }
 
 export function toPublished(kind: 'Tool' | 'Policy', id: string, version: string, document: object): PublishedDocument {

@@ -1,5 +1,6 @@
 /** Why a path in a document cannot be resolved, as one sentence. */
-import type { PathResolution } from '../../documents/workspace/workspace.ts'
+import type { PathResolution } from '../../documents/workspace/resolve-path.ts'
+import { didYouMean } from '../../documents/text/suggest.ts'
 
 export function explainUnresolvedPath(
   written: string,
@@ -13,6 +14,6 @@ export function explainUnresolvedPath(
     case 'ambiguous':
       return `"${written}" could be ${resolution.candidates.join(' or ')}.`
     default:
-      return `There is no file "${written}".${resolution.near === undefined ? '' : ` Did you mean "${resolution.near}"?`}`
+      return `There is no file "${written}".${didYouMean(resolution.near)}`
   }
 }

@@ -1,5 +1,4 @@
-/** What an agent inherits from its ancestors: their boundaries apply to its calls too. Source: policies, section 3. */
-import type { PolicyEntry } from '../../spec/policy-set.ts'
+/** The agents above an agent, whose boundaries apply to its calls too. Source: policies, section 3. */
 import type { CompiledBundle, AgentSnapshot } from '../../spec/snapshot.ts'
 
 /** The agents that delegate to one, directly or through others, nearest first. The root has none. */
@@ -20,25 +19,3 @@ type CompiledAgents = Pick<CompiledBundle, 'agents'>
 
 const parentsOf = (agents: readonly AgentSnapshot[], id: string): readonly AgentSnapshot[] =>
   agents.filter((agent) => agent.agents.some((edge) => edge.id === id && !edge.lateBound))
-
-/**
- * Entries of ancestors that apply to a call, each once: gates and allow lists, because grants are not inherited.
- * @param tool logical id of the called tool or agent
- * @param known entries that already apply to the call
- */
-export function inheritedFor(
-  ancestors: readonly AgentSnapshot[],
-  tool: string,
-  known: readonly PolicyEntry[],
-): readonly { readonly entry: PolicyEntry; readonly from: AgentSnapshot }[] {
-  const seen = new Set(known.map(({ id }) => id))
-  return ancestors.flatMap((from) =>
-    from.policies.entries.flatMap((entry) => {
-      const { id, effect, scope } = entry
-      if (seen.has(id) || effect === 'grant' || !from.policies.inherited.includes(id)) return []
-      if (scope !== undefined && scope !== tool) return []
-      seen.add(id)
-      return [{ entry, from }]
-    }),
-  )
-}

@@ -1,22 +1,10 @@
 /** Every call of an agent with the decisions of its policies: `svc compile --matrix`. Source: policies, section 7. */
-import { readCondition } from '../../policy/condition/condition.ts'
+import { conditionOfEntry } from '../../policy/condition/condition.ts'
 import { describeCondition } from '../../policy/condition/describe.ts'
 import { EFFECT_KEY, EFFECT_WINDOW, effectRepeatOf } from '../../policy/condition/effect-key.ts'
-import type { PolicyEntry } from '../../spec/policy-set.ts'
+import type { AuthorityRow } from '../../spec/operator/publication.ts'
+import { entriesForCall, type PolicyEntry } from '../../spec/policy-set.ts'
 import type { AgentSnapshot, BoundTool } from '../../spec/snapshot.ts'
-import { inheritedFor } from './ancestors.ts'
-
-export interface MatrixRow {
-  /** `namespace.name` of the called tool or agent. */
-  readonly tool: string
-  readonly wire: string
-  readonly kind: 'tool' | 'agent'
-  readonly decision: 'allow' | 'deny' | 'require_approval' | 'escalate'
-  /** `namespace.name@version` of the policy, `effect key`, or `default`. */
-  readonly by: string
-  /** The condition; the class if the default decides; the effect key of a repetition; `always`; or `otherwise`. */
-  readonly when: string
-}
 
 /** From strict to loose, the order in which they decide. */
 const ORDER = ['deny', 'restrict', 'escalate', 'require_approval', 'grant'] as const
@@ -25,43 +13,44 @@ const ORDER = ['deny', 'restrict', 'escalate', 'require_approval', 'grant'] as c
 export function authorityMatrix(
   snapshot: AgentSnapshot,
   ancestors: readonly AgentSnapshot[] = [],
-): readonly MatrixRow[] {
-  const entries = new Map(snapshot.policies.entries.map((entry) => [entry.id, entry]))
-  const of = (wire: string, tool: string) => {
-    const own = (snapshot.policies.index[wire] ?? []).flatMap((id) => entries.get(id) ?? [])
-    return [...own, ...inheritedFor(ancestors, tool, own).map(({ entry }) => entry)]
-  }
+): readonly AuthorityRow[] {
+  const above = ancestors.map(({ policies }) => policies)
+  const entriesOf = (call: { readonly wire: string; readonly id: string }) =>
+    entriesForCall(snapshot.policies, above, call).map(({ entry }) => entry)
   return [
-    ...snapshot.tools.flatMap(({ wire, id, sideEffectClass, labels }) =>
+    ...snapshot.tools.flatMap((tool) =>
       rowsOf(
-        { tool: id, wire, kind: 'tool' },
+        { tool: tool.id, wire: tool.wire, kind: 'tool' },
         {
-          entries: of(wire, id),
-          byDefault: sideEffectClass ?? 'undeclared class',
-          isIrreversible: sideEffectClass === 'irreversible_action',
-          repetition: repetitionOf(labels, sideEffectClass),
+          entries: entriesOf(tool),
+          byDefault: tool.sideEffectClass ?? 'undeclared class',
+          isIrreversible: tool.sideEffectClass === 'irreversible_action',
+          repetition: repetitionOf(tool),
         },
       ),
     ),
-    ...snapshot.agents.flatMap(({ wire, id }) =>
-      rowsOf({ tool: id, wire, kind: 'agent' }, { entries: of(wire, id), byDefault: 'delegation' }),
+    ...snapshot.agents.flatMap((bound) =>
+      rowsOf(
+        { tool: bound.id, wire: bound.wire, kind: 'agent' },
+        { entries: entriesOf(bound), byDefault: 'delegation' },
+      ),
     ),
   ]
 }
 
 interface CallRules {
   readonly entries: readonly PolicyEntry[]
-  /** What is said of a call that no policy concerns. */
+  /** `when` of a call to which no policy applies. */
   readonly byDefault: string
   readonly isIrreversible?: boolean
   readonly repetition?: Repetition | undefined
 }
 
 function rowsOf(
-  call: Pick<MatrixRow, 'tool' | 'wire' | 'kind'>,
+  call: Pick<AuthorityRow, 'tool' | 'wire' | 'kind'>,
   { entries, byDefault, isIrreversible = false, repetition }: CallRules,
-): MatrixRow[] {
-  const rows: MatrixRow[] = []
+): AuthorityRow[] {
+  const rows: AuthorityRow[] = []
   for (const effect of ORDER) {
     if (repetition?.effect === effect) rows.push({ ...call, ...repetition.row })
     for (const entry of [...entries].filter((each) => each.effect === effect).sort(byName)) {
@@ -77,7 +66,7 @@ function rowsOf(
 /** The row of a second call with the effect key of a tool, and among which policies it stands. */
 interface Repetition {
   readonly effect: (typeof ORDER)[number]
-  readonly row: Pick<MatrixRow, 'decision' | 'by' | 'when'>
+  readonly row: Pick<AuthorityRow, 'decision' | 'by' | 'when'>
 }
 
 const REPETITIONS = {
@@ -86,7 +75,7 @@ const REPETITIONS = {
   return: { effect: 'grant', decision: 'allow', what: 'again: the earlier result' },
 } as const
 
-function repetitionOf(labels: BoundTool['labels'], sideEffectClass: BoundTool['sideEffectClass']) {
+function repetitionOf({ labels, sideEffectClass }: BoundTool): Repetition | undefined {
   const key = labels[EFFECT_KEY]
   if (key === undefined) return undefined
   const window = labels[EFFECT_WINDOW]
@@ -94,11 +83,12 @@ function repetitionOf(labels: BoundTool['labels'], sideEffectClass: BoundTool['s
   return { effect, row: { decision, by: 'effect key', when: `${key}${window ? ` within ${window}` : ''} ${what}` } }
 }
 
-const decisionOf = ({ effect }: PolicyEntry): MatrixRow['decision'] =>
+const decisionOf = ({ effect }: PolicyEntry): AuthorityRow['decision'] =>
   effect === 'grant' ? 'allow' : effect === 'restrict' ? 'deny' : effect
 
-function whenOf({ when, allow }: PolicyEntry): string {
-  const condition = when && readCondition(when).condition
+function whenOf(entry: PolicyEntry): string {
+  const { allow } = entry
+  const condition = conditionOfEntry(entry)
   const list = allow && `${allow.field} not in ${JSON.stringify(allow.values)}`
   const parts = [list, condition && describeCondition(condition)].filter((part) => part !== undefined)
   return parts.length === 0 ? 'always' : parts.join(' and ')

@@ -36,7 +36,7 @@ export function removalEdits(
     : [{ path: source.path, range: source.span(start, end), text: '' }]
 }
 
-/** As `removeMember`; removes the whole mapping or list if nothing else would be left in it. */
+/** As `removalEdits`; removes the whole mapping or list if nothing else would be left in it. */
 export function removalWithParent(spans: DocumentSpans, pointer: string): TextEdit[] {
   const parent = pointer.slice(0, pointer.lastIndexOf('/'))
   const holder = nodeAt(spans.root, segmentsOf(parent))

@@ -1,21 +1,18 @@
 /** The effect key of a Tool document, with the arguments that it names. Source: policies, section 8. */
-import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import { EFFECT_KEY, readEffectTemplate, type EffectKeyTemplate } from '../../policy/condition/effect-key.ts'
 import { readArgumentPath } from '../../policy/condition/path.ts'
 import type { PathSegment } from '../../policy/condition/segment.ts'
 import { domainBelow, finiteValues } from '../../policy/prove/domains.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
-import type { Document } from '../text/document.ts'
+import { mappingIn, type Document } from '../text/document.ts'
 import { firstMissingStep } from '../text/property.ts'
 import { toolInput } from './agents/inputs.ts'
 import { textMember } from './agents/bindings.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
-export const labelOfTool = (tool: Document, label: string): string | undefined => {
-  const { metadata } = tool.value
-  const labels = isJsonObject(metadata) ? metadata['labels'] : undefined
-  return isJsonObject(labels) ? textMember(labels, label) : undefined
-}
+export const labelOfTool = (tool: Document, label: string): string | undefined =>
+  textMember(mappingIn(tool, 'metadata', 'labels'), label)
 
 export const labelPointer = (label: string): string => `/metadata/labels/${label.replaceAll('/', '~1')}`
 

@@ -3,7 +3,7 @@
  * Source: command line, `svc fmt`.
  */
 import type { Diagnostic } from '../text/diagnostic.ts'
-import { decodeUtf8, type FileInput } from '../workspace/read.ts'
+import { decodeUtf8, type FileInput } from '../text/decode.ts'
 import { withLineBreaksOf, createSource } from '../text/source.ts'
 import type { YamlNode } from '../text/node.ts'
 import { readYaml } from '../text/yaml.ts'

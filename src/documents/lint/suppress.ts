@@ -1,7 +1,7 @@
 /** Comments that suppress findings. Source: lint rules, "Suppress". */
 import { createFinding, type Diagnostic, type TextEdit, type FindingPlace } from '../text/diagnostic.ts'
 import type { SourceText } from '../text/source.ts'
-import { didYouMean } from '../text/suggest.ts'
+import { didYouMean, nearestCandidate } from '../text/suggest.ts'
 import { rules } from '../rules/index.ts'
 import type { YamlNode } from '../text/node.ts'
 import { readYaml } from '../text/yaml.ts'
@@ -120,7 +120,14 @@ function fault({ at, rule, reason, removal, invalid }: LintSuppression, used: bo
   if (invalid !== undefined) return [createFinding('lint/unknown-rule', 'error', at, invalid, { fix: FORM })]
   if (!rules.some(({ name }) => name === rule)) {
     const names = rules.map(({ name }) => name)
-    return [createFinding('lint/unknown-rule', 'error', at, `There is no rule "${rule}".${didYouMean(rule, names)}`)]
+    return [
+      createFinding(
+        'lint/unknown-rule',
+        'error',
+        at,
+        `There is no rule "${rule}".${didYouMean(nearestCandidate(rule, names))}`,
+      ),
+    ]
   }
   if (REASON_NEEDED.test(rule) && reason === '')
     return [

@@ -5,7 +5,7 @@ import { measureSchema } from '../../tools/schema-size.ts'
 import { metaSchema } from '../generated/validators.js'
 import { formatPointer } from '../text/pointer.ts'
 import type { SchemaText } from './schemas.ts'
-import { nearestCandidate } from '../text/suggest.ts'
+import { didYouMean, nearestCandidate } from '../text/suggest.ts'
 import { valueAt } from '../../base/json/resolve-pointer.ts'
 
 export interface SchemaFault {
@@ -41,7 +41,7 @@ function describeSchemaError(schema: JsonObject | boolean, error: ErrorObject): 
   if (error.keyword === 'enum') {
     const allowed = (error.params['allowedValues'] as JsonValue[]).map(String)
     const near = typeof found === 'string' ? nearestCandidate(found, allowed) : undefined
-    return `${name} must be one of ${allowed.join(', ')}, but is ${JSON.stringify(found)}.${near === undefined ? '' : ` Did you mean "${near}"?`}`
+    return `${name} must be one of ${allowed.join(', ')}, but is ${JSON.stringify(found)}.${didYouMean(near)}`
   }
   return `${name} ${error.message ?? 'is not valid'}.`
 }

@@ -2,10 +2,11 @@
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { createSpans, type Document, type FoundValue, type DocumentSpans } from '../text/document.ts'
 import { memoizePerObject, memoizePerWorkspace } from '../workspace/memoize.ts'
-import { decodeUtf8 } from '../workspace/read.ts'
+import { decodeUtf8 } from '../text/decode.ts'
 import { keywordsIn, type KeywordUse } from './schema-keywords.ts'
 import { readYaml } from '../text/yaml.ts'
-import type { PathResolution, Workspace } from '../workspace/workspace.ts'
+import type { PathResolution } from '../workspace/resolve-path.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 
 /** Where documents of a kind have a schema spec. */
 const PLACES: Readonly<Record<Document['kind'], readonly string[]>> = {

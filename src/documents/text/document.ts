@@ -168,6 +168,19 @@ class AuthoringDocument extends DocumentText implements Document {
 
 const isText = (found: FoundValue): found is FoundText => typeof found.value === 'string' && found.value !== ''
 
+/** The mapping below some keys, read without computing places; empty where there is none. */
+export function mappingIn({ value }: Document, ...keys: readonly string[]): JsonObject {
+  let here = value
+  for (const key of keys) {
+    const below = here[key]
+    if (!isJsonObject(below)) return NO_MEMBERS
+    here = below
+  }
+  return here
+}
+
+const NO_MEMBERS: JsonObject = {}
+
 /** The document as its kind's type; undefined for another kind, or where the shape is wrong. */
 export function asKind<K extends DocumentKind>(
   document: Document,

@@ -36,10 +36,7 @@ export function nearestId(word: string, ids: readonly string[]): string | undefi
   )
 }
 
-/** A sentence to append to a message, with a space before it; empty when no candidate is near. */
-export const didYouMean = (word: string, candidates: Iterable<string>): string => {
-  const near = nearestCandidate(word, candidates)
-  return near === undefined ? '' : ` Did you mean "${near}"?`
-}
+/** The end of a message, with a space before it; empty where nothing is near. */
+export const didYouMean = (near: string | undefined): string => (near === undefined ? '' : ` Did you mean "${near}"?`)
 
 const plainly = (word: string): string => word.toLowerCase().replaceAll(/[-_ ]/g, '')

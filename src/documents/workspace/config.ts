@@ -2,7 +2,7 @@
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { Diagnostic } from '../text/diagnostic.ts'
 import { createSpans } from '../text/document.ts'
-import { decodeUtf8 } from './read.ts'
+import { decodeUtf8 } from '../text/decode.ts'
 import { checkShape, hasShape } from './shape.ts'
 import { readYaml } from '../text/yaml.ts'
 

@@ -1,7 +1,8 @@
 /** Resolves paths in referenced files: a schema may reference another. Source: bundles, section 1. */
 import type { Document } from '../text/document.ts'
 import { directoryOf, isUnder, joinPath } from '../text/paths.ts'
-import type { PathResolution, Workspace } from './workspace.ts'
+import type { PathResolution } from './resolve-path.ts'
+import type { Workspace } from './workspace.ts'
 
 /** @param beside path of the file that contains the reference, whose directory is tried first; undefined for the document's own */
 export function resolveBeside(

@@ -21,6 +21,26 @@ import { commonMistakeAt } from './common-mistakes.ts'
 import type { MissingKeys } from './missing-keys.ts'
 import { homesOfKey, knownKeysAt, type SchemaName } from './schema-keys.ts'
 
+/** A key that its mapping does not know. */
+interface UnknownKey {
+  readonly key: string
+  /** Pointer of the mapping. */
+  readonly parent: string
+  readonly pointer: string
+  /** Place of the key. */
+  readonly place: FindingPlace
+  /** The mapping in words. */
+  readonly where: string
+}
+
+function readUnknownKey(file: DocumentSpans, error: ErrorObject): UnknownKey {
+  const parent = error.instancePath
+  const key = String(error.params['additionalProperty'])
+  const pointer = pointerTo(parent, key)
+  const place = { path: file.source.path, pointer, range: file.keySpanOf(pointer) ?? file.placeOf(parent).range }
+  return { key, parent, pointer, place, where: formatPointer(parent) || 'the top level' }
+}
+
 /**
  * The finding for a key whose meaning can be guessed; undefined for any other.
  * @param meant gets the pointers of the keys that were meant, so that they are not reported as missing
@@ -31,13 +51,9 @@ export function explainUnknownKey(
   error: ErrorObject,
   meant: Set<string>,
 ): Diagnostic | undefined {
-  const parent = error.instancePath
-  const key = String(error.params['additionalProperty'])
-  const pointer = pointerTo(parent, key)
-  const place = { path: file.source.path, pointer, range: file.keySpanOf(pointer) ?? file.placeOf(parent).range }
-  const where = formatPointer(parent) || 'the top level'
-  const here = knownKeysAt(schema, parent)
-  const near = nearestCandidate(key, here)
+  const unknown = readUnknownKey(file, error)
+  const { key, parent, pointer, place, where } = unknown
+  const near = nearestCandidate(key, knownKeysAt(schema, parent))
   const mistake = commonMistakeAt(schema, parent, key)
   if (mistake !== undefined) {
     if (mistake.meant !== undefined) meant.add(pointerTo(parent, mistake.meant))
@@ -56,31 +72,34 @@ export function explainUnknownKey(
   }
   // One letter off is a typing error, wherever else the word may belong.
   const isTypo = near !== undefined && distance(key, near) === 1 && !isPresent(file.root.value, parent, near)
-  const elsewhere = isTypo ? [] : homesOfKey(schema, key)
-  if (elsewhere.length > 0) {
+  const homes = isTypo ? [] : homesOfKey(schema, key)
+  if (homes.length > 0) {
     // The mapping in which the key belongs is not reported as missing either.
-    for (const home of elsewhere)
+    for (const home of homes)
       for (let at = `/${home.replaceAll('.', '/')}`; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) meant.add(at)
-    const homes = elsewhere.map((home) => `\`${home.replaceAll('.*', '[]')}\``)
-    return createFinding(
-      'doc/misplaced-key',
-      'error',
-      place,
-      `\`${key}\` does not belong in ${where} but ${elsewhere.some((home) => !home.includes('.')) ? 'at the top level, beside `spec`' : `at ${homes.join(' or ')}`}.`,
-      {
-        fix: {
-          description: `Move it to ${homes[0]}.`,
-          edits: elsewhere.length === 1 ? moveToHome(file, pointer, elsewhere[0]!) : [],
-        },
-        missing: elsewhere,
-      },
-    )
+    return misplacedKey(file, unknown, homes)
   }
   if (near !== undefined && !isPresent(file.root.value, parent, near)) {
     meant.add(pointerTo(parent, near))
     return misspeltKey(place, key, where, near)
   }
   return undefined
+}
+
+/** @param homes dotted paths where the key belongs */
+function misplacedKey(
+  file: DocumentSpans,
+  { key, pointer, place, where }: UnknownKey,
+  homes: readonly string[],
+): Diagnostic {
+  const names = homes.map((home) => `\`${home.replaceAll('.*', '[]')}\``)
+  const isTopLevel = homes.some((home) => !home.includes('.'))
+  const there = isTopLevel ? 'at the top level, beside `spec`' : `at ${names.join(' or ')}`
+  const edits = homes.length === 1 ? moveToHome(file, pointer, homes[0]!) : []
+  return createFinding('doc/misplaced-key', 'error', place, `\`${key}\` does not belong in ${where} but ${there}.`, {
+    fix: { description: `Move it to ${names[0]}.`, edits },
+    missing: homes,
+  })
 }
 
 /** @param where the mapping in words, for the message */
@@ -97,19 +116,11 @@ export function unknownKey(
   error: ErrorObject,
   missing: MissingKeys | undefined,
 ): Diagnostic {
-  const parent = error.instancePath
-  const key = String(error.params['additionalProperty'])
-  const pointer = pointerTo(parent, key)
-  const place = { path: file.source.path, pointer, range: file.keySpanOf(pointer) ?? file.placeOf(parent).range }
+  const { key, parent, place, where } = readUnknownKey(file, error)
   const here = knownKeysAt(schema, parent).map((each) => `\`${each}\``)
   const needs = missing === undefined ? '' : `, which needs ${missing.inWords}`
-  return createFinding(
-    'doc/unknown-key',
-    'error',
-    place,
-    `\`${key}\` is not a key of ${formatPointer(parent) || 'the top level'}${needs}.`,
-    here.length === 0 ? {} : { fix: `Known here: ${here.join(', ')}.` },
-  )
+  const fix = here.length === 0 ? {} : { fix: `Known here: ${here.join(', ')}.` }
+  return createFinding('doc/unknown-key', 'error', place, `\`${key}\` is not a key of ${where}${needs}.`, fix)
 }
 
 /** Edits that move a key to where it belongs; `*` in that path is the list item in which the key stands. */

@@ -6,12 +6,13 @@ import type { Diagnostic } from '../text/diagnostic.ts'
 import type { Document } from '../text/document.ts'
 import type { ProjectFiles } from '../text/files.ts'
 import { groupBy } from '../text/group.ts'
-import { checkPath, directoryOf, extensionOf, joinPath, pathsUnder } from '../text/paths.ts'
+import { directoryOf } from '../text/paths.ts'
 import { memoizeByText } from '../text/memoize-by-text.ts'
 import { createSource, type SourceText } from '../text/source.ts'
-import { nearestCandidate } from '../text/suggest.ts'
+import { findBundleDirectories, type BundleDirectories } from './bundle-directories.ts'
+import { resolvePath, type PathResolution } from './resolve-path.ts'
 
-export interface Workspace {
+export interface Workspace extends BundleDirectories {
   /** Absolute path of the directory; empty for a workspace in memory. */
   readonly root: string
   readonly files: ProjectFiles
@@ -23,13 +24,6 @@ export interface Workspace {
   readonly focus?: readonly string[]
   /** Document files that were read, good or bad. */
   readonly read: readonly string[]
-  /**
-   * The directory of the bundle to which a document belongs: that of the nearest Bundle document above it, else its own.
-   * Empty for the workspace's root.
-   */
-  bundleDirectory(document: Document): string
-  /** Directory of the nearest Bundle document above a file, which may be the file itself; undefined where there is none. */
-  bundleOf(file: Pick<Document, 'path'>): string | undefined
   /** Documents that are published together with this one: those under its bundle's directory, or all where no Bundle stands above it. */
   publishedTogether(document: Document): readonly Document[]
   /** Documents of a kind with a logical id `namespace.name`: those of the same bundle, or where it has none, of the workspace. */
@@ -53,44 +47,11 @@ export interface Workspace {
   line(path: string, number: number): string
 }
 
-/** The path in the workspace to which a reference leads, or why it leads nowhere. */
-export type PathResolution =
-  | { readonly path: string }
-  | { readonly problem: 'bad-path'; readonly says: string }
-  | { readonly problem: 'link'; readonly link: string }
-  | { readonly problem: 'missing'; readonly near?: string }
-  | { readonly problem: 'ambiguous'; readonly candidates: readonly string[] }
-
-/** Extensions that may be left out, in the order in which they are tried. */
-const EXTENSIONS = ['.yaml', '.yml', '.json', '.md', '.txt']
-
-export interface WorkspaceParts {
-  readonly root: string
-  readonly files: ProjectFiles
-  readonly documents: readonly Document[]
-  readonly findings: readonly Diagnostic[]
-  readonly read: readonly string[]
-  readonly focus?: readonly string[]
-}
+type WorkspaceParts = Pick<Workspace, 'root' | 'files' | 'documents' | 'findings' | 'focus' | 'read'>
 
 export function createWorkspace(parts: WorkspaceParts): Workspace {
-  const { root, files, documents, findings, read, focus } = parts
-  const bundles = new Set(documents.filter(({ kind }) => kind === 'Bundle').map(({ path }) => directoryOf(path)))
-  const bundleByDirectory = new Map<string, string | undefined>([['', bundles.has('') ? '' : undefined]])
-  const findBundleAbove = (directory: string): string | undefined => {
-    if (bundles.has(directory)) return directory
-    if (!bundleByDirectory.has(directory)) bundleByDirectory.set(directory, findBundleAbove(directoryOf(directory)))
-    return bundleByDirectory.get(directory)
-  }
-  const bundleByPath = new Map<string, string | undefined>()
-  const bundleOf = ({ path }: Pick<Document, 'path'>): string | undefined => {
-    const known = bundleByPath.get(path)
-    if (known !== undefined || bundleByPath.has(path)) return known
-    const bundle = findBundleAbove(directoryOf(path))
-    bundleByPath.set(path, bundle)
-    return bundle
-  }
-  const bundleDirectory = (document: Document): string => bundleOf(document) ?? directoryOf(document.path)
+  const { files, documents } = parts
+  const { bundleOf, bundleDirectory } = findBundleDirectories(documents)
   const groups = groupBy(documents, bundleOf)
   const byPath = groupBy(documents, ({ path }) => path)
   const named = groupBy(
@@ -107,31 +68,11 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
   }
   const resolutions = new Map<Document, (written: string) => PathResolution>()
   const resolve = (from: Document, written: string, version?: string | number): PathResolution => {
-    if (version !== undefined) return resolveUncached(from, written, version)
-    const known = resolutions.get(from) ?? memoizeByText((path) => resolveUncached(from, path))
+    const directories = [bundleDirectory(from), directoryOf(from.path)] as const
+    if (version !== undefined) return resolvePath(files, directories, written, version)
+    const known = resolutions.get(from) ?? memoizeByText((path) => resolvePath(files, directories, path))
     resolutions.set(from, known)
     return known(written)
-  }
-  const resolveUncached = (from: Document, written: string, version?: string | number): PathResolution => {
-    const checked = checkPath(written)
-    if ('problem' in checked) return { problem: 'bad-path', says: checked.problem }
-    const directories = [...new Set([bundleDirectory(from), directoryOf(from.path)])]
-    for (const directory of directories) {
-      const candidates = candidatesOf(joinPath(directory, checked.path), version)
-      const link = files.links.find((each) =>
-        candidates.some((candidate) => candidate === each || candidate.startsWith(`${each}/`)),
-      )
-      if (link !== undefined) return { problem: 'link', link }
-      const there = candidates.filter((candidate) => files.has(candidate))
-      if (there.length > 1) return { problem: 'ambiguous', candidates: there }
-      if (there.length === 1) return { path: there[0]! }
-    }
-    const [directory] = directories
-    const near = nearestCandidate(
-      checked.path,
-      pathsUnder(files.paths, directory!).map((path) => (directory === '' ? path : path.slice(directory!.length + 1))),
-    )
-    return { problem: 'missing', ...(near !== undefined && { near }) }
   }
 
   let lastSource = createSource('', '')
@@ -142,11 +83,7 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
     return lastSource
   }
   return {
-    root,
-    files,
-    documents,
-    findings,
-    read,
+    ...parts,
     bundleDirectory,
     bundleOf,
     publishedTogether: (document) => groups.get(bundleOf(document)) ?? NONE,
@@ -164,20 +101,7 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
     text: (path) => new TextDecoder().decode(bytes(path)),
     source,
     line: (path, number) => maskCredentials(source(path).line(number)),
-    ...(focus && { focus }),
   }
 }
 
 const NONE: readonly Document[] = []
-
-/** Paths that a reference may mean. If more than one exists, the reference is ambiguous. */
-function candidatesOf(path: string, version: string | number | undefined): string[] {
-  const extension = extensionOf(path)
-  const known = EXTENSIONS.includes(extension)
-  const stem = known ? path.slice(0, -extension.length) : path
-  const extensions = known ? [extension] : EXTENSIONS
-  const candidates = [path, ...(known ? [] : EXTENSIONS.map((each) => path + each))]
-  if (version !== undefined)
-    for (const each of extensions) candidates.push(`${stem}-${version}${each}`, `${stem}/${version}${each}`)
-  return candidates
-}

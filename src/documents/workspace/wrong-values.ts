@@ -14,7 +14,7 @@ import { pointerTo, segmentsOf } from '../../base/json/pointer.ts'
 import { valueAt } from '../../base/json/resolve-pointer.ts'
 import { formatPointer } from '../text/pointer.ts'
 import { completeVersion } from '../text/reference.ts'
-import { nearestCandidate } from '../text/suggest.ts'
+import { didYouMean, nearestCandidate } from '../text/suggest.ts'
 import { isChoice, joinNames, missingProperty } from './missing-keys.ts'
 import { knownKeysAt, type SchemaName } from './schema-keys.ts'
 import { noteOf } from './schema-notes.ts'
@@ -184,7 +184,7 @@ function notAllowed(file: DocumentSpans, pointer: string, allowed: readonly stri
     'doc/schema',
     'error',
     place,
-    `${formatPointer(pointer)} must be ${list}, but is ${JSON.stringify(found)}.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
+    `${formatPointer(pointer)} must be ${list}, but is ${JSON.stringify(found)}.${didYouMean(near)}`,
     {
       wrongValue: true,
       ...(near !== undefined

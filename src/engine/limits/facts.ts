@@ -1,3 +1,4 @@
+import { factsOfCaller } from '../../policy/callee-facts.ts'
 /** Facts from which a call is decided. Source: policies, section 2. */
 import type { CallFacts } from '../../policy/condition/decision.ts'
 import { argumentAt, argumentText } from '../../policy/condition/path.ts'
@@ -37,13 +38,7 @@ export function callFactsOf(
   return {
     args: call.arguments,
     tool,
-    agent: {
-      id: snapshot.id,
-      version: snapshot.version,
-      ...(snapshot.riskTier !== undefined && { risk_tier: snapshot.riskTier }),
-      classifications: snapshot.classifications,
-      labels: snapshot.labels,
-    },
+    agent: factsOfCaller(snapshot),
     run: {
       depth,
       is_subagent: depth > 0,

@@ -14,7 +14,7 @@ const LONGEST_PAUSE_MS = 300_000
 const LONGEST_RETRY_AFTER_MS = 3600_000
 /** A longer delay makes quick attempts pointless: the run is held at once, with the reason, or fails. */
 const LONGEST_UNHELD_MS = 10_000
-const DEFAULT_MAX_OUTAGE_MS = 24 * 3600_000
+export const DEFAULT_MAX_OUTAGE_MS = 24 * 3600_000
 
 export type OutageStep =
   | { readonly outcome: 'wait'; readonly outage: Outage; readonly until: Instant }

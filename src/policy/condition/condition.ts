@@ -4,6 +4,7 @@
  */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { pointerTo } from '../../base/json/pointer.ts'
+import type { PolicyEntry } from '../../spec/policy-set.ts'
 import { readDuration, writeDuration } from './duration.ts'
 import { operatorRow, operatorOf, OPERATORS, SOURCE_OPERATORS, type ConditionOperator } from './operators.ts'
 import { historyText, withKey } from './history.ts'
@@ -94,6 +95,16 @@ export function leavesOf(condition: Condition): readonly ConditionLeaf[] {
   const leaves: ConditionLeaf[] = []
   collect(condition, leaves)
   return leaves
+}
+
+/** The condition of a compiled policy; undefined for one without a condition, and for one that cannot be read. */
+export const conditionOfEntry = ({ when }: Pick<PolicyEntry, 'when'>): Condition | undefined =>
+  when && readCondition(when).condition
+
+/** Every comparison of a compiled policy. */
+export function leavesOfEntry(entry: Pick<PolicyEntry, 'when'>): readonly ConditionLeaf[] {
+  const condition = conditionOfEntry(entry)
+  return condition ? leavesOf(condition) : []
 }
 
 /** True where a condition compares a fact of this root, or of one field of it. A condition that cannot be read compares none. */

@@ -17,4 +17,6 @@ export interface AuthorityReader {
     load: LoadSnapshot,
     loadTo?: LoadSnapshot,
   ): Promise<{ readonly breaking: boolean; readonly widens: boolean; readonly changes: readonly ChangeView[] }>
+  /** The changes after which a call may be decided more loosely; none if every call is proven equal or tighter. */
+  looserCalls(from: AgentSnapshot, to: AgentSnapshot, load: LoadSnapshot): Promise<readonly ChangeView[]>
 }

@@ -59,13 +59,16 @@ export interface SourcesView {
   readonly files: readonly { readonly path: string; readonly digest: string; readonly text: string }[]
 }
 
-/** The calls of an agent and their decisions: a row for each policy of each call. */
+/** What one policy decides about one call of an agent. */
 export interface AuthorityRow {
+  /** `namespace.name` of the called tool or agent. */
   readonly tool: string
   readonly wire: string
   readonly kind: 'tool' | 'agent'
   readonly decision: 'allow' | 'deny' | 'require_approval' | 'escalate'
+  /** `namespace.name@version` of the policy, `effect key`, or `default`. */
   readonly by: string
+  /** The condition; the class if the default decides; the effect key of a repetition; `always`; or `otherwise`. */
   readonly when: string
 }
 

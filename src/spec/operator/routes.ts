@@ -39,7 +39,7 @@ import type {
   AuthorityRow,
   ChangeView,
 } from './publication.ts'
-import type { RunView, RunOutline, RestoredView, FileView, CallView, SessionView } from './runs.ts'
+import type { RunHolders, RunView, RunOutline, RestoredView, FileView, CallView, SessionView } from './runs.ts'
 import type { UndoPlanView } from './undo.ts'
 
 /**
@@ -122,6 +122,8 @@ interface OperatorAnswers {
   'POST /v1/agents/:id/runs': StartRunResponse
   'GET /v1/runs/:id': RunStatusBody
   'GET /v1/runs/:id/conversation': Conversation
+  /** What holds the run: who paused it, when and why, or what is out of reach and for how long it may be. */
+  'GET /runs/:id/holders': RunHolders
   /** Steps of the run and those below it, without their content. */
   'GET /runs/:id/outline': RunOutline
   /** One step of the run's session, whole. */

@@ -2,10 +2,11 @@
 import type { SessionListItem } from '../api.ts'
 import type { RunHold } from '../hold.ts'
 import type { CostSum } from '../price.ts'
-import type { EffectView } from './operations.ts'
+import type { OriginFields } from '../run.ts'
+import type { EffectView, PauseView } from './operations.ts'
 import type { UndoingRunView } from './undo.ts'
 
-export interface RunView {
+export interface RunView extends OriginFields {
   readonly runId: string
   readonly sessionId: string
   readonly agent: string
@@ -24,11 +25,23 @@ export interface RunView {
   readonly waitingOn?: string
   /** As in the status of a run. */
   readonly hold?: RunHold
-  readonly retryOf?: string
-  readonly forkOf?: string
-  readonly forkStep?: number
-  readonly undoOf?: string
-  readonly undoneCall?: string
+}
+
+/** What holds a run, for operators: its pauses with who, when and why, and what is out of reach until when. */
+export interface RunHolders {
+  readonly runId: string
+  /** As in the status of the run; null where it is not held. */
+  readonly hold: RunHold | null
+  /** Pauses that stop what the run or one below it would do next. */
+  readonly pauses: readonly PauseView[]
+  /** Outages that runs of it meet; `until` is when such a run fails. */
+  readonly outages: readonly {
+    readonly runId: string
+    readonly cause: string
+    readonly since: string
+    readonly failures: number
+    readonly until: string
+  }[]
 }
 
 /**

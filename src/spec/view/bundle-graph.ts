@@ -3,89 +3,105 @@
  * name. Terminal and console draw the same graph. Source: console, 2, screen 7.
  */
 import type { BundleGraph, CallGate, GraphEdge, GraphNode } from '../operator/bundle-graph.ts'
-import type { PolicyEffect, PolicyEntry } from '../policy-set.ts'
+import { entriesForCall, type PolicyEffect, type PolicyEntry, type PolicySet } from '../policy-set.ts'
 import type { AgentSnapshot, BoundAgent, BoundTool } from '../snapshot.ts'
+
+/** An agent at one place below the root. */
+interface PlacedAgent {
+  readonly agent: AgentSnapshot
+  /** Policy sets of the agents above it, nearest first. */
+  readonly ancestors: readonly PolicySet[]
+}
 
 /** @param childOf the version that a delegation reaches; undefined where there is none now */
 export async function bundleGraph(
   root: AgentSnapshot,
   childOf: (bound: BoundAgent) => Promise<AgentSnapshot | undefined>,
 ): Promise<BundleGraph> {
-  const nodes = new Map<string, GraphNode>()
-  const edges = new Map<string, GraphEdge>()
-  const addNode = (kind: GraphNode['kind'], name: string, version: string | undefined, depth: number): string => {
-    const id = `${kind}:${name}${version ? `@${version}` : ''}`
-    if (!nodes.has(id)) nodes.set(id, { id, kind, name, ...(version && { version }), depth })
-    return id
-  }
-  const addEdge = (edge: GraphEdge): void => {
-    const { from, to, kind, effect = '', agent = '' } = edge
-    edges.set([from, to, kind, effect, agent].join('\0'), edge)
-  }
-  const readSecret = (from: string, agent: AgentSnapshot, name: string | undefined, depth: number): void => {
-    const variable = name === undefined ? undefined : agent.secrets[name]?.fromEnv
-    if (variable !== undefined) addEdge({ from, to: addNode('secret', variable, undefined, depth), kind: 'reads' })
-  }
-
-  const waiting: { readonly agent: AgentSnapshot; readonly ancestors: readonly AgentSnapshot[] }[] = [
-    { agent: root, ancestors: [] },
-  ]
+  const graph = new GraphBuilder()
+  const waiting: PlacedAgent[] = [{ agent: root, ancestors: [] }]
   const seen = new Set<string>()
-  for (const { agent, ancestors } of waiting) {
-    const depth = ancestors.length
-    const from = addNode('agent', agent.id, agent.version, depth)
+  for (const placed of waiting) {
+    const { agent, ancestors } = placed
+    const from = graph.addNode('agent', agent.id, agent.version, ancestors.length)
     if (seen.has(from)) continue
     seen.add(from)
-    for (const { secret } of [agent.model, ...(agent.fallback ?? [])]) readSecret(from, agent, secret, depth)
-    const addPolicies = (to: string, entries: readonly PolicyEntry[]): void => {
-      for (const { policy, version, effect } of entries)
-        addEdge({ from: to, to: addNode('policy', policy, version, depth), kind: 'asks', effect, agent: agent.id })
-    }
-    for (const tool of agent.tools) {
-      const entries = entriesOf(agent, ancestors, tool)
-      const to = addNode('tool', tool.id, tool.version, depth)
-      const sideEffect = tool.sideEffectClass ?? null
-      addEdge({ from, to, kind: 'calls', sideEffect, gate: gateOf(entries, sideEffect === 'irreversible_action') })
-      addPolicies(to, entries)
-      const server = agent.mcpServers.find(({ name }) => name === tool.mcp?.server)
-      if (!server) continue
-      const served = addNode('mcp_server', server.name, undefined, depth)
-      addEdge({ from: to, to: served, kind: 'served_by' })
-      readSecret(served, agent, server.auth?.secret, depth)
-    }
+    for (const { secret } of [agent.model, ...(agent.fallback ?? [])]) graph.addSecret(placed, from, secret)
+    for (const tool of agent.tools) addTool(graph, placed, from, tool)
     for (const bound of agent.agents) {
       const child = await childOf(bound)
-      const entries = entriesOf(agent, ancestors, bound)
-      const to = addNode('agent', bound.id, child?.version ?? bound.version, depth + 1)
-      addEdge({
-        from,
-        to,
-        kind: 'delegates',
-        gate: gateOf(entries, false),
-        ...(bound.lateBound && { lateBound: true }),
-      })
-      addPolicies(to, entries)
-      if (child) waiting.push({ agent: child, ancestors: [agent, ...ancestors] })
+      addDelegation(graph, placed, from, bound, child)
+      if (child) waiting.push({ agent: child, ancestors: [agent.policies, ...ancestors] })
     }
   }
-  return { root: `agent:${root.id}@${root.version}`, nodes: [...nodes.values()], edges: [...edges.values()] }
+  return { root: `agent:${root.id}@${root.version}`, nodes: graph.nodes(), edges: graph.edges() }
 }
 
-/** The policies of a call, with the gates of the agents above. */
-function entriesOf(
-  { policies: { entries, index } }: AgentSnapshot,
-  ancestors: readonly AgentSnapshot[],
-  { wire, id }: Pick<BoundTool, 'wire' | 'id'>,
-): readonly PolicyEntry[] {
-  const all = new Map(
-    (index[wire] ?? []).flatMap((own) => entries.filter((entry) => entry.id === own)).map((each) => [each.id, each]),
-  )
-  for (const { policies } of ancestors)
-    for (const entry of policies.entries)
-      if (policies.inherited.includes(entry.id) && entry.effect !== 'grant' && (entry.scope ?? id) === id)
-        all.set(entry.id, entry)
-  return [...all.values()]
+/** Collects nodes and edges, each once. */
+class GraphBuilder {
+  readonly #nodes = new Map<string, GraphNode>()
+  readonly #edges = new Map<string, GraphEdge>()
+
+  nodes = (): GraphNode[] => [...this.#nodes.values()]
+  edges = (): GraphEdge[] => [...this.#edges.values()]
+
+  /** @returns the id of the node */
+  addNode(kind: GraphNode['kind'], name: string, version: string | undefined, depth: number): string {
+    const id = `${kind}:${name}${version ? `@${version}` : ''}`
+    if (!this.#nodes.has(id)) this.#nodes.set(id, { id, kind, name, ...(version && { version }), depth })
+    return id
+  }
+
+  addEdge(edge: GraphEdge): void {
+    const { from, to, kind, effect = '', agent = '' } = edge
+    this.#edges.set([from, to, kind, effect, agent].join('\0'), edge)
+  }
+
+  addSecret({ agent, ancestors }: PlacedAgent, from: string, name: string | undefined): void {
+    const variable = name === undefined ? undefined : agent.secrets[name]?.fromEnv
+    if (variable === undefined) return
+    this.addEdge({ from, to: this.addNode('secret', variable, undefined, ancestors.length), kind: 'reads' })
+  }
+
+  addPolicies({ agent, ancestors }: PlacedAgent, from: string, entries: readonly PolicyEntry[]): void {
+    for (const { policy, version, effect } of entries) {
+      const to = this.addNode('policy', policy, version, ancestors.length)
+      this.addEdge({ from, to, kind: 'asks', effect, agent: agent.id })
+    }
+  }
 }
+
+function addTool(graph: GraphBuilder, placed: PlacedAgent, from: string, tool: BoundTool): void {
+  const depth = placed.ancestors.length
+  const to = graph.addNode('tool', tool.id, tool.version, depth)
+  const entries = policiesOfCall(placed, tool)
+  const sideEffect = tool.sideEffectClass ?? null
+  const gate = gateOf(entries, sideEffect === 'irreversible_action')
+  graph.addEdge({ from, to, kind: 'calls', sideEffect, gate })
+  graph.addPolicies(placed, to, entries)
+  const server = placed.agent.mcpServers.find(({ name }) => name === tool.mcp?.server)
+  if (!server) return
+  const served = graph.addNode('mcp_server', server.name, undefined, depth)
+  graph.addEdge({ from: to, to: served, kind: 'served_by' })
+  graph.addSecret(placed, served, server.auth?.secret)
+}
+
+function addDelegation(
+  graph: GraphBuilder,
+  placed: PlacedAgent,
+  from: string,
+  bound: BoundAgent,
+  child: AgentSnapshot | undefined,
+): void {
+  const to = graph.addNode('agent', bound.id, child?.version ?? bound.version, placed.ancestors.length + 1)
+  const entries = policiesOfCall(placed, bound)
+  const gate = gateOf(entries, false)
+  graph.addEdge({ from, to, kind: 'delegates', gate, ...(bound.lateBound && { lateBound: true }) })
+  graph.addPolicies(placed, to, entries)
+}
+
+const policiesOfCall = ({ agent, ancestors }: PlacedAgent, call: BoundTool | BoundAgent): readonly PolicyEntry[] =>
+  entriesForCall(agent.policies, ancestors, call).map(({ entry }) => entry)
 
 /** @param isIrreversible an approval is needed where no policy grants the call */
 function gateOf(entries: readonly PolicyEntry[], isIrreversible: boolean): CallGate {

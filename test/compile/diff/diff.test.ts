@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { closureInBundle } from '../../../src/compile/diff/closure.ts'
 import { diffClosures } from '../../../src/compile/diff/diff.ts'
 import type { VersionDifference } from '../../../src/compile/diff/change.ts'
+import { looserCalls } from '../../../src/compile/diff/looser-calls.ts'
 import { bundleOf, changed, DESK, type Files } from '../make.ts'
 
 async function diff(after: Files, before: Files = DESK): Promise<VersionDifference> {
@@ -363,5 +364,46 @@ describe('each kind of change', () => {
     ['only the version', desk('version: 1.2.0', 'version: 1.2.1'), ['patch', '- content.changed acme.desk']],
   ])('%s', async (_, files, expected, before) => {
     expect(await told(files, before)).toEqual(expected)
+  })
+})
+
+describe('a run that waits moves where every call is proven equal or tighter', () => {
+  const looser = async (after: Files, before: Files = DESK): Promise<readonly string[]> => {
+    const [old, now] = (await Promise.all([before, after].map((files) => bundleOf(files)))).map((bundle) =>
+      closureInBundle(bundle!, 'acme.desk'),
+    ) as [ReturnType<typeof closureInBundle>, ReturnType<typeof closureInBundle>]
+    return looserCalls(old, now, diffClosures(old, now).changes).map(({ kind }) => kind)
+  }
+  /** The desk with one more gate on refunds. */
+  const gated = (name: string, conditions: string, type: string, files: Files = DESK): Files =>
+    changed(
+      changed(files, 'agents/desk.yaml', 'policies: [acme.small]', `policies: [acme.small, acme.${name}]`),
+      'policies/small.yaml',
+      'apiVersion',
+      `apiVersion: svc/v1\nkind: Policy\nmetadata: { name: ${name}, namespace: acme, version: 1.0.0 }\nspec:\n  conditions: ${conditions}\n  decision: { type: ${type} }\n---\napiVersion`,
+    )
+  const DOLLARS = '{ field: currency, value: USD }'
+  const asks = (files?: Files): Files => gated('asks', DOLLARS, 'escalate', files)
+
+  test('a denial in place of a question is tighter, though the question is gone', async () => {
+    const after = gated('never', DOLLARS, 'deny')
+    expect(await told(after, asks())).toEqual([
+      'major',
+      '! gate.removed acme.desk acme.refunds',
+      '- authority.narrowed acme.desk acme.refunds tightened',
+    ])
+    expect(await looser(after, asks())).toEqual([])
+  })
+
+  test('a denial of other calls than were asked about is not', async () => {
+    expect(await looser(gated('never', '{ field: currency, value: EUR }', 'deny'), asks())).toEqual([
+      'authority.widened',
+      'gate.removed',
+    ])
+  })
+
+  test('a denial is not known to be tighter where agents are chosen later', async () => {
+    const late = desk('ref: agents/clerk.yaml', 'ref: acme.clerk\n      late_bound: true')
+    expect(await looser(gated('never', DOLLARS, 'deny', late), asks(late))).toEqual(['gate.removed'])
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { everyVerdictHolds } from './pairs.ts'
+import { compareHalves, everyVerdictHolds, faultsOf, pairs, places } from './pairs.ts'
 
 const PAIRS = 250
 
@@ -17,4 +17,24 @@ test('what is proven holds for every call, and every witness decides differently
   // Each verdict was met often enough to mean something.
   for (const verdict of ['equal', 'tightened', 'loosened', 'refused before'])
     expect([verdict, (seen.get(verdict) ?? 0) > PAIRS / 25]).toEqual([verdict, true])
+}, 120_000)
+
+test('a denial in place of a question is proven no looser, as every call shows', () => {
+  let denied = 0
+  fc.assert(
+    fc.property(pairs, places, fc.nat(7), ({ before }, drawn, which) => {
+      const policies = before.policies.map((each, at) =>
+        (which >> at) % 2 === 1 && (each.effect === 'require_approval' || each.effect === 'escalate')
+          ? { ...each, effect: 'deny' as const }
+          : each,
+      )
+      const pair = { before, after: { ...before, policies } }
+      const authority = compareHalves(pair)
+      expect(['equal', 'tightened']).toContain(authority.verdict)
+      expect(faultsOf(pair, authority, drawn)).toEqual([])
+      if (authority.verdict === 'tightened') denied++
+    }),
+    { numRuns: PAIRS / 2, endOnFailure: true },
+  )
+  expect(denied).toBeGreaterThan(PAIRS / 25)
 }, 120_000)

@@ -11,6 +11,7 @@ import type { Canvas } from '../../../terminal/screen.ts'
 import { drawTable, fitsTable, type TableColumn } from '../../../terminal/table.ts'
 import { digestStart, shortId } from '../../../base/short-text.ts'
 import { askAcknowledgement } from '../../runs/card/acknowledge.ts'
+import { actOnEach } from '../../shell/act-on-each.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { parseJsonInput, readText } from '../../runs/input.ts'
 import { describeApproval } from '../../runs/describe-answer.ts'
@@ -19,14 +20,14 @@ import { messageScreen } from '../../shell/screen/list.ts'
 import { describeSeen } from '../../shell/screen/view-lines.ts'
 import { outputUnderReview } from '../../../spec/view/output-review.ts'
 import { nextOf, withTaskChannel, type AnswerReport, type AnswerReceipt } from '../../runs/task-channel.ts'
-import type { receiptsAnswer } from '../../answers/approve.ts'
+import type { decidedTasks } from '../../answers/approve.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-export async function approve(call: CommandContext<AnswerOf<typeof receiptsAnswer>>): Promise<void> {
+export async function approve(call: CommandContext<AnswerOf<typeof decidedTasks>>): Promise<number> {
   const { given, out } = call
   const note = given.text('note')
-  await decideEach(
+  return await decideEach(
     call,
     async (task) => {
       const output = outputUnderReview(task)
@@ -55,7 +56,7 @@ export async function approve(call: CommandContext<AnswerOf<typeof receiptsAnswe
   )
 }
 
-export async function reject(call: CommandContext<AnswerOf<typeof receiptsAnswer>>): Promise<void> {
+export async function reject(call: CommandContext<AnswerOf<typeof decidedTasks>>): Promise<number> {
   const { given, mode, io, out, signal } = call
   let reason = given.text('reason')
   if (reason === undefined && given.choice('reason') !== false) {
@@ -63,7 +64,7 @@ export async function reject(call: CommandContext<AnswerOf<typeof receiptsAnswer
       throw usageFailure('A reason is required when not interactive.', '--reason TEXT   or   --no-reason')
     reason = await io.prompts.text('Reason:', signal)
   }
-  await decideEach(
+  return await decideEach(
     call,
     async (task) => ({
       decision: { approved: false, ...(reason && { comment: reason }) },
@@ -83,28 +84,32 @@ interface PreparedDecision {
   readonly print: (receipt: AnswerReceipt, report: AnswerReport) => void
 }
 
-/** Decides one task after the other. The first refusal ends the command; earlier decisions stay. */
+/** Finds and checks all tasks first, then decides one after the other. */
 async function decideEach(
-  call: CommandContext<AnswerOf<typeof receiptsAnswer>>,
+  call: CommandContext<AnswerOf<typeof decidedTasks>>,
   prepare: (task: ShownTask) => Promise<PreparedDecision>,
   approves: boolean,
-): Promise<void> {
-  const { given, mode, out } = call
+): Promise<number> {
+  const { given, mode } = call
   const digest = given.text('args-digest')
-  await withTaskChannel(call, async (channel) => {
+  return await withTaskChannel(call, async (channel) => {
     const found: ShownTask[] = []
     for (const text of given.rest(0)) found.push(await channel.find(text))
     for (const task of found) checkKind(task, digest, approves)
     if (approves) for (const task of found) await checkSeen(call, task)
     if (approves && found.length > 1) await checkTogether(call, found)
-    const items: AnswerReceipt[] = []
-    for (const task of found) {
-      const { decision, print } = await prepare(task)
-      const { receipt, report } = await channel.answer(task, found.length > 1 ? inBulk(decision) : decision)
-      items.push(receipt)
-      if (!mode.json) print(receipt, report)
-    }
-    if (mode.json) await out.json({ items, total: items.length })
+    return await actOnEach(
+      call,
+      found.map(({ id }) => id),
+      async (_, at) => {
+        const task = found[at]!
+        const { decision, print } = await prepare(task)
+        const { receipt, report } = await channel.answer(task, found.length > 1 ? inBulk(decision) : decision)
+        if (!mode.json) print(receipt, report)
+        return receipt
+      },
+      (userTaskId, error) => ({ userTaskId, error }),
+    )
   })
 }
 

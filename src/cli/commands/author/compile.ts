@@ -3,7 +3,8 @@ import { dirname, join, resolve } from 'node:path'
 import { fail } from '../../../base/failure.ts'
 import { makeDirectory } from '../../../base/make-directory.ts'
 import { ancestorsOf } from '../../../compile/view/ancestors.ts'
-import { authorityMatrix, type MatrixRow } from '../../../compile/view/matrix.ts'
+import { authorityMatrix } from '../../../compile/view/matrix.ts'
+import type { AuthorityRow } from '../../../spec/operator/publication.ts'
 import { summarizeCompile } from '../../../compile/view/summary.ts'
 import type { CompiledBundle, AgentSnapshot } from '../../../spec/snapshot.ts'
 import { createAskMcp, withMcpSpinner } from '../../release/ask-mcp.ts'
@@ -42,7 +43,7 @@ export async function compileCommand(call: CommandContext<AnswerOf<typeof compil
   const summary = summarizeCompile(bundle, workspace)
   const boundary = given.text('explain')
   const explained = boundary === undefined ? undefined : standFor(boundary, bundle)
-  const rowsOf = (agent: AgentSnapshot): readonly MatrixRow[] => authorityMatrix(agent, ancestorsOf(bundle, agent.id))
+  const rowsOf = (agent: AgentSnapshot): readonly AuthorityRow[] => authorityMatrix(agent, ancestorsOf(bundle, agent.id))
   if (mode.json)
     return await out.json({
       ...summary,

@@ -18,23 +18,30 @@ import type { lintAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-export async function lint(call: CommandContext<AnswerOf<typeof lintAnswer>>): Promise<number> {
+type LintCall = CommandContext<AnswerOf<typeof lintAnswer>>
+
+export async function lint(call: LintCall): Promise<number> {
   const { given, cwd } = call
   const paths = given.rest(0)
-  const stdin = paths.length === 1 && paths[0] === '-'
-  if (stdin && (given.flag('watch') || given.text('changed') !== undefined))
+  const readsStdin = paths.length === 1 && paths[0] === '-'
+  if (readsStdin && (given.flag('watch') || given.text('changed') !== undefined))
     throw usageFailure('Standard input is read once: --watch and --changed need files.')
-  if (!stdin) requireDocumentPaths(cwd, paths)
+  if (!readsStdin) requireDocumentPaths(cwd, paths)
   const open = (): Promise<Project> =>
-    openDocuments(call, paths[0] === undefined || stdin ? undefined : resolve(cwd, paths[0]))
+    openDocuments(call, paths[0] === undefined || readsStdin ? undefined : resolve(cwd, paths[0]))
+  if (given.flag('watch')) return await lintOnSave(call, open)
   const project = await open()
-  const input = stdin ? await standardInput(call, project) : undefined
-  if (!given.flag('watch')) return await lintOnce(call, project, input)
+  return await lintOnce(call, project, readsStdin ? await standardInput(call, project) : undefined)
+}
+
+/** Lints, then again after each save, until the command is stopped. */
+async function lintOnSave(call: LintCall, open: () => Promise<Project>): Promise<number> {
   const last: LastOutput = {}
-  let code = await lintOnce(call, project, input, last)
+  const project = await open()
+  let code = await lintOnce(call, project, undefined, last)
   const again = async (): Promise<void> => {
     try {
-      code = await lintOnce(call, await open(), input, last)
+      code = await lintOnce(call, await open(), undefined, last)
     } catch (error) {
       // The project file may be invalid, or documents missing, until the next save.
       if (!isFailure(error)) throw error
@@ -55,6 +62,11 @@ export async function lint(call: CommandContext<AnswerOf<typeof lintAnswer>>): P
   return code
 }
 
+/** What was printed last: one save may cause several file events. */
+interface LastOutput {
+  output?: string
+}
+
 /** A document on standard input without a name replaces the file that holds the document of its id. */
 async function standardInput({ given, cwd, io }: CommandContext, project: Project): Promise<VirtualDocument> {
   const [bytes, name] = [await stdinBytes(io), given.text('stdin-filename')]
@@ -71,13 +83,8 @@ async function standardInput({ given, cwd, io }: CommandContext, project: Projec
   return { path: workspace.documents.find(isMeant)?.path ?? path, bytes }
 }
 
-/** The last output: one save may cause several file events. */
-interface LastOutput {
-  output?: string
-}
-
 async function lintOnce(
-  call: CommandContext<AnswerOf<typeof lintAnswer>>,
+  call: LintCall,
   project: Project,
   input: VirtualDocument | undefined,
   last?: LastOutput,
@@ -85,49 +92,59 @@ async function lintOnce(
   const { given, mode, out, io } = call
   const maxWarnings = wholeNumber(given.text('max-warnings'), 'max-warnings')
   const started = io.clock.monotonic()
-  const dry = given.flag('fix-dry-run')
-  const overlay = input === undefined ? {} : { [input.path]: input.bytes }
-  const { checkDocuments } = await import('../../lint/lint-check.ts')
-  const check = (texts: FileContents, isWritten = texts === overlay): Promise<CheckedProject> =>
-    checkDocuments(call, project, input, texts, isWritten)
-  const fixing = given.flag('fix') || dry ? await import('../../lint/lint-fix.ts') : undefined
-  let result: CheckedProject & Partial<FixedProject> = fixing
-    ? await fixing.fixProject(check, overlay)
-    : await check(overlay)
-  if (fixing && !dry && input === undefined && result.texts && Object.keys(result.texts).length > 0) {
-    await fixing.writeTexts(project.directory, result.texts)
-    // Lints again, so that findings from policy tests reflect the fixed files.
-    if (result.workspace.files.paths.some(isPolicyTest)) result = { ...result, ...(await check(result.texts, true)) }
-  }
+  const result = await checkAndFix(call, project, input)
   const summary = summarizeFindings(result.findings, result.workspace)
   if (summary.files === 0) {
     if (given.text('changed') === undefined)
       throw fail('no_documents', { where: input ? 'standard input' : given.rest(0).join(', ') || project.directory })
     if (!mode.json) out.hint('no document is affected')
   }
-  if (fixing && result.texts && !mode.json && (dry || input !== undefined))
-    await showFixed(call, project, input, result.texts, dry)
+  const isDry = given.flag('fix-dry-run')
+  if (result.texts && !mode.json && (isDry || input !== undefined))
+    await showFixed(call, project, input, result.texts, isDry)
   const code = summary.errors > 0 || (maxWarnings !== undefined && summary.warnings > maxWarnings) ? 1 : 0
   if (last) {
     const output = JSON.stringify([result.findings, summary])
     if (last.output === output) return code
     last.output = output
   }
-  await printFindings(call, project, result, input !== undefined && fixing !== undefined && !dry)
+  const printsDocument = input !== undefined && given.flag('fix') && !isDry
+  await printFindings(call, project, result, printsDocument)
   if (!mode.json) out.hint(summaryLine(summary, io.clock.monotonic() - started, result.fixed))
   return code
 }
 
-/** @param aside true where standard output carries the fixed document */
+/** The findings; with `--fix` those that are left once the fixes are written, with `--fix-dry-run` as if they were. */
+async function checkAndFix(
+  call: LintCall,
+  project: Project,
+  input: VirtualDocument | undefined,
+): Promise<CheckedProject & Partial<FixedProject>> {
+  const { given } = call
+  const overlay = input === undefined ? {} : { [input.path]: input.bytes }
+  const { checkDocuments } = await import('../../lint/lint-check.ts')
+  const check = (texts: FileContents, isWritten = texts === overlay): Promise<CheckedProject> =>
+    checkDocuments(call, project, input, texts, isWritten)
+  const isDry = given.flag('fix-dry-run')
+  if (!given.flag('fix') && !isDry) return await check(overlay)
+  const { fixProject, writeTexts } = await import('../../lint/lint-fix.ts')
+  const fixed = await fixProject(check, overlay)
+  if (isDry || input !== undefined || Object.keys(fixed.texts).length === 0) return fixed
+  await writeTexts(project.directory, fixed.texts)
+  // Lints again, so that findings from policy tests reflect the fixed files.
+  return fixed.workspace.files.paths.some(isPolicyTest) ? { ...fixed, ...(await check(fixed.texts, true)) } : fixed
+}
+
+/** @param printsDocument true where standard output carries the fixed document, and findings go to standard error */
 async function printFindings(
-  { given, mode, out, io }: CommandContext<AnswerOf<typeof lintAnswer>>,
+  { given, mode, out, io }: LintCall,
   project: Project,
   { workspace, findings }: CheckedProject,
-  aside: boolean,
+  printsDocument: boolean,
 ): Promise<void> {
   const format = (mode.json ? 'json' : (given.text('format') ?? 'text')) as ReportFormat
-  const color = (aside ? mode.color.stderr : mode.color.stdout) > 0
-  const line = aside ? out.message : format === 'text' ? out.prose : out.line
+  const color = (printsDocument ? mode.color.stderr : mode.color.stdout) > 0
+  const line = printsDocument ? out.message : format === 'text' ? out.prose : out.line
   const isForGithub = given.text('format') === undefined && io.env['GITHUB_ACTIONS'] === 'true'
   // A clean run, the usual case, does not load the renderer.
   if (findings.length === 0 && format === 'text') return
@@ -162,15 +179,15 @@ async function showFixed(
   project: Project,
   input: VirtualDocument | undefined,
   texts: Readonly<Record<string, string>>,
-  dry: boolean,
+  isDry: boolean,
 ): Promise<void> {
-  const mended = input && texts[input.path]
-  if (input !== undefined && !dry)
-    return mended === undefined ? writeOut(io, input.bytes) : out.line(mended.replace(/\n$/, ''))
+  const fixed = input && texts[input.path]
+  if (input !== undefined && !isDry)
+    return fixed === undefined ? writeOut(io, input.bytes) : out.line(fixed.replace(/\n$/, ''))
   const [{ unifiedDiff }, { loadWorkspace }, { decodeUtf8 }] = await Promise.all([
     import('../../../documents/fmt/diff.ts'),
     import('../../../documents/workspace/load.ts'),
-    import('../../../documents/workspace/read.ts'),
+    import('../../../documents/text/decode.ts'),
   ])
   const before = await loadWorkspace(project.directory, {
     focus: [],
@@ -184,7 +201,7 @@ async function showFixed(
 }
 
 function summaryLine({ errors, warnings, files, fixable }: LintSummary, ms: number, fixed = 0): string {
-  const mended = fixed > 0 ? `${fixed} fixed; ` : ''
+  const done = fixed > 0 ? `${fixed} fixed; ` : ''
   const more = fixable > 0 ? `; ${fixable} fixable with --fix` : ''
-  return `${mended}${countNoun(errors, 'error')}, ${countNoun(warnings, 'warning')} in ${countNoun(files, 'file')} (${Math.round(ms)} ms)${more}`
+  return `${done}${countNoun(errors, 'error')}, ${countNoun(warnings, 'warning')} in ${countNoun(files, 'file')} (${Math.round(ms)} ms)${more}`
 }

@@ -6,6 +6,7 @@ import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { openUserFile } from '../../files/read-file.ts'
 import { formatSize, readSize } from '../../files/size.ts'
+import { actOnEach } from '../../shell/act-on-each.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { printList } from '../../shell/screen/list.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
@@ -29,7 +30,7 @@ interface Uploaded {
 }
 
 /** Presigns, PUTs and finalizes one file after the other, so that every file reported as uploaded is complete. */
-export async function filesUpload(call: CommandContext<AnswerOf<typeof uploadedFiles>>): Promise<void> {
+export async function filesUpload(call: CommandContext<AnswerOf<typeof uploadedFiles>>): Promise<number> {
   const { given, mode, out, cwd, io, signal } = call
   const [files, name, mediaType] = [given.rest(0), given.text('name'), given.text('media-type')]
   const most = readSize(given.text('max-size'), 'max-size')
@@ -37,35 +38,34 @@ export async function filesUpload(call: CommandContext<AnswerOf<typeof uploadedF
   if (name !== undefined && files.length > 1)
     throw usageFailure('--name is for one file.', 'Upload the others without it.')
   const about = { ...(name !== undefined && { filename: name }), ...(mediaType !== undefined && { mediaType }) }
-  await withTarget(call, await openProject(call), async (target) => {
-    const items: Uploaded[] = []
-    for (const file of files) {
+  return await withTarget(call, await openProject(call), (target) => {
+    const upload = async (file: string): Promise<Uploaded> => {
       const source =
         file === '-' ? new Blob([new Uint8Array(await stdinBytes(io))]) : await openUserFile(resolve(cwd, file), file)
       const bytes = source.size
       if (most !== undefined && bytes > most)
         throw fail('file_too_large', { limit: most }, { fix: `${file} has ${bytes} bytes.` })
-      const upload = await target.client.uploadWorkspaceFile(source, { ...about, signal })
-      const { objectKey, filename } = upload
-      items.push({
+      const stored = await target.client.uploadWorkspaceFile(source, { ...about, signal })
+      const { objectKey, filename } = stored
+      if (!mode.json) {
+        const shown = [safeText(name ?? basename(file)), stored.mediaType]
+        out.line(
+          io.stdout.isTTY
+            ? `${shown.join('  ')}  ${formatSize(bytes)}  → ${objectKey}`
+            : [...shown, bytes, objectKey].join('\t'),
+        )
+        if (file === files[0]) out.hint(`use it:  svc run AGENT document:='${JSON.stringify(fileRef(stored))}'`)
+      }
+      return {
         objectKey,
         filename,
-        mediaType: upload.mediaType,
+        mediaType: stored.mediaType,
         bytes,
-        inputRef: fileRef(upload),
-        messageRef: fileItem(upload),
-      })
-      if (mode.json) continue
-      const shown = safeText(name ?? basename(file))
-      out.line(
-        io.stdout.isTTY
-          ? `${shown}  ${upload.mediaType}  ${formatSize(bytes)}  → ${objectKey}`
-          : [shown, upload.mediaType, bytes, objectKey].join('\t'),
-      )
+        inputRef: fileRef(stored),
+        messageRef: fileItem(stored),
+      }
     }
-    if (mode.json) return await out.json({ items, total: items.length })
-    const [first] = items
-    if (first) out.hint(`use it:  svc run AGENT document:='${JSON.stringify(first.inputRef)}'`)
+    return actOnEach(call, files, upload, (filename, error) => ({ filename, error }))
   })
 }
 

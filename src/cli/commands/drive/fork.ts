@@ -5,19 +5,19 @@ import { shortId } from '../../../base/short-text.ts'
 import type { OperatorRoutes } from '../../../spec/operator/routes.ts'
 import type { DryForkView } from '../../../spec/operator/dry-fork.ts'
 import { describeDryDifference, describeDryFork } from '../../../spec/view/dry-fork-words.ts'
-import type { dryForksAnswer, runsAnswer } from '../../answers/drive.ts'
+import type { dryForksAnswer, steeredRuns } from '../../answers/drive.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
-import { resolveAgent, runIdOf } from '../../project/reference.ts'
+import { resolveAgent, runIdsOf } from '../../project/reference.ts'
+import { actOnEach, collectEach } from '../../shell/act-on-each.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
-import { RemoteError } from '../../shell/remote.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-type ForkAnswer = AnswerOf<typeof runsAnswer> | AnswerOf<typeof dryForksAnswer>
+type ForkAnswer = AnswerOf<typeof steeredRuns> | AnswerOf<typeof dryForksAnswer>
 
-export async function runsFork(call: CommandContext<ForkAnswer>): Promise<void> {
+export async function runsFork(call: CommandContext<ForkAnswer>): Promise<number> {
   const { given, mode, out } = call
   const at = wholeNumber(given.text('at'), 'at')
   if (at === undefined || at < 1)
@@ -30,42 +30,30 @@ export async function runsFork(call: CommandContext<ForkAnswer>): Promise<void> 
   if ((agent === undefined) === (named.length === 0))
     throw usageFailure('Name runs, or with --dry the newest of one agent with --agent.')
   if (agent !== undefined && !isDry) throw usageFailure('--agent is for --dry: name the runs that are forked for good.')
-  await withOperator(await openProject(call), call, async (operator) => {
+  return await withOperator(await openProject(call), call, async (operator) => {
     const runs = agent === undefined ? await runIdsOf(named, operator) : await newestOf(operator, agent)
     const body = {
-      runs,
       at,
       edits,
       ...(version !== undefined && { version }),
       ...(given.flag('allow-widen') && { allowWiden: true }),
       ...(given.flag('allow-yanked') && { allowYanked: true }),
     }
-    if (isDry) {
-      const tried =
-        agent === undefined
-          ? await operator.call('POST /runs/dry-fork', { body })
-          : await tryEach(operator, body, out.message)
-      if (mode.json) return await out.json(tried)
-      for (const each of tried.items) for (const line of linesOf(each)) out.line(line)
-      return out.line(summaryOf(tried))
-    }
-    const started = await operator.call('POST /runs/fork', {
-      body: { ...body, ...(idempotencyKey !== undefined && { idempotencyKey }) },
-    })
-    if (mode.json) return await out.json(started)
-    for (const { runId, forkOf = '', forkStep, agent, versionLabel, status } of started.items)
-      out.line(
-        safeText(
-          `${shortId(runId)} goes on from step ${forkStep} of ${shortId(forkOf)}: ${agent}@${versionLabel} is ${status}`,
-        ),
-      )
+    if (isDry) return await tryEach(call, operator, runs, body)
+    return await actOnEach(
+      call,
+      runs,
+      async (id) => {
+        const forked = { ...body, runs: [id], ...(idempotencyKey !== undefined && { idempotencyKey }) }
+        const run = (await operator.call('POST /runs/fork', { body: forked })).items[0]!
+        const { agent, versionLabel, status, forkStep } = run
+        const words = `goes on from step ${forkStep} of ${shortId(id)}: ${agent}@${versionLabel} is ${status}`
+        if (!mode.json) out.line(safeText(`${shortId(run.runId)} ${words}`))
+        return run
+      },
+      (runId, error) => ({ runId, error }),
+    )
   })
-}
-
-async function runIdsOf(texts: readonly string[], operator: OperatorClient): Promise<readonly string[]> {
-  const ids: string[] = []
-  for (const text of texts) ids.push(await runIdOf(text, operator))
-  return ids
 }
 
 /** Runs that one dry fork takes at most. */
@@ -80,24 +68,38 @@ async function newestOf(operator: OperatorClient, agent: string): Promise<readon
   return items.map(({ runId }) => runId)
 }
 
-type DryForks = OperatorRoutes['POST /runs/dry-fork']['answer']
-
-/** Tries each run separately: one that cannot be forked at this step is reported and skipped. */
+/** Tries each run separately: one that cannot be forked at this step is told. With `--agent` it is only left out. */
 async function tryEach(
+  call: CommandContext<ForkAnswer>,
   operator: OperatorClient,
-  { runs, ...body }: OperatorRoutes['POST /runs/dry-fork']['body'],
-  tell: (line: string) => void,
-): Promise<DryForks> {
-  const items: DryForkView[] = []
-  for (const run of runs) {
-    try {
-      items.push(...(await operator.call('POST /runs/dry-fork', { body: { ...body, runs: [run] } })).items)
-    } catch (error) {
-      if (!(error instanceof RemoteError)) throw error
-      tell(`${shortId(run)} is left out: ${error.message}`)
-    }
+  runs: readonly string[],
+  body: Omit<OperatorRoutes['POST /runs/dry-fork']['body'], 'runs'>,
+): Promise<number> {
+  const { given, mode, out } = call
+  const tried: DryForkView[] = []
+  const toAnswer = (items: AnswerOf<typeof dryForksAnswer>['items']) => ({
+    items,
+    total: items.length,
+    differing: tried.filter(({ differs }) => differs).length,
+  })
+  const print = async (items: AnswerOf<typeof dryForksAnswer>['items']): Promise<void> => {
+    if (mode.json) await out.json(toAnswer(items))
   }
-  return { items, total: items.length, differing: items.filter(({ differs }) => differs).length }
+  const { items, exit } = await collectEach(
+    call,
+    runs,
+    async (id): Promise<AnswerOf<typeof dryForksAnswer>['items'][number]> => {
+      const fork = (await operator.call('POST /runs/dry-fork', { body: { ...body, runs: [id] } })).items[0]!
+      tried.push(fork)
+      if (!mode.json) for (const line of linesOf(fork)) out.line(line)
+      return fork
+    },
+    (runId, error) => ({ runId, error }),
+    print,
+  )
+  await print(items)
+  if (!mode.json) out.line(summaryOf({ total: tried.length, differing: toAnswer(items).differing }))
+  return given.text('agent') === undefined ? exit : 0
 }
 
 function parseEdit(text: string): { step: number; value: JsonValue } {

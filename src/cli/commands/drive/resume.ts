@@ -3,19 +3,17 @@ import { safeText } from '../../../base/escape-text.ts'
 import { shortId } from '../../../base/short-text.ts'
 import { describeHold } from '../../../spec/hold.ts'
 import { OUTAGE_REASONS } from '../../../spec/outage.ts'
-import type { runsAnswer, runView } from '../../answers/drive.ts'
+import type { runView, steeredRuns } from '../../answers/drive.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
+import { actOnEach } from '../../shell/act-on-each.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { runIdOf } from '../../project/reference.ts'
+import { runIdOf, runIdsOf } from '../../project/reference.ts'
 import { timesFor } from '../../runs/held.ts'
 
-/**
- * Resumes runs that ended or are held. The first run that cannot be resumed stops the command; those before it stay
- * resumed.
- */
-export async function runsResume(call: CommandContext<AnswerOf<typeof runsAnswer>>): Promise<void> {
+/** Resumes runs that ended or are held. */
+export async function runsResume(call: CommandContext<AnswerOf<typeof steeredRuns>>): Promise<number> {
   const { given, io, mode, out } = call
   const [reason, version] = [given.text('reason'), given.text('with-version')]
   const body = {
@@ -25,19 +23,20 @@ export async function runsResume(call: CommandContext<AnswerOf<typeof runsAnswer
     ...(given.flag('allow-yanked') && { allowYanked: true }),
     ...(given.flag('grant') && { grant: true }),
   }
-  await withOperator(await openProject(call), call, async (operator) => {
-    const ids: string[] = []
-    for (const text of given.rest(0)) ids.push(await runIdOf(text, operator))
-    const items: RunView[] = []
-    for (const id of ids) {
-      const run = await operator.call('POST /runs/:id/resume', { id, body })
-      items.push(run)
-      // The attempt of a held run begins as this is printed.
-      const how = OUTAGE_REASONS.some((each) => each === run.hold?.reason) ? 'tries again now' : 'goes on'
-      if (!mode.json) out.line(`${shortId(run.runId)} ${how}: ${describeRun(run, timesFor(io.stdout, io.clock))}`)
-    }
-    if (mode.json) await out.json({ items, total: items.length })
-  })
+  return await withOperator(await openProject(call), call, async (operator) =>
+    actOnEach(
+      call,
+      await runIdsOf(given.rest(0), operator),
+      async (id) => {
+        const run = await operator.call('POST /runs/:id/resume', { id, body })
+        // The attempt of a held run begins as this is printed.
+        const how = OUTAGE_REASONS.some((each) => each === run.hold?.reason) ? 'tries again now' : 'goes on'
+        if (!mode.json) out.line(`${shortId(run.runId)} ${how}: ${describeRun(run, timesFor(io.stdout, io.clock))}`)
+        return run
+      },
+      (runId, error) => ({ runId, error }),
+    ),
+  )
 }
 
 export async function runsRetry(call: CommandContext<AnswerOf<typeof runView>>): Promise<void> {

@@ -8,6 +8,7 @@ import type { RunView } from '../../../spec/operator/runs.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { shortId } from '../../../base/short-text.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'
+import { actOnEach } from '../../shell/act-on-each.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { toHtml, toMarkdown } from '../../conversation/page.ts'
 import { readWhole } from '../../conversation/whole.ts'
@@ -16,7 +17,7 @@ import { NO_RUNS, runColumns, runKeyOf, treeColumns, watchRuns } from './run-lis
 import { offerUndo, readUndoPlan } from '../../runs/offer-undo.ts'
 import { readAwaitedSignals } from '../../runs/awaited-signals.ts'
 import { timesFor } from '../../runs/held.ts'
-import { readRunStatuses, runStatusFields } from '../../runs/run-status.ts'
+import { readHolders, readRunStatuses, runStatusFields } from '../../runs/run-status.ts'
 import { readFollowOptions } from '../../runs/follow-options.ts'
 import { withKeyNames } from '../../runs/key-names.ts'
 import { arrangeRunTree } from '../../runs/run-tree.ts'
@@ -25,7 +26,7 @@ import { parseMoment, wholeNumber } from '../../shell/numbers.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { exitOfStatus, type FollowAnswer } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
-import { resolveAgent, runIdOf } from '../../project/reference.ts'
+import { resolveAgent, runIdOf, runIdsOf } from '../../project/reference.ts'
 import { withTarget, type ServerTarget } from '../../project/server/target.ts'
 import { watchList } from '../../shell/screen/watch-list.ts'
 import { writeUserFile } from '../../files/write-file.ts'
@@ -86,7 +87,10 @@ export async function runsGet(call: CommandContext<unknown>): Promise<number> {
     const plan = call.mode.json ? undefined : await readUndoPlan(target.operator, status)
     const signals = call.mode.json ? [] : await readAwaitedSignals(target.client, status)
     const showTime = timesFor(call.io.stdout, call.io.clock)
-    await printOne(call, status, runStatusFields(status, { plan, signals, showTime }))
+    const holders = await readHolders(target.operator, status)
+    const told =
+      holders === undefined ? status : { ...status, heldBy: { pauses: holders.pauses, outages: holders.outages } }
+    await printOne(call, told, runStatusFields(status, { plan, holders, signals, showTime }))
     offerUndo(call, status, plan)
     return given.flag('exit-status') ? exitOfStatus(status.status) : 0
   })
@@ -149,20 +153,22 @@ async function runToWatch(
 
 const UNDER_WAY = 'Running,WaitingForHITL,WaitingForAITL,WaitingForResponse'
 
-export async function runsCancel(call: CommandContext<AnswerOf<typeof cancelledRuns>>): Promise<void> {
+export async function runsCancel(call: CommandContext<AnswerOf<typeof cancelledRuns>>): Promise<number> {
   const { given, mode, out } = call
   const reason = given.text('reason')
-  await withOperator(await openProject(call), call, async (operator) => {
-    const ids: string[] = []
-    for (const text of given.rest(0)) ids.push(await runIdOf(text, operator))
-    const items = []
-    for (const id of ids) {
-      const open = mode.json ? [] : await openTasks(operator, id)
-      const item = await operator.call('POST /runs/:id/cancel', { id, body: reason === undefined ? {} : { reason } })
-      items.push(item)
-      if (!mode.json) out.line(await describeCancelled(operator, item, open))
-    }
-    if (mode.json) await out.json({ items, total: items.length })
+  return await withOperator(await openProject(call), call, async (operator) => {
+    const ids = await runIdsOf(given.rest(0), operator)
+    return await actOnEach(
+      call,
+      ids,
+      async (id) => {
+        const open = mode.json ? [] : await openTasks(operator, id)
+        const item = await operator.call('POST /runs/:id/cancel', { id, body: reason === undefined ? {} : { reason } })
+        if (!mode.json) out.line(await describeCancelled(operator, item, open))
+        return item
+      },
+      (runId, error) => ({ runId, error }),
+    )
   })
 }
 

@@ -1,13 +1,14 @@
 import { isJsonObject } from '../../../base/json/json.ts'
 import type { PauseView } from '../../../spec/operator/operations.ts'
 import type { AgentView } from '../../../spec/operator/publication.ts'
-import { describePaused, pausesOfAgent, resumeCommandOf } from '../../../spec/steer/pause.ts'
-import { describeApprover } from '../../../spec/view/task-card.ts'
+import { pausesOfAgent } from '../../../spec/steer/pause.ts'
 import { drawCard } from '../../../terminal/card.ts'
 import { fitsTable, timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { safeJson, safeText } from '../../../base/escape-text.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { contractFields, type ContractField } from '../../runs/contract-fields.ts'
+import { timesFor } from '../../runs/held.ts'
+import { describePauseEnd } from '../../runs/run-status.ts'
 import { exampleInput, exampleObject, quoteShell } from '../../runs/example-input.ts'
 import { answerScreen, printList, printOne, printTable } from '../../shell/screen/list.ts'
 import { withOperator } from '../../project/server/operator.ts'
@@ -47,10 +48,6 @@ const deployedOf = ({ deployed }: AgentView): string => deployed?.versionLabel ?
 const pausesOf = ({ name, deployed, tools }: AgentView, pauses: readonly PauseView[]): readonly PauseView[] =>
   pausesOfAgent(pauses, { name, version: deployed?.versionLabel, tools })
 
-/** `tool acme.refunds, by the operator: the bank called (svc stop --tool acme.refunds --resume)` */
-const describePause = (pause: PauseView): string =>
-  `${describePaused(pause)}, by ${describeApprover(pause.by)}${pause.reason === null ? '' : `: ${pause.reason}`} (${resumeCommandOf(pause)})`
-
 /** Prints the input of an agent, its authority and its triggers, with a command to run it and one to call it. */
 export async function agentsShow(call: CommandContext<AnswerOf<typeof agentAnswer>>): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
@@ -59,6 +56,7 @@ export async function agentsShow(call: CommandContext<AnswerOf<typeof agentAnswe
     const agent = items.find((each) => each.agentId === agentId)!
     const { items: pauses } = await operator.call('GET /pauses', { query: {} })
     const { url } = await operator.call('GET /status', {})
+    const showTime = timesFor(call.io.stdout, call.io.clock)
     const examples = examplesOf(agent, url ?? DEFAULT_URL)
     const contract = isJsonObject(agent.inputContract) ? agent.inputContract : undefined
     // A pipe gets each value on one line; on a terminal the contract is a table, and commands stand unbroken below it.
@@ -67,7 +65,7 @@ export async function agentsShow(call: CommandContext<AnswerOf<typeof agentAnswe
       { key: 'agent', value: agent.name },
       { key: 'id', value: agent.agentId },
       { key: 'deployed', value: agent.deployed?.versionLabel ?? 'none' },
-      ...pausesOf(agent, pauses).map((pause) => ({ key: 'paused', value: safeText(describePause(pause)) })),
+      ...pausesOf(agent, pauses).map((pause) => ({ key: 'paused', value: describePauseEnd(pause, showTime) })),
       { key: 'triggers', value: agent.triggers.join(', ') || 'none' },
       { key: 'tools', value: agent.tools.join(', ') || 'none' },
       ...(contract === undefined || !isCard

@@ -2,7 +2,7 @@
 import { rcompare } from 'semver'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { SIDE_EFFECT_CLASSES, type SideEffectClass } from '../../../spec/document.ts'
-import type { Document } from '../../text/document.ts'
+import { mappingIn, type Document } from '../../text/document.ts'
 import { groupBy } from '../../text/group.ts'
 import { memoizePerObject } from '../../workspace/memoize.ts'
 import { pointerTo } from '../../../base/json/pointer.ts'
@@ -59,8 +59,7 @@ const readSubAgents = (agent: Document): readonly CallBinding[] => bindingsAt(ag
 
 function bindingsAt(agent: Document, key: 'tools' | 'agents'): CallBinding[] {
   if (agent.kind !== 'Agent') return []
-  const { spec } = agent.value
-  const list = isJsonObject(spec) ? spec[key] : undefined
+  const list = mappingIn(agent, 'spec')[key]
   return (Array.isArray(list) ? list : []).flatMap((value, at) =>
     isJsonObject(value) ? [{ pointer: pointerTo(`/spec/${key}`, at), value, agent }] : [],
   )
@@ -117,15 +116,10 @@ export const effectiveClass = memoizePerObject((workspace, use: ToolUse): SideEf
 })
 
 /** The description of a Tool document. */
-export function descriptionOf(tool: Document): string | undefined {
-  const { spec } = tool.value
-  return isJsonObject(spec) ? textMember(spec, 'description') : undefined
-}
+export const descriptionOf = (tool: Document): string | undefined => textMember(mappingIn(tool, 'spec'), 'description')
 
-export function declaredClass(tool: Document | undefined): SideEffectClass | undefined {
-  const spec = tool?.value['spec']
-  return isJsonObject(spec) ? readSideEffectClass(spec['side_effect_class']) : undefined
-}
+export const declaredClass = (tool: Document | undefined): SideEffectClass | undefined =>
+  tool && readSideEffectClass(mappingIn(tool, 'spec')['side_effect_class'])
 
 /** From harmless to irreversible. */
 export const sideEffectRank = (each: SideEffectClass): number => SIDE_EFFECT_CLASSES.indexOf(each)

@@ -2,9 +2,8 @@
  * Capabilities of a tool: reads private data, reads untrusted content, sends data out. Taken from the labels of the Tool
  * document, otherwise guessed from names. Source: lint rules, "security".
  */
-import { isJsonObject } from '../../../base/json/json.ts'
 import { effectiveClass, textMember, toolDocument, toolsOf, type ToolUse } from './bindings.ts'
-import type { Document } from '../../text/document.ts'
+import { mappingIn, type Document } from '../../text/document.ts'
 import { memoizePerObject } from '../../workspace/memoize.ts'
 import { memoizeByText } from '../../text/memoize-by-text.ts'
 
@@ -69,11 +68,8 @@ function known(label: string | undefined, meant: string, guess: boolean): Capabi
   return guess ? 'guess' : undefined
 }
 
-function labelOf(tool: Document | undefined, name: string): string | undefined {
-  const metadata = tool?.value['metadata']
-  const labels = isJsonObject(metadata) ? metadata['labels'] : undefined
-  return isJsonObject(labels) ? textMember(labels, name) || undefined : undefined
-}
+const labelOf = (tool: Document | undefined, name: string): string | undefined =>
+  (tool && textMember(mappingIn(tool, 'metadata', 'labels'), name)) || undefined
 
 const set = (words: string): ReadonlySet<string> => new Set(words.split(' '))
 const PRIVATE = set(

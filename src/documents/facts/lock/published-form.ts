@@ -25,7 +25,7 @@ export const publishedFormOf = memoizePerObject((workspace, document: Document):
   return { ...document.value, spec: { ...(document.value['spec'] as JsonObject), ...inlined } }
 })
 
-/** The digest that a lock holds for the document; undefined where `frozenOf` is. */
+/** The digest that a lock holds for the document; undefined where `publishedFormOf` is. */
 export function integrityOf(workspace: Workspace, document: Document): Digest | undefined {
   const { kind, identity } = document
   const content = publishedFormOf(workspace, document)

@@ -1,11 +1,11 @@
 /** Which policies are attached where, and to which calls. Source: policies, section 3. */
-import { isJsonObject } from '../../../base/json/json.ts'
 import { subAgentsOf, toolDocument, toolsOf, usesOf, type CallBinding, type ToolUse } from '../agents/bindings.ts'
 import { linkOf } from './decision.ts'
-import type { Document, FoundText } from '../../text/document.ts'
+import { mappingIn, type Document, type FoundText } from '../../text/document.ts'
 import { groupBy } from '../../text/group.ts'
 import { memoizePerObject, memoizePerWorkspace } from '../../workspace/memoize.ts'
-import type { PathResolution, Workspace } from '../../workspace/workspace.ts'
+import type { PathResolution } from '../../workspace/resolve-path.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
 
 export interface AttachedPolicyRef {
   /** The binding to which it is attached; undefined if it applies to all calls of the document. */
@@ -113,6 +113,6 @@ const policiesByBoundary = memoizePerObject((_, documents: readonly Document[]) 
 export const scopeOf = (policy: Document): string | undefined => policy.memoize(readScope)
 
 function readScope(policy: Document): string | undefined {
-  const scope = isJsonObject(policy.value['spec']) ? policy.value['spec']['scope'] : undefined
+  const { scope } = mappingIn(policy, 'spec')
   return typeof scope === 'string' && scope.startsWith('tool:') ? scope.slice('tool:'.length) : undefined
 }

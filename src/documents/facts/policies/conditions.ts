@@ -10,7 +10,7 @@ import {
 } from '../../../policy/condition/condition.ts'
 import { innerPathText, readPath, type ConditionPath } from '../../../policy/condition/path.ts'
 import { readWhen, textPointer, whenRange, whenTests, type WhenNode } from '../../../policy/condition/when.ts'
-import type { Document } from '../../text/document.ts'
+import { mappingIn, type Document } from '../../text/document.ts'
 import { pointerTo } from '../../../base/json/pointer.ts'
 
 const BASE = '/spec/conditions'
@@ -157,7 +157,6 @@ function parseWhen({ when }: JsonObject): WhenNode | undefined {
 }
 
 function conditionsOf(policy: Document): JsonObject | undefined {
-  const { spec } = policy.value
-  const conditions = policy.kind === 'Policy' && isJsonObject(spec) ? spec['conditions'] : undefined
+  const { conditions } = policy.kind === 'Policy' ? mappingIn(policy, 'spec') : {}
   return isJsonObject(conditions) ? conditions : undefined
 }

@@ -1,13 +1,9 @@
 /** What a policy decides. */
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
-import type { Document } from '../../text/document.ts'
+import { mappingIn, type Document } from '../../text/document.ts'
 
-/** `spec.decision` as written, read without computing places; empty where there is none. */
-export function decisionOf(policy: Document): JsonObject {
-  const { spec } = policy.value
-  const decision = isJsonObject(spec) ? spec['decision'] : undefined
-  return isJsonObject(decision) ? decision : NONE
-}
+/** `spec.decision` as written; empty where there is none. */
+export const decisionOf = (policy: Document): JsonObject => mappingIn(policy, 'spec', 'decision')
 
 /** The boundary to which a policy is linked. */
 export function linkOf(policy: Document): string | undefined {
@@ -20,5 +16,3 @@ export function isAllowedOnTimeout(policy: Document): boolean {
   const { timeout } = decisionOf(policy)
   return isJsonObject(timeout) && timeout['default'] === 'allow'
 }
-
-const NONE: JsonObject = {}

@@ -1,6 +1,6 @@
+import { mappingIn } from '../../text/document.ts'
 import { gatedAgents } from '../../facts/policies/attachments.ts'
 import { decisionOf } from '../../facts/policies/decision.ts'
-import { limitsOf } from '../../facts/agents/limits.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalNoTimeout: LintRule = {
@@ -15,7 +15,11 @@ export const approvalNoTimeout: LintRule = {
     const { type, timeout } = decisionOf(document)
     if (timeout !== undefined || type !== 'require_approval') return
     const agents = gatedAgents(workspace, document)
-    if (agents.length > 0 && agents.every((agent) => limitsOf(agent)['max_hitl_wait_minutes'] !== undefined)) return
+    if (
+      agents.length > 0 &&
+      agents.every((agent) => mappingIn(agent, 'spec', 'limits')['max_hitl_wait_minutes'] !== undefined)
+    )
+      return
     report('/spec/decision/type', 'This approval may wait forever.', {
       fix: 'Add `timeout: {after_minutes: 60, default: deny}`.',
     })

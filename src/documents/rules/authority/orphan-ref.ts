@@ -2,7 +2,7 @@ import { linkOf } from '../../facts/policies/decision.ts'
 import type { Document } from '../../text/document.ts'
 import { memoizePerObject } from '../../workspace/memoize.ts'
 import type { LintRule } from '../../facts/rule.ts'
-import { nearestCandidate } from '../../text/suggest.ts'
+import { didYouMean, nearestCandidate } from '../../text/suggest.ts'
 
 export const authorityOrphanRef: LintRule = {
   severity: 'warning',
@@ -17,15 +17,11 @@ export const authorityOrphanRef: LintRule = {
     const named = namedAmong(workspace, workspace.publishedTogether(document))
     if (named.has(link)) return
     const near = nearestCandidate(link, named)
-    report(
-      '/spec/decision/authority_ref',
-      `No agent declares the boundary "${link}".${near === undefined ? '' : ` Did you mean "${near}"?`}`,
-      {
-        fix: 'Declare it in `metadata.governance.authority_boundaries`, or remove the link.',
-        meant: near,
-        subject: [link],
-      },
-    )
+    report('/spec/decision/authority_ref', `No agent declares the boundary "${link}".${didYouMean(near)}`, {
+      fix: 'Declare it in `metadata.governance.authority_boundaries`, or remove the link.',
+      meant: near,
+      subject: [link],
+    })
   },
 }
 

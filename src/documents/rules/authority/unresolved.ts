@@ -2,7 +2,7 @@ import { linkedPolicies } from '../../facts/policies/attachments.ts'
 import { linkOf } from '../../facts/policies/decision.ts'
 import type { Document } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
-import { nearestCandidate } from '../../text/suggest.ts'
+import { didYouMean, nearestCandidate } from '../../text/suggest.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 
 export const authorityUnresolved: LintRule = {
@@ -17,15 +17,11 @@ export const authorityUnresolved: LintRule = {
     for (const boundary of document.texts('metadata.governance.authority_boundaries.*')) {
       if (linkedPolicies(workspace, document, boundary.value).length > 0) continue
       const near = nearestCandidate(boundary.value, boundariesLinked(workspace, document))
-      report(
-        boundary,
-        `No policy is linked to the boundary "${boundary.value}".${near === undefined ? '' : ` Did you mean "${near}"?`}`,
-        {
-          why: 'Every call above read_only will need an approval instead.',
-          fix: near === undefined ? `Add a Policy with \`authority_ref: ${boundary.value}\`.` : `Write ${near}.`,
-          meant: near,
-        },
-      )
+      report(boundary, `No policy is linked to the boundary "${boundary.value}".${didYouMean(near)}`, {
+        why: 'Every call above read_only will need an approval instead.',
+        fix: near === undefined ? `Add a Policy with \`authority_ref: ${boundary.value}\`.` : `Write ${near}.`,
+        meant: near,
+      })
     }
   },
 }

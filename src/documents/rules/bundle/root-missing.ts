@@ -1,4 +1,4 @@
-import { missingFile } from '../../facts/missing.ts'
+import { reportMissingAgent } from '../../facts/missing.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const bundleRootMissing: LintRule = {
@@ -16,16 +16,7 @@ export const bundleRootMissing: LintRule = {
         })
         continue
       }
-      const found = workspace.resolve(document, root.value)
-      const fault = missingFile(found, root)
-      if (fault !== undefined) report(root, fault.message, fault.details)
-      if (!('path' in found)) continue
-      const kinds = workspace.documentsAt(found.path).map(({ kind }) => kind)
-      if (!kinds.includes('Agent'))
-        report(
-          root,
-          kinds.length === 0 ? `${found.path} holds no document.` : `${found.path} is a ${kinds[0]}, not an Agent.`,
-        )
+      reportMissingAgent(report, workspace, root, workspace.resolve(document, root.value))
     }
   },
 }

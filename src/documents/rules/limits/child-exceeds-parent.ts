@@ -1,5 +1,5 @@
+import { mappingIn } from '../../text/document.ts'
 import { subAgentEdges } from '../../facts/agents/closure.ts'
-import { limitsOf } from '../../facts/agents/limits.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const limitsChildExceedsParent: LintRule = {
@@ -13,8 +13,8 @@ export const limitsChildExceedsParent: LintRule = {
   check(document, report, { workspace }) {
     for (const { child } of subAgentEdges(workspace, document))
       for (const name of CAPS) {
-        const own = limitsOf(document)[name]
-        const other = limitsOf(child)[name]
+        const own = mappingIn(document, 'spec', 'limits')[name]
+        const other = mappingIn(child, 'spec', 'limits')[name]
         if (typeof own !== 'number' || typeof other !== 'number' || other <= own) continue
         // `limits/non-positive` reports such a limit.
         if (own <= 0) continue

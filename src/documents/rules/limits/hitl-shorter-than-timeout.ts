@@ -1,7 +1,7 @@
+import { mappingIn } from '../../text/document.ts'
 import { isJsonObject } from '../../../base/json/json.ts'
 import { gatedAgents } from '../../facts/policies/attachments.ts'
 import { decisionOf } from '../../facts/policies/decision.ts'
-import { limitsOf } from '../../facts/agents/limits.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const limitsHitlShorterThanTimeout: LintRule = {
@@ -18,7 +18,7 @@ export const limitsHitlShorterThanTimeout: LintRule = {
     const agents = gatedAgents(workspace, document)
     for (let at = 0; at < agents.length; at++) {
       const agent = agents[at]!
-      const wait = limitsOf(agent)['max_hitl_wait_minutes']
+      const wait = mappingIn(agent, 'spec', 'limits')['max_hitl_wait_minutes']
       if (typeof wait !== 'number' || wait <= 0 || wait >= after) continue
       const { path, range } = agent.placeOf('/spec/limits/max_hitl_wait_minutes')
       report(

@@ -1,5 +1,5 @@
+import { mappingIn } from '../../text/document.ts'
 import { insertionEdits } from '../../edit/insertion.ts'
-import { limitsOf } from '../../facts/agents/limits.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const limitsMissingLoop: LintRule = {
@@ -9,7 +9,11 @@ export const limitsMissingLoop: LintRule = {
   reason: 'A model that keeps calling tools is stopped by nothing else.',
   kinds: ['Agent'],
   check(document, report) {
-    if (limitsOf(document)['max_loop_iterations'] !== undefined || document.at('spec.tools.*').length === 0) return
+    if (
+      mappingIn(document, 'spec', 'limits')['max_loop_iterations'] !== undefined ||
+      document.at('spec.tools.*').length === 0
+    )
+      return
     report('/spec/tools', 'Tools are bound, but `max_loop_iterations` is not set.', {
       why: 'A model that loops would stop only at the guard of the server.',
       fix: {

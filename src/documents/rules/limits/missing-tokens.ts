@@ -1,5 +1,5 @@
+import { mappingIn } from '../../text/document.ts'
 import { OFFLINE_PROVIDERS } from '../../../spec/document.ts'
-import { limitsOf } from '../../facts/agents/limits.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const limitsMissingTokens: LintRule = {
@@ -10,7 +10,7 @@ export const limitsMissingTokens: LintRule = {
   source: 'Authoring format, "Limits"',
   kinds: ['Agent'],
   check(document, report) {
-    if (limitsOf(document)['max_tokens_per_run'] !== undefined) return
+    if (mappingIn(document, 'spec', 'limits')['max_tokens_per_run'] !== undefined) return
     const provider = document.at('spec.model.provider')[0]?.value
     // Offline providers cost nothing.
     if (typeof provider !== 'string' || OFFLINE_PROVIDERS.includes(provider)) return

@@ -1,4 +1,4 @@
-import { limitsOf } from '../../facts/agents/limits.ts'
+import { mappingIn } from '../../text/document.ts'
 import { readWholeLimit } from '../../facts/whole-limits.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -12,7 +12,7 @@ export const limitsSessionBelowRun: LintRule = {
     'The tokens of a run count for its session, so the higher limit is never reached, and no conversation goes on.',
   kinds: ['Agent'],
   check(document, report) {
-    const perRun = limitsOf(document)['max_tokens_per_run']
+    const perRun = mappingIn(document, 'spec', 'limits')['max_tokens_per_run']
     if (typeof perRun !== 'number') return
     for (const annotation of document.texts('metadata.annotations.*')) {
       if (annotation.key !== TOKENS) continue

@@ -2,7 +2,7 @@ import { digestOfTool } from '../../../tools/listed-tool.ts'
 import { mcpUsesOf } from '../../facts/agents/mcp-uses.ts'
 import { lockOf } from '../../facts/lock/lock-file.ts'
 import type { LintRule } from '../../facts/rule.ts'
-import { didYouMean } from '../../text/suggest.ts'
+import { didYouMean, nearestCandidate } from '../../text/suggest.ts'
 
 export const mcpDescriptionChanged: LintRule = {
   severity: 'error',
@@ -27,7 +27,7 @@ export const mcpDescriptionChanged: LintRule = {
       }
       const now = listing.tools.get(tool)
       if (now === undefined) {
-        const near = didYouMean(tool, listing.tools.keys())
+        const near = didYouMean(nearestCandidate(tool, listing.tools.keys()))
         report(`${use.pointer}/mcp`, `MCP server "${server}" has no tool "${tool}".${near}`)
         continue
       }

@@ -1,5 +1,5 @@
 import type { LintRule } from '../../facts/rule.ts'
-import { nearestCandidate } from '../../text/suggest.ts'
+import { didYouMean, nearestCandidate } from '../../text/suggest.ts'
 
 export const mcpServerUndeclared: LintRule = {
   severity: 'error',
@@ -12,14 +12,10 @@ export const mcpServerUndeclared: LintRule = {
     for (const server of document.texts('spec.tools.*.mcp.server')) {
       if (names.includes(server.value)) continue
       const near = nearestCandidate(server.value, names)
-      report(
-        server,
-        `No MCP server "${server.value}" is declared.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
-        {
-          fix: near === undefined ? 'Add it to `spec.mcp_servers`.' : `Write ${near}.`,
-          meant: near,
-        },
-      )
+      report(server, `No MCP server "${server.value}" is declared.${didYouMean(near)}`, {
+        fix: near === undefined ? 'Add it to `spec.mcp_servers`.' : `Write ${near}.`,
+        meant: near,
+      })
     }
   },
 }

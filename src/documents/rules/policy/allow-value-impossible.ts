@@ -6,7 +6,7 @@ import { inferredField, namedField } from '../../../policy/allow-field.ts'
 import { readArgumentPath } from '../../../policy/condition/path.ts'
 import { domainBelow, finiteValues } from '../../../policy/prove/domains.ts'
 import type { LintRule } from '../../facts/rule.ts'
-import { nearestCandidate } from '../../text/suggest.ts'
+import { didYouMean, nearestCandidate } from '../../text/suggest.ts'
 
 export const policyAllowValueImpossible: LintRule = {
   severity: 'warning',
@@ -29,10 +29,7 @@ export const policyAllowValueImpossible: LintRule = {
     for (const each of document.texts('spec.allow.*')) {
       if (!lists.every((values) => values !== undefined && !values.includes(each.value))) continue
       const near = nearestCandidate(each.value, lists[0]!)
-      report(
-        each,
-        `The argument is never "${each.value}": ${lists[0]!.join(', ')}.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
-      )
+      report(each, `The argument is never "${each.value}": ${lists[0]!.join(', ')}.${didYouMean(near)}`)
     }
   },
 }

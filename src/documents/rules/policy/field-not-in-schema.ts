@@ -1,10 +1,9 @@
-import { conditionOf, fieldsIn, leavesIn } from '../../facts/policies/conditions.ts'
+import { fieldsIn, leavesIn } from '../../facts/policies/conditions.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
-import type { Document } from '../../text/document.ts'
-import { domainsOf, type KnownCalls } from '../../facts/policies/known-calls.ts'
+import { domainsOf } from '../../facts/policies/known-calls.ts'
 import { firstMissingStep, firstImpossibleStep, pointerAlong } from '../../text/property.ts'
 import type { LintRule } from '../../facts/rule.ts'
-import { nearestCandidate } from '../../text/suggest.ts'
+import { didYouMean, nearestCandidate } from '../../text/suggest.ts'
 import { pathText } from '../../../policy/condition/path.ts'
 
 export const policyFieldNotInSchema: LintRule = {
@@ -44,7 +43,6 @@ export const policyFieldNotInSchema: LintRule = {
         ],
       })
     }
-    if (isAllThere(document, known)) return
     for (const { pointer, path } of fieldsIn(document)) {
       if (path.root !== 'args' && path.root !== 'source') continue
       const misses = known.map(({ schema }) => firstMissingStep(schema.value, path.segments))
@@ -53,39 +51,20 @@ export const policyFieldNotInSchema: LintRule = {
       if (miss === undefined || misses.includes(undefined)) continue
       const near = nearestCandidate(miss.name, miss.known)
       const place = document.placeOf(pointer)
-      report(
-        place,
-        `No tool that this policy gates has an argument "${miss.name}".${near === undefined ? '' : ` Did you mean "${near}"?`}`,
-        {
-          why: 'The comparison is unknown for every call: a gate stops them all, a grant none.',
-          meant: near,
-          subject: [miss.name],
-          ...(near !== undefined &&
-            path.fn === undefined && { fix: replaceScalarFix(place, path.text.replace(miss.name, near)) }),
-          related: [
-            {
-              path: spans.source.path,
-              range: spans.placeOf(base + miss.pointer).range,
-              message: 'the arguments',
-            },
-          ],
-        },
-      )
+      report(place, `No tool that this policy gates has an argument "${miss.name}".${didYouMean(near)}`, {
+        why: 'The comparison is unknown for every call: a gate stops them all, a grant none.',
+        meant: near,
+        subject: [miss.name],
+        ...(near !== undefined &&
+          path.fn === undefined && { fix: replaceScalarFix(place, path.text.replace(miss.name, near)) }),
+        related: [
+          {
+            path: spans.source.path,
+            range: spans.placeOf(base + miss.pointer).range,
+            message: 'the arguments',
+          },
+        ],
+      })
     }
   },
-}
-
-/** True for valid conditions that read only arguments of the first schema. */
-function isAllThere(policy: Document, [first]: readonly KnownCalls[]): boolean {
-  if (conditionOf(policy) === undefined) return false
-  const leaves = leavesIn(policy)
-  for (let at = 0; at < leaves.length; at++) {
-    const { path } = leaves[at]!.leaf
-    if (
-      (path.root === 'args' || path.root === 'source') &&
-      firstMissingStep(first!.schema.value, path.segments) !== undefined
-    )
-      return false
-  }
-  return true
 }

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../base/json/json.ts'
+import { mappingIn } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyNoDecision: LintRule = {
@@ -8,8 +8,7 @@ export const policyNoDecision: LintRule = {
   reason: 'A policy without one cannot be published.',
   kinds: ['Policy'],
   check(document, report) {
-    const { spec } = document.value
-    if (isJsonObject(spec) && spec['decision'] !== undefined) return
+    if (mappingIn(document, 'spec')['decision'] !== undefined) return
     report('/spec', 'The policy decides nothing: `spec.decision` is missing.', {
       fix: 'Add `decision: {type: deny}`, or what it should decide.',
     })

@@ -1,5 +1,5 @@
 import type { LintRule } from '../../facts/rule.ts'
-import { nearestCandidate } from '../../text/suggest.ts'
+import { didYouMean, nearestCandidate } from '../../text/suggest.ts'
 
 export const policyRuntimePrefix: LintRule = {
   severity: 'warning',
@@ -16,8 +16,8 @@ export const policyRuntimePrefix: LintRule = {
       report(
         place,
         found.key.startsWith('svc/')
-          ? `No key "${found.key}" has a meaning.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`
-          : `"${found.key}" has no prefix, so it means nothing.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`,
+          ? `No key "${found.key}" has a meaning.${didYouMean(meant)}`
+          : `"${found.key}" has no prefix, so it means nothing.${didYouMean(meant)}`,
         meant === undefined ? {} : { fix: `Write ${meant}.` },
       )
     }

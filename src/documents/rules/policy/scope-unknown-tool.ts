@@ -3,7 +3,7 @@ import { toolsOf } from '../../facts/agents/bindings.ts'
 import type { Document } from '../../text/document.ts'
 import { memoizePerObject } from '../../workspace/memoize.ts'
 import type { LintRule } from '../../facts/rule.ts'
-import { nearestCandidate } from '../../text/suggest.ts'
+import { didYouMean, nearestCandidate } from '../../text/suggest.ts'
 import { readLogicalRef } from '../../text/reference.ts'
 
 export const policyScopeUnknownTool: LintRule = {
@@ -20,7 +20,7 @@ export const policyScopeUnknownTool: LintRule = {
     // A policy that is linted alone may refer to tools outside the workspace.
     if (known.has(scope) || known.size === 0 || published.versions('Tool', scope).length > 0) return
     const near = nearestCandidate(scope, known)
-    report('/spec/scope', `No tool "${scope}" is known here.${near === undefined ? '' : ` Did you mean "${near}"?`}`, {
+    report('/spec/scope', `No tool "${scope}" is known here.${didYouMean(near)}`, {
       why: 'The policy never applies.',
       meant: near,
       subject: [scope],

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../base/json/json.ts'
 import { schemaRule } from '../../facts/schema-rule.ts'
-import { nearestCandidate } from '../../text/suggest.ts'
+import { didYouMean, nearestCandidate } from '../../text/suggest.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const schemaRequiredUndefined: LintRule = {
@@ -22,7 +22,7 @@ export const schemaRequiredUndefined: LintRule = {
         const near = nearestCandidate(name, declared)
         report(
           `${use.pointer}/${index}`,
-          `"${name}" is required, but the object has no such property and allows no other.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
+          `"${name}" is required, but the object has no such property and allows no other.${didYouMean(near)}`,
           { why: 'No value fits this schema.', ...(near !== undefined && { fix: `Write ${near}.`, meant: near }) },
         )
       }

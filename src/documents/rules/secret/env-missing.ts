@@ -1,5 +1,5 @@
 import type { LintRule } from '../../facts/rule.ts'
-import { nearestCandidate } from '../../text/suggest.ts'
+import { didYouMean, nearestCandidate } from '../../text/suggest.ts'
 
 export const secretEnvMissing: LintRule = {
   severity: 'error',
@@ -15,7 +15,7 @@ export const secretEnvMissing: LintRule = {
       const near = nearestCandidate(name.value, Object.keys(env))
       report(
         name,
-        `The environment variable ${name.value} is ${value === '' ? 'empty' : 'not set'} here.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
+        `The environment variable ${name.value} is ${value === '' ? 'empty' : 'not set'} here.${didYouMean(near)}`,
         { fix: `Set it: export ${name.value}=…` },
       )
     }

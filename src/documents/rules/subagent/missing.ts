@@ -1,4 +1,4 @@
-import { missingFile } from '../../facts/missing.ts'
+import { reportMissingAgent } from '../../facts/missing.ts'
 import { readAgentRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -12,17 +12,7 @@ export const subagentMissing: LintRule = {
   check(document, report, { workspace }) {
     for (const at of document.texts('spec.agents.*.ref')) {
       const ref = readAgentRef(at.value)
-      if (ref.form !== 'path') continue
-      const found = workspace.resolve(document, ref.path)
-      const fault = missingFile(found, at)
-      if (fault !== undefined) report(at, fault.message, fault.details)
-      if (!('path' in found)) continue
-      const kinds = workspace.documentsAt(found.path).map(({ kind }) => kind)
-      if (!kinds.includes('Agent'))
-        report(
-          at,
-          kinds.length === 0 ? `${found.path} holds no document.` : `${found.path} is a ${kinds[0]}, not an Agent.`,
-        )
+      if (ref.form === 'path') reportMissingAgent(report, workspace, at, workspace.resolve(document, ref.path))
     }
   },
 }

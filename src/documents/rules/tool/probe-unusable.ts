@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../../base/json/json.ts'
-import { effectiveClass, textMember, toolDocument, toolsOf } from '../../facts/agents/bindings.ts'
+import { effectiveClass, toolDocument, toolsOf } from '../../facts/agents/bindings.ts'
+import { labelOfTool } from '../../facts/effect-keys.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolProbeUnusable: LintRule = {
@@ -12,9 +12,8 @@ export const toolProbeUnusable: LintRule = {
   check(document, report, { workspace }) {
     const uses = toolsOf(document)
     for (const use of uses) {
-      const metadata = toolDocument(workspace, use)?.value['metadata']
-      const labels = isJsonObject(metadata) ? metadata['labels'] : undefined
-      const wanted = isJsonObject(labels) ? textMember(labels, 'svc/probe') : undefined
+      const tool = toolDocument(workspace, use)
+      const wanted = tool && labelOfTool(tool, 'svc/probe')
       if (wanted === undefined) continue
       const probe = uses.find(({ ref }) => ref?.id === wanted)
       const place = `${use.pointer}/ref`

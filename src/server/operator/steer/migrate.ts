@@ -1,6 +1,6 @@
 /** `svc runs migrate`: a waiting run moves to a version whose authority is equal or tighter. Source: command line, 2.7. */
 import { fail } from '../../../base/failure.ts'
-import { findWider } from '../versions/authority.ts'
+import { findLooserCalls } from '../versions/authority.ts'
 import { findAgent, findRun, findVersion } from '../find/find.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { refuseYankedExecution } from './resume.ts'
@@ -20,8 +20,8 @@ export const migrateRun: OperatorAction<'POST /runs/:id/migrate'> = async ({ ser
       { runId: run.id, version: run.versionLabel },
       { fix: 'Cancel the run, and resume it with svc runs resume RUN --with-version V.' },
     )
-  const wider = await findWider(services, own.snapshot, snapshot)
-  if (wider) throw fail('migration_widens', { version: snapshot.version, from: run.versionLabel, changes: wider })
+  const looser = await findLooserCalls(services, own.snapshot, snapshot)
+  if (looser) throw fail('migration_widens', { version: snapshot.version, from: run.versionLabel, changes: looser })
   await engine.migrate(run.id, { by: operator, version, ...(body.reason !== undefined && { reason: body.reason }) })
   log.write('info', 'A run was moved to another version.', { runId: run.id, version: snapshot.version })
   return { ...(await toRunView(services, await findRun(services, run.id))), changed: true }

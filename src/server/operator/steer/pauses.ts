@@ -126,11 +126,7 @@ interface OpenEffect {
  * agent counts.
  */
 function subjectsOf(run: Run, byId: ReadonlyMap<RunId, Run>, { model, tools }: AgentSnapshot): readonly OpenEffect[] {
-  const line: Run[] = []
-  for (let each: Run | undefined = run; each; each = each.parentRunId === null ? undefined : byId.get(each.parentRunId))
-    line.push(each)
-  const agents = line.map(({ agentName }) => agentName)
-  const versions = line.map(({ agentName, versionLabel }) => `${agentName}@${versionLabel}`)
+  const { agents, versions } = lineOf(run, byId)
   const { state } = run
   const completion: OpenEffect = {
     subject: { agents, versions, provider: model.provider },
@@ -141,7 +137,18 @@ function subjectsOf(run: Run, byId: ReadonlyMap<RunId, Run>, { model, tools }: A
   return [completion, ...tools.map(({ id }) => ({ subject: { agents, versions, tool: id }, isSent: isSent(id) }))]
 }
 
-const toPauseView = ({ kind, name, isPaused, at, by, reason }: PauseAct): PauseView => ({
+/** Agents and versions of a run and its ancestors. */
+export function lineOf(run: Run, byId: ReadonlyMap<RunId, Run>): Pick<EffectSubject, 'agents' | 'versions'> {
+  const line: Run[] = []
+  for (let each: Run | undefined = run; each; each = each.parentRunId === null ? undefined : byId.get(each.parentRunId))
+    line.push(each)
+  return {
+    agents: line.map(({ agentName }) => agentName),
+    versions: line.map(({ agentName, versionLabel }) => `${agentName}@${versionLabel}`),
+  }
+}
+
+export const toPauseView = ({ kind, name, isPaused, at, by, reason }: PauseAct): PauseView => ({
   kind,
   name,
   paused: isPaused,

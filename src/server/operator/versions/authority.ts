@@ -55,6 +55,16 @@ export async function findWider(
   return widens ? changes.filter((each) => each.widens).map(({ say }) => say) : undefined
 }
 
+/** What `to` may decide more loosely for some call, in sentences; undefined if every call is proven equal or tighter. */
+export async function findLooserCalls(
+  services: ServerServices,
+  from: AgentSnapshot,
+  to: AgentSnapshot,
+): Promise<readonly string[] | undefined> {
+  const looser = await services.authority?.looserCalls(from, to, loaderOf(services))
+  return looser?.length === 0 ? undefined : (looser ?? []).map(({ say }) => say)
+}
+
 function readerOf({ authority }: ServerServices): AuthorityReader {
   if (!authority) throw fail('not_found', { what: 'view of authority: this server was opened without the compiler' })
   return authority
