@@ -7,6 +7,7 @@ import { fail, type Failure } from '../base/failure.ts'
 import type { RunId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json/json.ts'
 import type { MessageAccepted } from '../spec/api.ts'
+import { isTerminal } from '../spec/run.ts'
 import type { SteeringMessage } from '../spec/steer/wait.ts'
 import { awaitedSignal, callOfToken, reportedError, signalProblems } from './calls/end-wait.ts'
 import { tokenDigest } from './calls/wait.ts'
@@ -23,6 +24,7 @@ const MOST_MESSAGES = 32
 export function steerRun(run: RunHandle, message: SteeringMessage, interrupts: boolean): MessageAccepted {
   const { state } = run
   const status = run.statusNow()
+  if (isTerminal(status)) return refuse(status, fail('run_not_waiting', { status }))
   const asks = state.at === 'calling' && state.calls.some((call) => call.state.at === 'listening')
   if (asks || (state.at !== 'thinking' && state.at !== 'backing_off' && state.at !== 'calling'))
     return refuse(status, fail('run_not_working', { status }))
