@@ -175,9 +175,12 @@ describeInBrowser('the inbox', () => {
     // Effects run with the next frame.
     await page.clock.runFor(50)
     await page.getByRole('button', { name: /^Approve/, disabled: false }).waitFor()
+    const early = page.getByRole('alert')
+    expect(await early.count()).toBe(0)
     await page.keyboard.press('a')
     await page.clock.runFor(500)
     expect(await offered.count()).toBe(0)
+    expect(await early.allTextContents()).toEqual(['Too early: "a" decided nothing. Read it, then press again.'])
     // Held: it repeats.
     await page.keyboard.down('a')
     await page.keyboard.down('a')

@@ -8,6 +8,7 @@ import type { Clock } from '../../src/base/clock.ts'
 import type { Session } from '../../src/spec/session.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { storeContract } from './contract.ts'
+import { longSessionContract } from './long-session-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { searchContract } from './search-contract.ts'
 import {
@@ -37,6 +38,7 @@ let count = 0
 const newPath = () => join(root, `${count++}.db`)
 
 storeContract('sqlite in memory', (clock) => openSqlite(':memory:', { clock }))
+longSessionContract('sqlite', (clock) => openSqlite(':memory:', { clock }))
 sessionContract('sqlite in memory', (clock) => openSqlite(':memory:', { clock }))
 storeContract('sqlite in a file', (clock) => openSqlite(newPath(), { clock }))
 sessionContract('sqlite in a file', (clock) => openSqlite(newPath(), { clock }))

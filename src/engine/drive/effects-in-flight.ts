@@ -223,8 +223,7 @@ function effectContextOf(live: LiveSession, runId: RunId, described: DescribedTo
     snapshot,
     steps: [...(live.steps.get(runId) ?? [])],
     before: messagesBefore(run, {
-      runs: live.tree.runs,
-      stepsOf: ({ id }) => live.steps.get(id) ?? [],
+      said: live.said,
       undone: undoneNotes(live.tree.runs, () => [...live.calls.values()]),
     }),
     described,
