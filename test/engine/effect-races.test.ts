@@ -246,9 +246,9 @@ test('two runs that begin together make one call at every crash point', async ()
       const history = await live({ ...BOTH, crashes: at === 0 ? [] : [{ at, after }] })
       expect([at, after, tooOften(history), history.unfinished]).toEqual([at, after, [], 0])
     }
-}, 120_000)
+})
 
 test('without the unique index both runs make the call: the simulation notices', async () => {
   const history = await live(BOTH, await withoutIndex())
   expect(tooOften(history)).toEqual([['order:A-1', 2]])
-}, 120_000)
+})
