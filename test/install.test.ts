@@ -1,16 +1,17 @@
 /** docs/install.md with the real npm, in an empty home. `test/examples/pipelines.test.ts` installs in a project. */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import { npm, npmEnvironment, packPackage } from './packed.ts'
+import { removeDirectory } from './remove-directory.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
 const root = resolve(import.meta.dirname, '..')
 const page = readFileSync(join(root, 'docs/install.md'), 'utf8')
 const home = mkdtempSync(join(tmpdir(), 'svc-install-'))
-afterAll(() => rmSync(home, { recursive: true, force: true }))
+afterAll(() => removeDirectory(home))
 
 const packed = packPackage()
 beforeEach(({ skip }) => skip(!packed.isInstalled, 'npm reaches no registry'))

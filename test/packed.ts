@@ -10,13 +10,13 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { hasNodeSqlite } from '../src/store/sqlite/database/node-sqlite.ts'
+import { removeDirectory } from './remove-directory.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 
@@ -47,7 +47,7 @@ export interface PackedPackage {
 export function openPackedDirectory(): () => void {
   const directory = mkdtempSync(join(tmpdir(), 'svc-packed-'))
   process.env[DIRECTORY] = directory
-  return () => rmSync(directory, { recursive: true, force: true })
+  return () => removeDirectory(directory)
 }
 
 export function packPackage(): PackedPackage {
@@ -86,7 +86,7 @@ function packInto(packed: string, ready: string): void {
   const directory = join(prefix, INSTALLED)
   if (!installed.isReached) {
     process.stderr.write('npm reaches no registry: tests of the installation and of pipelines are skipped.\n')
-    rmSync(prefix, { recursive: true, force: true })
+    removeDirectory(prefix)
     mkdirSync(directory, { recursive: true })
     execFileSync('tar', ['-xzf', join(work, filename), '--strip-components=1', '-C', directory])
     linkDependencies(join(directory, 'node_modules'))
@@ -102,7 +102,7 @@ function packInto(packed: string, ready: string): void {
     renameSync(work, ready)
   } catch {
     // Another worker was faster.
-    rmSync(work, { recursive: true, force: true })
+    removeDirectory(work)
   }
 }
 
@@ -122,7 +122,7 @@ export function npm(args: readonly string[], cwd: string): { readonly isReached:
     timeout: NPM_MS,
     env: { ...npmEnvironment(), HOME: home },
   })
-  rmSync(home, { recursive: true, force: true })
+  removeDirectory(home)
   if (status === 0) return { isReached: true, printed: stdout + stderr }
   if (UNREACHABLE.test(stderr)) return { isReached: false, printed: stderr }
   throw new Error(`npm ${args.join(' ')} ended with ${status}.\n${stderr}`)

@@ -88,10 +88,14 @@ async function answerTaskOf(
   for (;;) {
     const known = await store.task(taskId)
     if (known?.sessionId !== run.sessionId) return refuse(run.status, fail('task_not_found'))
-    const accepted = await driver.post(run.sessionId, (tx) => {
-      const answered = answerTask(tx, run.id, taskId, given, known)
-      return answered && finish(tx, answered)
-    })
+    const accepted = await driver.post(
+      run.sessionId,
+      (tx) => {
+        const answered = answerTask(tx, run.id, taskId, given, known)
+        return answered && finish(tx, answered)
+      },
+      { about: [run.id, known.runId] },
+    )
     // The task was decided after it was read: read it again.
     if (accepted) return accepted
   }
@@ -110,10 +114,14 @@ async function replyToRun(
       status,
       fail('invalid_value', { what: 'A file of the reply is not a finalized file of the workspace.' }),
     )
-  const accepted = await driver.post(sessionId, (tx) => {
-    const run = tx.run(id)
-    return finish(tx, steer ? steerRun(run, { text, files }, steer === 'interrupt') : applyReplyTo(run, text, files))
-  })
+  const accepted = await driver.post(
+    sessionId,
+    (tx) => {
+      const run = tx.run(id)
+      return finish(tx, steer ? steerRun(run, { text, files }, steer === 'interrupt') : applyReplyTo(run, text, files))
+    },
+    { about: [id] },
+  )
   if (steer || accepted.code !== 'run_not_waiting' || !(await isRepeatedReply(parts, id, text, files))) return accepted
   const { pending } = accepted
   return { status: accepted.status, duplicate: true, ...(pending && { pending }) }

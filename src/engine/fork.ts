@@ -41,7 +41,8 @@ export async function readForkSource(store: Store, runId: RunId, isDry = false):
     store.calls({ sessionId: session.id }),
   ])
   const undone = isDry ? [] : undoneNotes(runs, () => calls)
-  const before = messagesBefore(run, { runs, stepsOf: ({ id }) => all.filter((step) => step.runId === id), undone })
+  const roots = new Set(runs.filter(({ parentRunId }) => parentRunId === null).map(({ id }) => id))
+  const before = messagesBefore(run, { said: all.filter((step) => roots.has(step.runId)), undone })
   return {
     run,
     session,

@@ -16,7 +16,7 @@ export async function migrateStoredRun(
 ): Promise<void> {
   const stored = await store.run(runId)
   if (!stored) throw fail('not_found', { what: 'run' })
-  const runs = await store.runsOfSession(stored.sessionId)
+  const runs = await store.treesOf(stored.sessionId, [runId])
   const why = reason === undefined ? null : redactor.text(reason)
   const versions = [...runs.map(({ agentVersionId }) => agentVersionId), version.id]
   await driver.post(
@@ -28,6 +28,6 @@ export async function migrateStoredRun(
       if (obstacle !== undefined) throw fail('run_not_movable', { runId, why: obstacle })
       advanceRun(run, { type: 'migrated', version, by: approverOf(by), reason: why })
     },
-    { versions },
+    { about: [runId], versions },
   )
 }

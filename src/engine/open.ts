@@ -72,10 +72,14 @@ export function createEngine(parts: EngineParts): Engine {
       const undone = undoneCallOf(run)
       if (undone && principal.type === 'api_key') throw fail('undo_out_of_scope', { runId, undone: undone.runId })
       const why = reason === undefined ? null : parts.redactor.text(reason)
-      const status = await driver.post(run.sessionId, (tx) => {
-        advanceRun(tx.run(runId), { type: 'cancelled', reason: why, by: approverOf(principal) })
-        return tx.run(runId).statusNow()
-      })
+      const status = await driver.post(
+        run.sessionId,
+        (tx) => {
+          advanceRun(tx.run(runId), { type: 'cancelled', reason: why, by: approverOf(principal) })
+          return tx.run(runId).statusNow()
+        },
+        { about: [runId] },
+      )
       return { runId, status }
     },
     fork: (source, request) => startFork(parts, driver, source, request),

@@ -23,7 +23,7 @@ export async function resumeStoredRun(
   const session = run && (await store.session(run.sessionId))
   if (!session) throw fail('not_found', { what: 'run' })
   if (session.erasedAt !== undefined) throw fail('session_erased')
-  const runs = await store.runsOfSession(session.id)
+  const runs = await store.treesOf(session.id, [runId])
   const why = reason === undefined ? null : redactor.text(reason)
   const event = {
     type: 'resumed',
@@ -47,7 +47,7 @@ export async function resumeStoredRun(
       else advanceRun(here, event)
       return here.statusNow()
     },
-    { versions },
+    { about: [runId], versions },
   )
   // The resumption is stored: what follows from it is nobody's to wait for.
   void driver.release(session.id)

@@ -171,7 +171,8 @@ export const firstSession = (version: AgentVersion, run: Run, starter: RunStarte
   ...rootOf(run.id, version, run.input),
   status: 'Running',
   totalTokensUsed: 0,
-  runCount: 1,
+  // The transaction that adds the run counts it.
+  runCount: 0,
   output: null,
   error: null,
   startedAt: run.startedAt,
@@ -192,20 +193,20 @@ async function nextUpdate(
   input: JsonObject,
   sessionId: SessionId,
 ): Promise<SessionUpdate> {
-  const { live, tainted } = await loadContinued(parts, sessionId, version.snapshot)
-  const now = Math.max(parts.clock.now(), live.lastAt)
+  const { tree, said, calls, lastAt, inherited } = await loadContinued(parts, sessionId, version)
+  const now = Math.max(parts.clock.now(), lastAt)
   const fresh = newRootRun(parts, version, input, now, sessionId)
-  const run = { ...fresh, usage: { ...fresh.usage, tainted }, starter: starterOf(request) }
-  const { session: before } = live.tree
+  const run = { ...fresh, usage: { ...fresh.usage, ...inherited }, starter: starterOf(request) }
+  const { session: before } = tree
   const entryRunId = before.entryRunId ?? before.rootRunId
   const session: Session = { ...before, entryRunId, ...rootOf(run.id, version, input), ...labelsOf(parts, request) }
   const context: TransitionContext = {
     ...contextOf(parts, version, now),
-    stepsOf: (id) => live.steps.get(id) ?? [],
-    calls: live.calls,
+    said,
+    calls,
     maySend: false,
   }
-  const tx = openTransaction({ ...live.tree, session }, context)
+  const tx = openTransaction({ ...tree, session }, context)
   const root = tx.addRun(run)
   root.addEvent('session', 'engine.session.resumed', { status: 'Running', output: null, error: null })
   advanceRun(root, { type: 'started' })
@@ -268,6 +269,7 @@ export const contextOf = (parts: EngineParts, version: AgentVersion, now: number
   routeOf: () => undefined,
   describedBy: () => undefined,
   stepsOf: () => [],
+  said: [],
   calls: new Map(),
   relatedCalls: NO_RELATED_CALLS,
   callsElsewhere: [],

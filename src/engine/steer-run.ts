@@ -7,6 +7,7 @@ import { fail, type Failure } from '../base/failure.ts'
 import type { RunId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json/json.ts'
 import type { MessageAccepted } from '../spec/api.ts'
+import { isTerminal } from '../spec/run.ts'
 import type { SteeringMessage } from '../spec/steer/wait.ts'
 import { awaitedSignal, callOfToken, reportedError, signalProblems } from './calls/end-wait.ts'
 import { tokenDigest } from './calls/wait.ts'
@@ -23,6 +24,7 @@ const MOST_MESSAGES = 32
 export function steerRun(run: RunHandle, message: SteeringMessage, interrupts: boolean): MessageAccepted {
   const { state } = run
   const status = run.statusNow()
+  if (isTerminal(status)) return refuse(status, fail('run_not_waiting', { status }))
   const asks = state.at === 'calling' && state.calls.some((call) => call.state.at === 'listening')
   if (asks || (state.at !== 'thinking' && state.at !== 'backing_off' && state.at !== 'calling'))
     return refuse(status, fail('run_not_working', { status }))
@@ -43,21 +45,25 @@ export async function signalRun(
   const stored = await store.run(runId)
   if (!stored) throw fail('not_found', { what: 'run' })
   const clean = redactor.json(data)
-  return driver.post(stored.sessionId, (tx): MessageAccepted => {
-    const run = tx.run(runId)
-    for (const each of lineBelow(run)) {
-      const call = awaitedSignal(each, name)
-      if (!call) continue
-      const [problem] = signalProblems(call, clean)
-      if (problem) {
-        const what = `The data of the signal ${name} is not valid: ${problem.path || 'it'} ${problem.message}.`
-        return refuse(run.statusNow(), fail('invalid_value', { what }))
+  return driver.post(
+    stored.sessionId,
+    (tx): MessageAccepted => {
+      const run = tx.run(runId)
+      for (const each of lineBelow(run)) {
+        const call = awaitedSignal(each, name)
+        if (!call) continue
+        const [problem] = signalProblems(call, clean)
+        if (problem) {
+          const what = `The data of the signal ${name} is not valid: ${problem.path || 'it'} ${problem.message}.`
+          return refuse(run.statusNow(), fail('invalid_value', { what }))
+        }
+        advanceRun(each, { type: 'signal', callId: call.id, name, data: clean })
+        return { status: run.statusNow() }
       }
-      advanceRun(each, { type: 'signal', callId: call.id, name, data: clean })
-      return { status: run.statusNow() }
-    }
-    return refuse(run.statusNow(), fail('signal_not_awaited', { name }))
-  })
+      return refuse(run.statusNow(), fail('signal_not_awaited', { name }))
+    },
+    { about: [runId] },
+  )
 }
 
 const lineBelow = (run: RunHandle): readonly RunHandle[] => [run, ...run.children().flatMap(lineBelow)]
@@ -78,24 +84,28 @@ export async function completeOutside(
   const digest = tokenDigest(token)
   const body = digestOfJson({ ...report } as JsonValue)
   const clean = redactor.json(report)
-  return driver.post(stored.sessionId, (tx) => {
-    const run = tx.run(stored.id)
-    const used = run.usage.reports?.[digest]
-    if (used !== undefined && used !== body) throw fail('completion_used')
-    if (used !== undefined) return { runId: run.id, status: run.statusNow(), duplicate: true }
-    const call = callOfToken(run, digest)
-    if (!call) throw fail('completion_not_found')
-    const isError = 'error' in clean
-    // Before the call ends, which may end the run.
-    run.updateUsage({ reports: { ...run.usage.reports, [digest]: body } })
-    advanceRun(run, {
-      type: 'call.reported',
-      callId: call.id,
-      result: 'error' in clean ? reportedError(clean.error) : clean.result,
-      isError,
-    })
-    return { runId: run.id, status: run.statusNow() }
-  })
+  return driver.post(
+    stored.sessionId,
+    (tx) => {
+      const run = tx.run(stored.id)
+      const used = run.usage.reports?.[digest]
+      if (used !== undefined && used !== body) throw fail('completion_used')
+      if (used !== undefined) return { runId: run.id, status: run.statusNow(), duplicate: true }
+      const call = callOfToken(run, digest)
+      if (!call) throw fail('completion_not_found')
+      const isError = 'error' in clean
+      // Before the call ends, which may end the run.
+      run.updateUsage({ reports: { ...run.usage.reports, [digest]: body } })
+      advanceRun(run, {
+        type: 'call.reported',
+        callId: call.id,
+        result: 'error' in clean ? reportedError(clean.error) : clean.result,
+        isError,
+      })
+      return { runId: run.id, status: run.statusNow() }
+    },
+    { about: [stored.id] },
+  )
 }
 
 const refuse = (status: string, failure: Failure): MessageAccepted => ({

@@ -37,10 +37,14 @@ export async function planUndo(
 ): Promise<UndoPlan> {
   const run = await readEnded(store, runId)
   const made = await readMade(store, run)
-  const items = await driver.ask(run.sessionId, (tx) => {
-    const asker: UndoRequester = { starter: operatorStarter('operator'), by: 'operator:operator', reason: null }
-    return made.map((each) => planCall(tx, each, asker))
-  })
+  const items = await driver.ask(
+    run.sessionId,
+    (tx) => {
+      const asker: UndoRequester = { starter: operatorStarter('operator'), by: 'operator:operator', reason: null }
+      return made.map((each) => planCall(tx, each, asker))
+    },
+    { about: [runId] },
+  )
   return { run, items }
 }
 
@@ -62,15 +66,19 @@ export async function undoStoredRun(
   if (!first) throw fail('nothing_to_undo', { runId })
   const starter = operatorStarter(by.id)
   const requester = { starter, by: approverOf(by), reason: reason === undefined ? null : redactor.text(reason) }
-  const id = await driver.post(plan.run.sessionId, (tx) => {
-    // Somebody else may have asked since, or let the run go on.
-    const now = tx.run(runId)
-    if (now.state.at !== 'done') throw fail('run_not_ended', { runId, status: now.statusNow() })
-    checkNoneUnderWay(tx.runs())
-    for (const { call } of asked) checkOpen(call, tx)
-    const refs = asked.map(({ call }) => call)
-    return addUndoRun(tx.run(first.call.runId), first.call, first.undo, { ...requester, calls: refs }).run.id
-  })
+  const id = await driver.post(
+    plan.run.sessionId,
+    (tx) => {
+      // Somebody else may have asked since, or let the run go on.
+      const now = tx.run(runId)
+      if (now.state.at !== 'done') throw fail('run_not_ended', { runId, status: now.statusNow() })
+      checkNoneUnderWay(tx.runs())
+      for (const { call } of asked) checkOpen(call, tx)
+      const refs = asked.map(({ call }) => call)
+      return addUndoRun(tx.run(first.call.runId), first.call, first.undo, { ...requester, calls: refs }).run.id
+    },
+    { about: [runId] },
+  )
   // Nothing leaves until the session was read again, with all that the run which made the call has read.
   void driver.release(plan.run.sessionId)
   return { runId: id }
@@ -95,8 +103,8 @@ interface MadeCall extends CallToUndo {
 
 /** What a run and those below it made, the newest first. */
 async function readMade(store: Store, root: Run): Promise<readonly MadeCall[]> {
-  const runs = await store.runsOfSession(root.sessionId)
-  const rows = await store.calls({ sessionId: root.sessionId })
+  const runs = await store.treesOf(root.sessionId, [root.id])
+  const rows = await store.calls({ sessionId: root.sessionId, runIds: runs.map(({ id }) => id) })
   const made: MadeCall[] = []
   for (const run of belowRun(root, runs)) {
     const own = rows.filter((row) => row.runId === run.id && MADE.has(row.state) && isOwn(row))

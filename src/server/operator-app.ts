@@ -18,7 +18,7 @@ import { listAgents, listDocuments, listVersions, getSnapshot } from './operator
 import { listCalls } from './operator/calls.ts'
 import { listCosts } from './operator/costs.ts'
 import { decideAgain } from './operator/policy/decide.ts'
-import { listDecisions } from './operator/policy/decisions.ts'
+import { listDecisions } from './operator/policy/list-decisions.ts'
 import { askWhatIf, lintEdits } from './operator/policy/what-if.ts'
 import { getGraph } from './operator/versions/graph.ts'
 import { getSources, listDeployments } from './operator/versions/history.ts'

@@ -114,6 +114,17 @@ export function joinCosts(sums: readonly CostSum[]): CostSum {
   return { amounts, unpriced }
 }
 
+/** A sum without the part of it that `part` is. */
+export const subtractCost = (sum: CostSum, part: CostSum): CostSum => ({
+  amounts: Object.fromEntries(
+    Object.entries(sum.amounts).map(([currency, amount]) => [
+      currency,
+      formatDecimal(toScaled(amount) - toScaled(part.amounts[currency] ?? '0')),
+    ]),
+  ),
+  unpriced: sum.unpriced - part.unpriced,
+})
+
 const addAmount = (amounts: CostSum['amounts'], currency: string, amount: string): CostSum['amounts'] => ({
   ...amounts,
   [currency]: addDecimals(amounts[currency] ?? '0', amount),

@@ -1,7 +1,7 @@
 /** Filters and pages of lists, and rows that exist only in lists. */
 import type { Instant } from '../base/clock.ts'
 import type { Digest } from '../base/digest.ts'
-import type { AgentId, RunId, SessionId, TriggerId, WorkspaceId } from '../base/ids.ts'
+import type { AgentId, RunId, SessionId, StepId, TriggerId, WorkspaceId } from '../base/ids.ts'
 import type { ApiKey, Trigger } from '../spec/key.ts'
 import type { CostSum } from '../spec/price.ts'
 import type { Session } from '../spec/session.ts'
@@ -43,11 +43,21 @@ export interface StepSize {
   readonly bytes: number
 }
 
+/** A recorded policy decision, by its step. */
+export interface DecisionMark {
+  readonly ordinal: number
+  readonly decisionId: StepId
+  readonly runId: RunId
+  readonly callId: string
+}
+
 /** Calls that took an effect key. */
 export interface EffectFilter {
   readonly workspaceId: WorkspaceId
   readonly key?: string
   readonly sessionId?: SessionId
+  /** By calls of these runs; with `sessionId`. */
+  readonly runIds?: readonly RunId[]
   /** Only those that hold their key, or only those that do not. */
   readonly holds?: boolean
   /** Earliest dispatch. */

@@ -44,6 +44,7 @@ import type {
 } from './version-rows.ts'
 import type {
   CostRow,
+  DecisionMark,
   KeyWithTrigger,
   EffectFilter,
   StepSize,
@@ -82,7 +83,13 @@ export interface Store {
     bodyDigest: Digest,
     now: Instant,
   ): Promise<RepeatedRequest | undefined>
+  /**
+   * A session with the runs that may still change: the whole trees of its newest root run, of runs at work, of those with a pending
+   * task, and of those in which something was undone. Runs that are over cost nothing, however many a session has.
+   */
   load(sessionId: SessionId): Promise<StoredTree | undefined>
+  /** Other runs of the session, each with its whole tree, in the order in which they were stored; unknown ids are ignored. */
+  treesOf(sessionId: SessionId, runs: readonly RunId[]): Promise<readonly Run[]>
   /**
    * Stores all of the update, or nothing when it throws. An update that leaves nothing in flight gives the lease back.
    * @param holder holds the lease, or takes it if nobody does; absent where the writer performs no effects
@@ -160,29 +167,54 @@ export interface Store {
    */
   runs(filter: RunFilter, page: PageRange): Promise<{ readonly items: readonly Run[]; readonly total: number }>
   runsOfSession(sessionId: SessionId): Promise<readonly Run[]>
+  /** The newest runs of a session before a run, or of all, at most `limit`, in the order in which they were stored. */
+  newestRuns(sessionId: SessionId, before: RunId | null, limit: number): Promise<readonly Run[]>
   /** Runs whose id, without dashes, ends with these hexadecimal digits; at most `limit`. */
   runsEndingWith(workspaceId: WorkspaceId, ending: string, limit: number): Promise<readonly Run[]>
   /** Steps of a run in order, for the model's transcript. */
   stepsOfRun(runId: RunId): Promise<readonly RunStep[]>
-  /** The conversation of a run, in order: messages, completions whose question a message answers, outputs and ends. */
-  saidInRun(runId: RunId): Promise<readonly RunStep[]>
+  /** Steps of a session from the first one of a run on, by `ordinal`; all where the run has none. */
+  stepsSince(sessionId: SessionId, runId: RunId): Promise<readonly RunStep[]>
+  /**
+   * What was said in root runs before the ordinal `before`, in order: messages, completions whose question a message answers, outputs
+   * and ends. Reads at most `limit` of them, the newest, and leaves out the oldest run where it does not have all of it.
+   */
+  saidBefore(sessionId: SessionId, before: number, limit: number): Promise<readonly RunStep[]>
   /** All steps of a session by `ordinal`. */
   stepsOfSession(sessionId: SessionId): Promise<readonly RunStep[]>
   /** Steps of a session after the ordinal `after`, in order, at most `limit`. */
   stepsAfter(sessionId: SessionId, after: number, limit: number): Promise<readonly RunStep[]>
+  /** Steps of these runs after the ordinal `after`, in order, at most `limit`. */
+  stepsOfRuns(sessionId: SessionId, runIds: readonly RunId[], after: number, limit: number): Promise<readonly RunStep[]>
+  /** The steps of these ordinals, in order. */
+  stepsAt(sessionId: SessionId, ordinals: readonly number[]): Promise<readonly RunStep[]>
+  /** The policy decisions in these runs after the ordinal `after`, in order, at most `limit`, without what was decided. */
+  decisionMarks(
+    sessionId: SessionId,
+    runIds: readonly RunId[],
+    after: number,
+    limit: number,
+  ): Promise<readonly DecisionMark[]>
   /** Sizes of the steps after the ordinal `after`, in order, at most `limit`; reads none of their content. */
   stepSizes(sessionId: SessionId, after: number, limit: number): Promise<readonly StepSize[]>
-  /** Calls for history conditions and backtests, filtered by session, agent, workspace and earliest instant. */
+  /** Calls for history conditions and backtests. */
   calls(filter: {
     readonly sessionId?: SessionId
+    /** Of these runs; with `sessionId`. */
+    readonly runIds?: readonly RunId[]
     readonly agentId?: AgentId
     readonly workspaceId?: WorkspaceId
     readonly since?: Instant
   }): Promise<readonly CallRow[]>
   /** These calls of a session, in no order; those that it does not have are left out. */
   callsNamed(sessionId: SessionId, names: readonly CallReference[]): Promise<readonly CallRow[]>
-  /** Calls of a session after `after`, in an order of their own that does not change, at most `limit`. */
-  callStates(sessionId: SessionId, after: CallReference | null, limit: number): Promise<readonly CallStateRow[]>
+  /** Calls of runs of a session after `after`, in an order of their own that does not change, at most `limit`. */
+  callStates(
+    sessionId: SessionId,
+    runIds: readonly RunId[],
+    after: CallReference | null,
+    limit: number,
+  ): Promise<readonly CallStateRow[]>
 
   /** Calls that hold an effect key, or would if the one that does gave it back: the holder first. At most 16. */
   effectsOfKey(workspaceId: WorkspaceId, key: string, now: Instant): Promise<readonly EffectRecord[]>

@@ -18,10 +18,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { running } from '../server/running.ts'
 import { openApi } from './document.ts'
 import { execute, hasGo, hasJava, hasTools, MODULES, python, ROOT, toolPath } from './tools/installed.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const PROGRAMS = join(import.meta.dirname, 'tools')
 const home = mkdtempSync(join(tmpdir(), 'svc-generated-'))
-afterAll(() => rmSync(home, { recursive: true, force: true }))
+afterAll(() => removeDirectory(home))
 
 /** What each of them prints. */
 const SEEN = `WaitingForHITL: approval of refunds for 180
@@ -70,7 +71,7 @@ describe.skipIf(!hasTools)('with npm install --prefix test/api/tools --ignore-sc
       status: 0,
       output: SEEN,
     })
-  }, 120_000)
+  })
 
   test.skipIf(!hasJava || python === undefined)(
     'Python: openapi-generator (needs java, and python3 with urllib3, dateutil, six and certifi)',

@@ -1,13 +1,14 @@
 /** The OpenAPI document and the client package in the checkers of others: see tools/installed.ts. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openApi } from './document.ts'
 import { execute, hasTools, ROOT, toolPath } from './tools/installed.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'svc-openapi-'))
-afterAll(() => rmSync(home, { recursive: true, force: true }))
+afterAll(() => removeDirectory(home))
 const tool = (name: string, ...args: string[]) => execute(toolPath(name), args, { cwd: home })
 
 describe.skipIf(!hasTools)('with npm install --prefix test/api/tools --ignore-scripts --no-package-lock', () => {

@@ -1,12 +1,13 @@
-import { existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { fileFailure } from '../../src/base/file-error.ts'
 import { makeDirectory } from '../../src/base/make-directory.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const parent = mkdtempSync(join(tmpdir(), 'svc-make-'))
-afterAll(() => rmSync(parent, { recursive: true, force: true }))
+afterAll(() => removeDirectory(parent))
 
 test('makes each directory that is missing, with the mode, and takes one that is there', () => {
   const path = join(parent, 'a', 'b', 'c')

@@ -1,15 +1,16 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openLocalStorage } from '../../src/blobs/local/serve.ts'
 import { bytesOf, openStorage, textOf } from './storage.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 let directory: string
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'svc-disk-'))
 })
-afterEach(() => rm(directory, { recursive: true }))
+afterEach(() => removeDirectory(directory))
 
 test('what was stored is there after a restart, under the same credentials; what a crash left is not', async () => {
   const first = await openStorage({ directory })

@@ -1,10 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../../src/base/clock.ts'
 import type { Blobs } from '../../src/blobs/blobs.ts'
 import { openLocalStorage, type LocalStorage } from '../../src/blobs/local/serve.ts'
 import { createS3Blobs } from '../../src/blobs/s3.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 export interface Opened {
   readonly directory: string
@@ -31,7 +32,7 @@ export async function openStorage(options: { clock?: Clock; directory?: string }
     async close() {
       await blobs.close()
       await storage.close(0)
-      if (!options.directory) await rm(directory, { recursive: true })
+      if (!options.directory) removeDirectory(directory)
     },
   }
 }

@@ -3,13 +3,14 @@
  * Where one is absent its test is skipped and says so.
  */
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openStorage, type Opened } from './storage.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const run = promisify(execFile)
 let opened: Opened
@@ -32,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await opened.close()
-  rmSync(directory, { recursive: true })
+  removeDirectory(directory)
 })
 
 const has = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0
@@ -76,7 +77,7 @@ test('the AWS command line puts, gets, copies, lists and deletes', async ({ skip
   await api('delete-object', ...bucket, '--key', 'aws/copy')
   await api('delete-object', ...bucket, '--key', 'aws/a b+é.txt')
   expect(await keysOf()).toEqual([])
-}, 120_000)
+})
 
 const SCRIPT = `
 import boto3, botocore, json, os, urllib.request
@@ -108,7 +109,7 @@ test('boto3 puts, gets, copies, lists, presigns and deletes', async ({ skip }) =
     'hello',
     [],
   ])
-}, 120_000)
+})
 
 test('s3cmd puts, gets, copies, lists and deletes', async ({ skip }) => {
   skip(!present['s3cmd'], 's3cmd is not installed here')
@@ -139,4 +140,4 @@ test('s3cmd puts, gets, copies, lists and deletes', async ({ skip }) => {
   await call('del', object)
   await call('del', `s3://${bucket}/s3cmd/copy`)
   expect(await list()).toEqual([])
-}, 120_000)
+})

@@ -3,6 +3,7 @@ import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, w
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { svc as run, temporary, type Ran } from './recording-io.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const { path: parent, remove } = temporary()
 afterAll(remove)
@@ -68,7 +69,7 @@ describe('beside a broken bundle', () => {
     bundle('bundles/a')
     const alone = plain(await svc(...argv('bundles/a')), 'bundles/a')
     expect(alone).toMatchObject({ code: 0 })
-    rmSync(join(cwd, 'bundles/a'), { recursive: true })
+    removeDirectory(join(cwd, 'bundles/a'))
     bundle('bundles/a')
     bundle('bundles/b')
     // One cannot be read, the others are wrong.

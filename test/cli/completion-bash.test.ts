@@ -1,16 +1,17 @@
 /** The script that bash sources, in a bash that has nothing else: no `bash-completion`, no start files. */
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { bashCompletion } from '../../src/cli/shell/completion-bash.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const cwd = mkdtempSync(join(tmpdir(), 'svc-bash-'))
 writeFileSync(join(cwd, 'completion.bash'), bashCompletion)
 writeFileSync(join(cwd, 'a file.yaml'), '')
 mkdirSync(join(cwd, 'agents'))
-afterAll(() => rmSync(cwd, { recursive: true, force: true }))
+afterAll(() => removeDirectory(cwd))
 
 const hasBash = spawnSync('bash', ['--version']).status === 0
 

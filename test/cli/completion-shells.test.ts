@@ -1,14 +1,15 @@
 /** The scripts for zsh and fish, in a shell without start files. */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { svc } from './recording-io.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'svc-shells-'))
 const bin = join(home, 'bin')
-afterAll(() => rmSync(home, { recursive: true, force: true }))
+afterAll(() => removeDirectory(home))
 
 beforeAll(async () => {
   mkdirSync(bin)
@@ -26,7 +27,7 @@ const run = (program: string, ...args: readonly string[]) =>
   spawnSync(program, args, {
     cwd: home,
     encoding: 'utf8',
-    timeout: 20_000,
+    timeout: 55_000,
     env: { PATH: `${bin}:${process.env['PATH']}`, HOME: home, TERM: 'dumb' },
   })
 

@@ -5,6 +5,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { migrateGraphileJobs } from '../../src/queue/graphile-jobs.ts'
 import { JOB_SCHEMA } from '../../src/queue/jobs.ts'
+import { spaceFinding } from '../../src/cli/doctor/free-space.ts'
 import { findProblems } from '../../src/store/postgres/cluster/health.ts'
 import { migrateDatabase } from '../../src/store/postgres/migrate-database.ts'
 import { bucketUrl, refusedByBucket } from '../bucket.ts'
@@ -51,13 +52,28 @@ const BUCKET_FIX =
   'Check endpoint, bucket, region and credentials of the storage, and the rights to put, get and delete objects there.'
 
 describe('the data directory', () => {
+  test('is short of room below 256 MiB', () => {
+    expect(spaceFinding(256 * 1024 * 1024)).toEqual({ ok: true, say: '256 MiB free' })
+    expect(spaceFinding(5 * 1024 * 1024)).toEqual({
+      ok: false,
+      say: '5 MiB free where the data directory is, less than 256 MiB',
+      fix: 'Make room, or name another directory with --data.',
+    })
+  })
+
   test('needs nothing', async () => {
-    expect(await look()).toEqual([0, { ok: true, say: 'in the data directory' }])
+    expect(await look()).toEqual([
+      0,
+      { ok: true, say: expect.stringMatching(/^in the data directory: \d+(\.\d)? [MGT]i?B free$/) },
+    ])
   })
 
   test('with a bucket, which is tried', async () => {
     configure(await bucketUrl())
-    expect(await look()).toEqual([0, { ok: true, say: 'in the data directory' }])
+    expect(await look()).toEqual([
+      0,
+      { ok: true, say: expect.stringMatching(/^in the data directory: \d+(\.\d)? [MGT]i?B free$/) },
+    ])
     refusedByBucket.add('DELETE')
     expect(await look()).toEqual([
       1,
@@ -91,7 +107,7 @@ describe.skipIf(!server)('a database', () => {
     expect([code, ok]).toEqual([0, true])
     expect(say.slice(0, name.length + 2)).toBe(`${name}: `)
     expect(say.slice(name.length + 2)).toMatch(
-      new RegExp(`^schema ${NEWEST}, clock -?\\d+ ms off, longest transaction \\d+\\.\\d s$`),
+      new RegExp(`^schema ${NEWEST}, clock -?\\d+ ms off, longest transaction \\d+\\.\\d s, \\d+ MiB$`),
     )
   })
 
@@ -233,6 +249,8 @@ describe('figures of a database', () => {
     dead: 0,
     unclaimed: 30_000,
     lag: 30,
+    size: 1,
+    hasRoom: true,
   }
 
   test('that need no act', () => {
@@ -254,6 +272,11 @@ describe('figures of a database', () => {
     [{ notify: 0.62 }, 'the queue of NOTIFY is 62 % full', 'End the session that listens and stays in a transaction.'],
     [{ bloated: 'event', dead: 20_000 }, 'event has 20000 dead rows', 'vacuum svc.event'],
     [{ unclaimed: 42_000 }, 'work waits 42.0 s for a server', 'svc workers list'],
+    [
+      { hasRoom: false },
+      'its disk has no room for 16 MiB: nothing new is accepted',
+      'Make room on the disk of the database.',
+    ],
     [{ lag: 31.5 }, 'a replica is 31.5 s behind', 'Look at its network and its disk.'],
   ])('%j', (changed, say, fix) => {
     expect(findProblems({ ...good, ...changed })).toEqual([{ say, fix }])

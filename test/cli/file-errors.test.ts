@@ -1,20 +1,12 @@
 /** Whatever the file system answers for a path that somebody named, a command says which path and why, and ends with no 70. */
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { exitCodes } from '../../src/cli/shell/exit-codes.ts'
 import { commandTable } from '../../src/cli/table/table.ts'
 import { globalOptions } from '../../src/cli/shell/global-options.ts'
 import { going, svc as runSvc, temporary, type Going, type Ran } from './recording-io.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 /** A path with `refuse-EACCES` in it is answered with that error: the tests run as a user whom no permission stops. */
 const { refusing } = vi.hoisted(() => ({
@@ -67,7 +59,7 @@ beforeAll(async () => {
 })
 // Some commands make what is missing.
 beforeEach(() => {
-  for (const name of ['absent', 'folder', 'other']) rmSync(join(cwd, name), { recursive: true, force: true })
+  for (const name of ['absent', 'folder', 'other']) removeDirectory(join(cwd, name))
   mkdirSync(join(cwd, 'folder'))
 })
 afterAll(async () => {

@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { svc } from './recording-io.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const CANONICAL = `apiVersion: svc/v1
 kind: Tool
@@ -38,7 +39,7 @@ beforeEach(() => {
   writeFileSync(join(cwd, 'tools/loose.yaml'), LOOSE)
   writeFileSync(join(cwd, 'other.yaml'), 'b:   1\na:  2\n')
 })
-afterEach(() => rmSync(cwd, { recursive: true }))
+afterEach(() => removeDirectory(cwd))
 
 const loose = (): string => readFileSync(join(cwd, 'tools/loose.yaml'), 'utf8')
 
@@ -114,6 +115,6 @@ test('a document that cannot be read is reported with its place; the others are 
 
 test('a path without documents is reported', async () => {
   expect(await svc(['fmt', 'other.yaml'], { cwd })).toMatchObject({ code: 0 })
-  rmSync(join(cwd, 'tools'), { recursive: true })
+  removeDirectory(join(cwd, 'tools'))
   expect(await svc(['fmt'], { cwd })).toMatchObject({ code: 5 })
 })

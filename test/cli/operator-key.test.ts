@@ -1,5 +1,5 @@
 /** Where a command finds the credential of the person who gives it. Source: command line, 1.5. */
-import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -7,9 +7,10 @@ import { createApiKeySecret } from '../../src/base/api-key.ts'
 import type { GlobalOptions } from '../../src/cli/shell/mode.ts'
 import { openProject } from '../../src/cli/project/project.ts'
 import { createWorld } from './recording-io.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const cwd = mkdtempSync(join(tmpdir(), 'svc-operator-key-'))
-afterAll(() => rmSync(cwd, { recursive: true }))
+afterAll(() => removeDirectory(cwd))
 
 const [inFlag, inStdin, inEnv, inFile, inProfile] = Array.from({ length: 5 }, () => createApiKeySecret())
 writeFileSync(join(cwd, 'flag.key'), `${inFlag}\n`)

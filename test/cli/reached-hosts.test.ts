@@ -1,13 +1,14 @@
 /** `svc explain --egress`. Source: scale-out, section 6. */
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { svc } from './recording-io.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 test('svc explain --egress names each host that a server of the project contacts, and what for', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'svc-egress-'))
-  onTestFinished(() => rmSync(directory, { recursive: true }))
+  onTestFinished(() => removeDirectory(directory))
   cpSync(resolve(import.meta.dirname, '../../examples/refund'), directory, { recursive: true })
   const config = join(directory, 'svc.config.yaml')
   const none = await svc(['explain', '--egress'], { cwd: directory })

@@ -1,10 +1,11 @@
 /** A world for commands that keeps what they say, and answers what a test has prepared. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../../src/base/clock.ts'
 import type { Io, ProcessSignal } from '../../src/cli/shell/io.ts'
 import { runCommandLine } from '../../src/cli/main.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 /** Outside the repository, because a command that fails unexpectedly writes a report there. */
 const STATE_HOME = join(tmpdir(), 'svc-test-state')
@@ -158,5 +159,5 @@ export function going(argv: readonly string[], options: WorldOptions): Going {
 /** A directory for one test file; the caller removes it. */
 export function temporary(): { readonly path: string; readonly remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), 'svc-cli-'))
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+  return { path, remove: () => removeDirectory(path) }
 }

@@ -1,8 +1,9 @@
 /** `svc test`: scenarios of a project, played in memory and in virtual time. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { svc as runSvc, temporary, type Ran } from './recording-io.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const { path: parent, remove } = temporary()
 const cwd = join(parent, 'shop')
@@ -24,7 +25,7 @@ const scenario = (rest: string): string =>
 beforeAll(async () => {
   await runSvc(['init', 'shop'], { cwd: parent })
 })
-afterEach(() => rmSync(own, { recursive: true, force: true }))
+afterEach(() => removeDirectory(own))
 afterAll(remove)
 
 describe('svc test', () => {

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { makeIrreversible } from './desk.ts'
 import { svc as runSvc, temporary, type Ran, type WorldOptions } from './recording-io.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const BUNDLE =
   'apiVersion: svc/v1\nkind: Bundle\nmetadata: { name: desk, namespace: acme, version: 1.0.0 }\nspec: { root: desk.yaml }\n'
@@ -278,7 +279,7 @@ describe('publishing', () => {
     mkdirSync(join(cwd, 'shop'))
     for (const name of ['agents', 'bundle.yaml', 'models', 'policies', 'prompts', 'schemas', 'tools'])
       renameSync(join(cwd, name), join(cwd, 'shop', name))
-    rmSync(join(cwd, 'scenarios'), { recursive: true })
+    removeDirectory(join(cwd, 'scenarios'))
     await json(['compile'])
     const lock = readFileSync(join(cwd, 'shop/svc.lock'), 'utf8')
     await json(['compile', 'shop/bundle.yaml'])

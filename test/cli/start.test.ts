@@ -1,10 +1,11 @@
 /** How the built program starts, in a copy of the package without any other package. Source: performance, "What works", 6. */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { cacheCompiledCode } from '../../src/cli/shell/compile-cache.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
@@ -19,7 +20,7 @@ beforeAll(() => {
     'apiVersion: svc/v1\nkind: Tool\nmetadata: {name: refund, namespace: pay, version: "1.0.0"}\nspec: {description: Refunds an order.}\n',
   )
 })
-afterAll(() => rmSync(home, { recursive: true, force: true }))
+afterAll(() => removeDirectory(home))
 
 function start(args: readonly string[], more: Readonly<Record<string, string>> = {}): string {
   const env = { PATH: process.env['PATH'], HOME: home, XDG_CACHE_HOME: join(home, 'cache'), ...more }

@@ -1,7 +1,7 @@
 /** The client library as its users get it: packed, installed into an empty project, and used in each module system. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -11,12 +11,13 @@ import { build } from 'esbuild'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { removeDirectory } from '../remove-directory.ts'
 import { SvcClient } from '../../clients/typescript/src/index.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const PACKAGE = join(ROOT, 'clients/typescript')
 const home = mkdtempSync(join(tmpdir(), 'svc-client-'))
-afterAll(() => rmSync(home, { recursive: true, force: true }))
+afterAll(() => removeDirectory(home))
 
 const installed = join(home, 'node_modules/@svc-agents/client')
 let files: readonly string[] = []
@@ -265,7 +266,9 @@ test.skipIf(chromium === undefined)(
     await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening))
     const { port } = server.address() as AddressInfo
     const flags = ['--headless', '--no-sandbox', '--disable-dev-shm-usage', `--user-data-dir=${join(home, 'browser')}`]
-    const browser = spawn(chromium!, [...flags, `http://127.0.0.1:${port}/`], { stdio: 'ignore' })
+    // A group of its own, with all processes that it starts.
+    const browser = spawn(chromium!, [...flags, `http://127.0.0.1:${port}/`], { stdio: 'ignore', detached: true })
+    const ended = once(browser, 'exit')
     try {
       expect(JSON.parse(await told)).toEqual({
         refusal: 'SvcClient is for backends: in a browser its key would be readable by whoever opens the page.',
@@ -275,8 +278,8 @@ test.skipIf(chromium === undefined)(
         wrong: 'SvcWebhookError',
       })
     } finally {
-      browser.kill()
-      await once(browser, 'exit')
+      process.kill(-browser.pid!, 'SIGKILL')
+      await ended
       server.closeAllConnections()
       server.close()
     }

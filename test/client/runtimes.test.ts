@@ -1,14 +1,15 @@
 /** The client, bundled into one file with its parser, calls a real server from each runtime that is there. */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { removeDirectory } from '../remove-directory.ts'
 import { execute, MODULES, ROOT, toolPath } from '../api/tools/installed.ts'
 import { running } from '../server/running.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'svc-runtimes-'))
-afterAll(() => rmSync(home, { recursive: true, force: true }))
+afterAll(() => removeDirectory(home))
 
 const PROGRAM = `
 import { getTask, isTerminal, listTasks, runToEnd, SvcClient, SvcError, verifyWebhook } from '@svc-agents/client'

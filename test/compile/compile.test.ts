@@ -1,4 +1,4 @@
-import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as fc from 'fast-check'
@@ -10,6 +10,7 @@ import { nothingPublished } from '../../src/compile/state/published.ts'
 import { loadWorkspace } from '../../src/documents/workspace/load.ts'
 import { digestOfSet } from '../../src/policy/policy-set.ts'
 import { agentOf, bundleOf, changed, compileFiles, DESK, lockedBy, registryOf, type Files } from './make.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 describe('a bundle', () => {
   test('becomes one snapshot per agent, children first, everything by value', async () => {
@@ -146,7 +147,7 @@ describe('a bundle', () => {
 
   test('is read from a directory too', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'svc-compile-'))
-    onTestFinished(() => rmSync(directory, { recursive: true }))
+    onTestFinished(() => removeDirectory(directory))
     for (const [path, text] of Object.entries(DESK)) {
       mkdirSync(dirname(join(directory, path)), { recursive: true })
       writeFileSync(join(directory, path), text)

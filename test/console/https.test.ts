@@ -1,13 +1,12 @@
 /** The console behind a proxy that ends TLS, as people on other machines reach it. Source: console, 4.1. */
-import { once } from 'node:events'
 import { request as forward } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer, type AddressInfo } from 'node:net'
 import { listen } from 'listhen'
 import { expect, test } from 'vitest'
 import { openServer } from '../../src/server/open.ts'
 import { snapshotOf } from '../server/fixtures.ts'
 import { ask, closing, DESK, options, publishDesk } from '../server/running.ts'
+import { findFreePort } from '../free-port.ts'
 import { describeInBrowser, openPage } from './browser.ts'
 import { asBrowser } from './browser-session.ts'
 
@@ -30,20 +29,11 @@ async function openProxy() {
   return { url: `https://localhost:${port}`, pointAt: (url: string): void => void (to = url) }
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
 /** A console that other machines reach, and its address without the proxy. */
 async function openBehind(consoleUrl: string, proxy = '127.0.0.1') {
   const base = options()
   const network = { proxies: [proxy], hosts: ['localhost'] }
-  const port = await freePort()
+  const port = await findFreePort()
   const config = { ...base.config, console: { url: consoleUrl }, network }
   const server = await openServer({ ...base, config, console: { port, host: '0.0.0.0' } })
   closing(() => server.close())

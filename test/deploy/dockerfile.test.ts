@@ -1,11 +1,12 @@
 /** The Dockerfile without a daemon: what it copies is there, who runs it, and that its command starts a server. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { packPackage } from '../packed.ts'
 import { svc } from '../cli/recording-io.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const instructions = readFileSync(join(root, 'Dockerfile'), 'utf8')
@@ -47,7 +48,7 @@ test('every optional peer is installed at the version that the lock pins', () =>
     }
     expect(peers.map(([name]) => [name, lock.packages[`node_modules/${name}`]!.version])).toEqual(peers)
   } finally {
-    rmSync(home, { recursive: true, force: true })
+    removeDirectory(home)
   }
 })
 
@@ -108,7 +109,7 @@ test(
       expect(health().status).toBe(8)
     } finally {
       server.kill('SIGKILL')
-      rmSync(home, { recursive: true, force: true })
+      removeDirectory(home)
     }
   },
 )

@@ -1,6 +1,6 @@
 /** The README and every page under docs/: what they show is what happens. `UPDATE_PAGES=1` writes what was printed instead. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -9,6 +9,7 @@ import { startFakeOpenai } from '../fakes/openai.ts'
 import { svc, temporary } from '../cli/recording-io.ts'
 import { blocksOf, matches } from './page.ts'
 import { play, type Difference } from './play.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)]
@@ -124,7 +125,7 @@ test('the TypeScript of the pages compiles under the strictest settings', () => 
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
     expect(spawnSync(process.execPath, [tsc, '-p', directory], { encoding: 'utf8' }).stdout).toBe('')
   } finally {
-    rmSync(directory, { recursive: true, force: true })
+    removeDirectory(directory)
   }
 })
 

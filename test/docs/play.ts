@@ -1,11 +1,12 @@
 /** Plays a page: real shell, the packed program outside the checkout, an empty home, no terminal to ask. */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { packPackage } from '../packed.ts'
 import { matches, named, type Block, type Names, type Part } from './page.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 /** Time that a server has to say what the page says. */
 const PATIENCE_MS = 20_000
@@ -138,7 +139,7 @@ function openStage() {
     async close(): Promise<void> {
       for (const server of servers) server.process.kill('SIGTERM')
       await Promise.all(servers.map(({ gone }) => gone))
-      rmSync(home, { recursive: true, force: true })
+      removeDirectory(home)
     },
   }
 }

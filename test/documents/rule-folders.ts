@@ -4,11 +4,12 @@
  * An example of several files is a folder (`bad/`, `good/`, `fixed/` with the changed files only). Names of files are
  * percent-decoded: `%53ystem.md` is `System.md`, which some file systems cannot hold beside `system.md`.
  */
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { loadFiles, loadWorkspace } from '../../src/documents/workspace/load.ts'
 import type { FileContents } from '../../src/documents/text/files.ts'
 import type { Workspace } from '../../src/documents/workspace/workspace.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 export type ExampleName = 'bad' | 'good' | 'fixed'
 
@@ -57,7 +58,7 @@ export const readOutput = (rule: string): string => readFileSync(join(ruleFolder
 export function writeGolden(rule: string, output: string, fixed: Readonly<Record<string, string>>): void {
   const folder = ruleFolder(rule)
   writeFileSync(join(folder, 'output.txt'), output)
-  for (const stale of ['fixed', 'fixed.yaml']) rmSync(join(folder, stale), { recursive: true, force: true })
+  for (const stale of ['fixed', 'fixed.yaml']) removeDirectory(join(folder, stale))
   for (const [path, text] of Object.entries(fixed)) {
     const file = join(folder, path === 'fixed.yaml' ? path : join('fixed', path))
     mkdirSync(dirname(file), { recursive: true })

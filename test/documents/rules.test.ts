@@ -1,4 +1,4 @@
-import { mkdtempSync, mkdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -17,6 +17,7 @@ import {
   writeGolden,
   type ExampleName,
 } from './rule-folders.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 /** `UPDATE_GOLDEN=1 npx vitest run test/documents/rules.test.ts` rewrites what `svc lint` prints and fixes; read the diff. */
 const isUpdate = process.env.UPDATE_GOLDEN === '1'
@@ -48,7 +49,7 @@ describe('every rule', () => {
     const root = mkdtempSync(join(tmpdir(), 'rules-'))
     for (const { name } of rules.slice(1)) mkdirSync(join(root, name), { recursive: true })
     expect(rulesWithoutFolder(rulesWithFolder(root))).toEqual([rules[0]!.name])
-    rmSync(root, { recursive: true })
+    removeDirectory(root)
   })
 
   test('has a name of its own', () => {

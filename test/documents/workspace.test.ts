@@ -9,12 +9,13 @@ import { quiet } from './quiet.ts'
 import { loadFiles, loadWorkspace } from '../../src/documents/workspace/load.ts'
 import { checkPath, foldPath, pathsUnder } from '../../src/documents/text/paths.ts'
 import { complete } from './complete.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 let root: string
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'svc-documents-'))
 })
-afterEach(() => rmSync(root, { recursive: true, force: true }))
+afterEach(() => removeDirectory(root))
 
 function write(files: Readonly<Record<string, string>>): void {
   for (const [path, text] of Object.entries(complete(files))) {

@@ -1,13 +1,15 @@
 /** The states of a server's life, as a balancer, a reader and the other servers see them. Source: scale-out, section 3.5. */
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { bucketUrl } from '../bucket.ts'
+import { startFakeOpenai } from '../fakes/openai.ts'
+import type { FakeModel } from '../fakes/model-server.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { deploy, serve, svcJson, writeProject, type Access, type Project, type ServerProcess } from './binary.ts'
 import { customer } from './customer.ts'
+import { findFreePort } from '../free-port.ts'
 import { waitUntil } from '../wait-until.ts'
 
 const postgres = startPostgres()
@@ -16,17 +18,18 @@ afterAll(() => postgres?.stop())
 /** Long enough that no test reaches it, and whoever has to wait for the end of a lease fails. */
 const LEASE = '120s'
 
-const agent = (name: string, script: string): Readonly<Record<string, string>> => ({
-  [`${name}.yaml`]: `
+const files = (url: string): Readonly<Record<string, string>> => ({
+  'svc.config.yaml': 'workspace: thinking\n',
+  'thinker.yaml': `
 apiVersion: svc/v1
 kind: Agent
-metadata: { name: ${name}, namespace: acme, version: 1.0.0 }
+metadata: { name: thinker, namespace: acme, version: 1.0.0 }
+secrets: { model-key: { fromEnv: THE_MODEL_KEY } }
 spec:
   purpose: Thinks.
   instructions: { text: Think. }
-  model: { provider: scripted, name: ${name}, provider_options: { script: ${name}.script.yaml } }
+  model: { provider: openai-compatible, name: m, secret: model-key, base_url: '${url}/v1' }
 `,
-  [`${name}.script.yaml`]: script,
 })
 
 describe.skipIf(!postgres)('a server', () => {
@@ -35,20 +38,24 @@ describe.skipIf(!postgres)('a server', () => {
   let access: Access
   let env: Readonly<Record<string, string>>
   let database: pg.Pool
+  let model: FakeModel
+  /** Until then no completion ends. */
+  let endThinking: () => void
   const servers: ServerProcess[] = []
 
-  /** @param thinkMs how long the model takes */
-  async function openProject(thinkMs: number): Promise<void> {
-    project = writeProject({
-      'svc.config.yaml': 'workspace: thinking\n',
-      ...agent('thinker', `- { say: Thought., delay_ms: ${thinkMs} }\n`),
-    })
-    access = await deploy(project, 'acme.thinker', { env })
-  }
   beforeEach(async () => {
     const url = postgres!.url(`states_${count++}`)
-    env = { SVC_STORE: url, SVC_LEASE_TTL: LEASE, AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' }
+    env = {
+      SVC_STORE: url,
+      SVC_LEASE_TTL: LEASE,
+      AWS_ACCESS_KEY_ID: 'key',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+      THE_MODEL_KEY: 'a-key-of-the-model',
+    }
     await svcJson(['store', 'migrate'], { env })
+    model = await startFakeOpenai([{ say: 'Thought.' }], new Promise((resolve) => (endThinking = resolve)))
+    project = writeProject(files(model.url))
+    access = await deploy(project, 'acme.thinker', { env })
     database = new pg.Pool({ connectionString: url, max: 1 })
     // Of the database that crashes; the next query opens another connection.
     database.on('error', () => {})
@@ -56,16 +63,10 @@ describe.skipIf(!postgres)('a server', () => {
   afterEach(async () => {
     for (const server of servers.splice(0)) await server.stop('SIGKILL')
     await database.end()
+    await model.close()
     project.remove()
   })
 
-  const freePort = async (): Promise<number> => {
-    const server = createServer().listen(0, '127.0.0.1')
-    await new Promise((ready) => server.once('listening', ready))
-    const { port } = server.address() as AddressInfo
-    await new Promise((closed) => server.close(closed))
-    return port
-  }
   const open = async (name: string, { port = 0, drain = '25s' } = {}): Promise<ServerProcess> => {
     const server = await serve(
       ['--data', join(project.directory, name), '--storage', await bucketUrl(), '--internal', `127.0.0.1:${port}`],
@@ -74,7 +75,12 @@ describe.skipIf(!postgres)('a server', () => {
     servers.push(server)
     return server
   }
-  const start = (server: ServerProcess): Promise<string> => customer(server, access).start(undefined, {})
+  /** Starts a run; its completion is then under way. */
+  const start = async (server: ServerProcess): Promise<string> => {
+    const runId = await customer(server, access).start(undefined, {})
+    await waitUntil(() => model.requests.length > 0)
+    return runId
+  }
   /** What the internal listener answers, until it is stopped: each state once, in order. */
   function watchReadiness(port: number): { readonly seen: string[]; stop(): void } {
     const seen: string[] = []
@@ -102,8 +108,7 @@ describe.skipIf(!postgres)('a server', () => {
     'is ready while it serves, not while its database is away, and not once it drains',
     { timeout: 240_000 },
     async () => {
-      await openProject(3000)
-      const port = await freePort()
+      const port = await findFreePort()
       const readiness = watchReadiness(port)
       await waitUntil(() => readiness.seen.length > 0)
       const server = await open('a', { port })
@@ -112,8 +117,7 @@ describe.skipIf(!postgres)('a server', () => {
       expect(readiness.seen.slice(1, -1).filter((each) => each !== '503 starting')).toEqual([])
 
       readiness.seen.length = 0
-      const isAlive = async () =>
-        (await fetch(`http://127.0.0.1:${port}/v1/healthz`, { headers: { connection: 'close' } })).status
+      const isAlive = async () => (await fetch(`http://127.0.0.1:${port}/v1/healthz`)).status
       const readMetrics = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
       const [goneAt] = [performance.now(), postgres!.crash()]
       await waitUntil(() => readiness.seen.at(-1) === '503 store_away')
@@ -123,13 +127,12 @@ describe.skipIf(!postgres)('a server', () => {
       postgres!.start()
       await waitUntil(() => readiness.seen.at(-1) === '200 serving')
 
-      // A completion is under way, so the server goes on for a while.
       await start(server)
-      await waitUntil(async () => (await readMetrics()).includes('\nsvc_leases_held 1\n'))
+      expect(await readMetrics()).toContain('\nsvc_leases_held 1\n')
       const ended = server.stop('SIGTERM')
       await waitUntil(() => readiness.seen.at(-1) === '503 draining')
-      // On a connection of its own each time: none that was open before the end began.
       for (let look = 0; look < 20; look++) expect(await isAlive()).toBe(200)
+      endThinking()
       expect(await ended).toBe(0)
       await waitUntil(() => readiness.seen.at(-1) === 'nobody')
       readiness.stop()
@@ -142,7 +145,6 @@ describe.skipIf(!postgres)('a server', () => {
     'that drains stores the completion under way, and sends its readers away at moments of their own',
     { timeout: 240_000 },
     async () => {
-      await openProject(3000)
       const [a, b] = [await open('a'), await open('b')]
       const runId = await start(a)
       const headers = { 'X-API-Key': access.secret }
@@ -150,6 +152,7 @@ describe.skipIf(!postgres)('a server', () => {
         Array.from({ length: 8 }, () => fetch(`${a.url}/v1/runs/${runId}/stream`, { headers })),
       )
       const ended = a.stop('SIGTERM')
+      endThinking()
       const texts = await Promise.all(streams.map((stream) => stream.text()))
       const waits = texts.map((text) => Number(/\nretry: (\d+)\n\n$/.exec(text)?.[1]))
       expect(Math.max(...waits)).toBeLessThanOrEqual(1000)
@@ -165,10 +168,9 @@ describe.skipIf(!postgres)('a server', () => {
     'whose time to drain is over gives a completion to another one, which begins it again',
     { timeout: 240_000 },
     async () => {
-      await openProject(60_000)
       const [a, b] = [await open('a', { drain: '1s' }), await open('b')]
       await start(a)
-      await waitUntil(async () => (await epochOf())[0]?.[1] === true)
+      expect(await epochOf()).toEqual([['1', true]])
       expect(await a.stop('SIGTERM')).toBe(0)
       // Nobody waits for the end of the lease.
       await waitUntil(async () => (await epochOf())[0]?.[0] === '2')

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
 import { copyExample, deploy, serve } from './binary.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const run = promisify(execFile)
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -13,7 +14,7 @@ const [, example = ''] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'RE
 
 // Below the package, so that it is found by its name as a user would name it.
 const directory = mkdtempSync(join(ROOT, 'dist/.readme-'))
-afterAll(() => rmSync(directory, { recursive: true, force: true }))
+afterAll(() => removeDirectory(directory))
 
 test('the client example of the README passes the type checker, and runs to its end', async () => {
   const project = copyExample('refund')

@@ -131,7 +131,7 @@ test('gives the questions of a run with their replies, and says how a run withou
   await bench.waitForEnd(first)
   const sessionId = await sessionOf(bench, first)
   const second = await goOn(bench, sessionId, 'Cancel it')
-  await vi.waitFor(() => expect(given.length).toBe(3), 20_000)
+  await vi.waitFor(() => expect(given.length).toBe(3), 50_000)
   await bench.engine.cancel(second, operator())
   const third = await goOn(bench, sessionId, 'Still there?')
   await bench.waitForEnd(third)
@@ -275,7 +275,7 @@ test('a run that continues a session is finished by the next process', async () 
   const first = await bench.start('root')
   await bench.waitForEnd(first)
   const second = await goOn(bench, await sessionOf(bench, first), 'More')
-  await vi.waitFor(() => expect(asked).toBe(2), 20_000)
+  await vi.waitFor(() => expect(asked).toBe(2), 50_000)
   await bench.restart()
   await bench.waitForEnd(second)
   expect((await bench.store.run(second))!.status).toBe('Completed')
@@ -394,7 +394,7 @@ test('pays once a run after a crash before or after any commit or send, and the 
       expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
       await bench.engine.close(0)
     }
-}, 120_000)
+})
 
 test('reads of runs that are over only what was said in them', async () => {
   const given: string[][] = []
@@ -410,10 +410,12 @@ test('reads of runs that are over only what was said in them', async () => {
     tools: { look: () => returns('x'.repeat(1000)) },
   })
   const read: string[] = []
-  for (const name of ['stepsOfRun', 'stepsOfSession', 'saidInRun'] as const) {
-    const original = bench.store[name].bind(bench.store) as (id: never) => Promise<readonly { readonly type: string }[]>
-    vi.spyOn(bench.store, name).mockImplementation((async (id: never) => {
-      const steps = await original(id)
+  for (const name of ['stepsOfRun', 'stepsOfSession', 'stepsSince', 'stepsAfter', 'saidBefore'] as const) {
+    const original = bench.store[name].bind(bench.store) as (
+      ...given: readonly unknown[]
+    ) => Promise<readonly { readonly type: string }[]>
+    vi.spyOn(bench.store, name).mockImplementation((async (...given: readonly unknown[]) => {
+      const steps = await original(...given)
       read.push(...steps.map(({ type }) => type))
       return steps
     }) as never)
@@ -427,8 +429,7 @@ test('reads of runs that are over only what was said in them', async () => {
     await bench.waitForEnd(await goOn(bench, sessionId, message))
     results.push(read.filter((type) => type === 'ToolResult').length)
   }
-  // The newest run that ended is read whole once; of older ones no tool result is.
-  expect(results).toEqual([1, 1, 1, 1])
+  expect(results).toEqual([0, 0, 0, 0])
   expect(given.at(-1)).toEqual([
     'user: 0',
     'agent: Answer to 0',

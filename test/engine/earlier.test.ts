@@ -14,11 +14,13 @@ function conversation(lengths: readonly (readonly number[])[], room: number) {
   const runs = lengths.map((_, at) => run(at))
   const steps = new Map<string, readonly RunStep[]>()
   let ordinal = 0
-  const step = (type: string, content: JsonObject) => ({ type, content, ordinal: ++ordinal }) as unknown as RunStep
   for (const [at, [asked = 0, answered]] of lengths.entries()) {
-    const session = { runs: runs.slice(0, at + 1), stepsOf: ({ id }: Run) => steps.get(id) ?? [], undone: [] }
+    const runId = runs[at]!.id
+    const step = (type: string, content: JsonObject) =>
+      ({ type, content, runId, ordinal: ++ordinal }) as unknown as RunStep
+    const session = { said: [...steps.values()].flat(), undone: [] }
     const earlier = chooseEarlier(messagesBefore(runs[at]!, session), 0, room)
-    steps.set(runs[at]!.id, [
+    steps.set(runId, [
       step('UserMessage', { text: 'x'.repeat(asked), ...(earlier && { earlier }) }),
       ...(answered === undefined ? [] : [step('Output', { output: 'y'.repeat(answered) })]),
     ])
@@ -31,9 +33,9 @@ test('the same is given, and counted as left out, as where everything was read',
   fc.assert(
     fc.property(fc.array(turn, { minLength: 1, maxLength: 20 }), fc.nat(80), fc.nat(20), (lengths, room, read) => {
       const { runs, steps } = conversation(lengths, room)
-      const whole = { runs, stepsOf: ({ id }: Run) => steps.get(id) ?? [], undone: [] }
-      const newest = new Set(runs.slice(-1 - read).map(({ id }) => id))
-      const part = { runs, stepsOf: (each: Run) => (newest.has(each.id) ? whole.stepsOf(each) : []), undone: [] }
+      const whole = { said: [...steps.values()].flat(), undone: [] }
+      const newest = new Set<string>(runs.slice(-1 - read).map(({ id }) => id))
+      const part = { said: whole.said.filter(({ runId }) => newest.has(runId)), undone: [] }
       const expected = chooseEarlier(messagesBefore(NEWEST, whole), 0, room)!
       const before = messagesBefore(NEWEST, part)
       // What was read reaches as far back as what is given, as the bounds of reading ensure.

@@ -2,7 +2,7 @@
  * Random histories of two and three runs that want the same effects, with crashes, lost outcomes, retries, releases and people
  * who answer at random. In the world each effect happens once, and once more for each time that a person let it happen again.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
@@ -26,6 +26,7 @@ import {
   WORKSPACE,
 } from './bench.ts'
 import { createCrashingProcess, type Crash } from './crashing-process.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const SCHEDULES = Number(process.env['SVC_SCHEDULES'] ?? 60)
 const ROUNDS = 60
@@ -88,7 +89,7 @@ interface RaceHistory {
 
 const directories: string[] = []
 afterEach(() => {
-  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true })
+  for (const directory of directories.splice(0)) removeDirectory(directory)
 })
 
 const AGENTS = ['one', 'two', 'three'].map((name) => snapshotOf({ name, tools: TOOLS }))
@@ -242,9 +243,9 @@ test('two runs that begin together make one call at every crash point', async ()
       const history = await live({ ...BOTH, crashes: at === 0 ? [] : [{ at, after }] })
       expect([at, after, tooOften(history), history.unfinished]).toEqual([at, after, [], 0])
     }
-}, 120_000)
+})
 
 test('without the unique index both runs make the call: the simulation notices', async () => {
   const history = await live(BOTH, await withoutIndex())
   expect(tooOften(history)).toEqual([['order:A-1', 2]])
-}, 120_000)
+})

@@ -139,8 +139,8 @@ test('a reader who is live gets the same bytes as one who comes later, without a
     agents: [snapshotOf({ name: 'root', tools: [pay], agents: [boundAgent(child)] }), child],
     models: {
       root: inOrder(
-        { text: 'Let me ask.', calls: [{ name: 'child', args: { message: 'go' } }] },
         { calls: [{ name: 'pay' }] },
+        { text: 'Let me ask.', calls: [{ name: 'child', args: { message: 'go' } }] },
         'Paid.',
       ),
       child: inOrder({ calls: [{ name: 'look' }] }, 'Seen.'),
@@ -148,14 +148,15 @@ test('a reader who is live gets the same bytes as one who comes later, without a
     tools: { look: () => returns({ zero: -0, text: 'x'.repeat(100_000) }), pay: () => returns('ok') },
   })
   const run = await bench.start('root')
+  // Nothing is stored while the reader begins, so that what follows is all live.
+  const task = await bench.waitForTask(run)
   const asked = vi.spyOn(bench.parts.store, 'events')
   const live: string[] = []
-  const reading = (async () => {
-    for await (const event of oneByOne(bench.engine.follow(run, 0, new AbortController().signal)))
-      if (event !== 'live' && 'seq' in event) live.push(bytesOf(event))
-  })()
-  await bench.engine.answer(run, reply(await bench.waitForTask(run)))
-  await reading
+  let answered: Promise<unknown> | undefined
+  for await (const event of oneByOne(bench.engine.follow(run, 0, new AbortController().signal)))
+    if (event === 'live') answered = bench.engine.answer(run, reply(task))
+    else if ('seq' in event) live.push(bytesOf(event))
+  await answered
   expect(asked).toHaveBeenCalledOnce()
   const { sessionId } = (await bench.parts.store.run(run))!
   const stored = await bench.parts.store.events(sessionId, 0, 1000)

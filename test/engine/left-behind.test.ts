@@ -22,6 +22,7 @@ const lostWith = (error: string): ToolOutcome => ({ at: 'unknown', code: 'broken
 /** A call of `pay` that is under way, and the function that ends it. */
 async function paying(sideEffectClass?: SideEffectClass) {
   let finish: (outcome: ToolOutcome) => void = () => {}
+  let cut: AbortSignal | undefined
   const about = { ...(sideEffectClass && { sideEffectClass }), outputSchema: { type: 'object' } }
   const { sideEffectClass: _, ...undeclared } = tool('pay')
   const pay = { ...undeclared, ...about }
@@ -29,11 +30,14 @@ async function paying(sideEffectClass?: SideEffectClass) {
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [{ ...pay, labels: { 'svc/probe': 'acme.find' } }, find] })],
     models: { root: inOrder({ calls: [{ name: 'pay', args: { amount: 5 } }] }, 'End.') },
-    tools: { pay: () => new Promise((resolve) => (finish = resolve)), find: () => returns({ found: true }) },
+    tools: {
+      pay: (_, signal) => new Promise((resolve) => ([finish, cut] = [resolve, signal])),
+      find: () => returns({ found: true }),
+    },
   })
   const run = await bench.start('root')
   await turns()
-  return { bench, run, finish: (outcome: ToolOutcome) => finish(outcome) }
+  return { bench, run, finish: (outcome: ToolOutcome) => finish(outcome), isCut: () => cut?.aborted }
 }
 
 const reviews = async (bench: Bench, run: RunId) => {
@@ -66,6 +70,13 @@ test.each(CLASSES)('cancelling a run with a call of class %s in flight opens %d 
   const { sessionId } = (await bench.store.run(run))!
   expect((await bench.store.events(sessionId, 0, 100)).at(-1)!.subject).toBe('engine.session.cancelled')
   expect(await stateOf(bench, run)).toBe('unknown')
+})
+
+test.each(CLASSES)('a cancel cuts a call of class %s off only where it may be repeated', async (given, count) => {
+  const { bench, run, isCut } = await paying(given)
+  await bench.engine.cancel(run, operator())
+  await turns()
+  expect(isCut()).toBe(count === 0)
 })
 
 test.each([

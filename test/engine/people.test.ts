@@ -119,6 +119,18 @@ test('counts a person who votes through two keys of one command as one approver'
   await bench.waitForEnd(run)
 })
 
+test('tells an approver who changes his mind that a vote is final, while the task waits for others', async () => {
+  const bench = await openGated({ approvals_required: 2 })
+  const run = await bench.start('root')
+  const task = await bench.waitForTask(run)
+  await bench.engine.answer(run, replyTo(task, { by: key('k1') }))
+  expect(await bench.engine.answer(run, reply(task, { by: key('k1'), approved: false }))).toMatchObject({
+    status: 'WaitingForHITL',
+    code: 'task_already_completed',
+    error: 'You have voted, and a vote is final; the task waits for others.',
+  })
+})
+
 test('refuses an approval of arguments that the approver was not shown', async () => {
   const bench = await openGated({ approvals_required: 2 })
   const run = await bench.start('root')

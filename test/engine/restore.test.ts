@@ -1,5 +1,5 @@
 /** A backup is taken at any moment of a run, which then goes on to its end; what is restored repeats nothing by itself. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
@@ -21,12 +21,13 @@ import {
   type Bench,
   type BenchSpec,
 } from './bench.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const DAY = 24 * 3600_000
 const MINUTE = 60_000
 
 const directories: string[] = []
-afterEach(() => directories.splice(0).forEach((path) => rmSync(path, { recursive: true, force: true })))
+afterEach(() => directories.splice(0).forEach((path) => removeDirectory(path)))
 function newPath(): string {
   const directory = mkdtempSync(join(tmpdir(), 'svc-test-'))
   directories.push(directory)
@@ -157,7 +158,7 @@ test('holds restored runs of any moment until they are released, and then finish
   }
   // Each completion and each call has its writes.
   expect(border).toBeGreaterThan(10)
-}, 120_000)
+})
 
 test('sends an unsafe call again without review if restored runs are not held: the test notices', async () => {
   let doubled = 0
@@ -172,7 +173,7 @@ test('sends an unsafe call again without review if restored runs are not held: t
     await bench.engine.close(0)
   }
   expect(doubled).toBeGreaterThan(0)
-}, 120_000)
+})
 
 test('opens a review, once released, for an unsafe call that was in flight in the backup', async () => {
   let border = 1
@@ -191,7 +192,7 @@ test('opens a review, once released, for an unsafe call that was in flight in th
     await bench.engine.close(0)
   }
   expect(reviews).toBe(2)
-}, 120_000)
+})
 
 test('accepts answers and a cancel for a held run, and sends nothing', async () => {
   const ledger: Ledger = []

@@ -120,8 +120,8 @@ test('a message to a run that has ended changes nothing', async () => {
   const before = await bench.timeline(run)
   expect(await steer(run, 'Not red.')).toMatchObject({
     status: 'Completed',
-    code: 'run_not_working',
-    error: 'The run is not working; its status is Completed.',
+    code: 'run_not_waiting',
+    error: 'The run does not wait for a reply; its status is Completed.',
   })
   expect(await bench.timeline(run)).toEqual(before)
 })

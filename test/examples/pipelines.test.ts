@@ -1,19 +1,20 @@
 /** examples/ci: what `svc init --ci` writes, and every command of it. */
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { hasNodeSqlite } from '../../src/store/sqlite/database/node-sqlite.ts'
 import { npmEnvironment, packPackage } from '../packed.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
 // Each pipeline installs the package and starts it a dozen times.
 vi.setConfig({ testTimeout: 240_000 })
 const home = mkdtempSync(join(tmpdir(), 'svc-pipeline-'))
-afterAll(() => rmSync(home, { recursive: true, force: true }), 240_000)
+afterAll(() => removeDirectory(home), 240_000)
 
 const packed = packPackage()
 beforeEach(({ skip }) => skip(!packed.isInstalled, 'npm reaches no registry'))

@@ -1,11 +1,16 @@
 import type { ServerResponse } from 'node:http'
 import { pieces, startFakeModel, type FakeAnswer, type FakeModel, type FakeScript } from './model-server.ts'
 
-/** Speaks OpenAI's responses and chat completions as server-sent events. The base address is `${url}/v1`, for Azure `url`. */
-export const startFakeOpenai = (script: FakeScript): Promise<FakeModel> =>
-  startFakeModel(script, (answer, response, { path }) =>
-    (path.includes('/chat/completions') ? writeChat : writeResponse)(answer, response),
-  )
+/**
+ * Speaks OpenAI's responses and chat completions as server-sent events. The base address is `${url}/v1`, for Azure `url`.
+ * @param thinking answers wait for it
+ */
+export const startFakeOpenai = (script: FakeScript, thinking?: Promise<void>): Promise<FakeModel> =>
+  startFakeModel(script, (answer, response, { path }) => {
+    const write = () => (path.includes('/chat/completions') ? writeChat : writeResponse)(answer, response)
+    if (thinking) void thinking.then(write)
+    else write()
+  })
 
 /** Answers with an HTTP error where the script says so. */
 function writeError(answer: FakeAnswer, response: ServerResponse): boolean {

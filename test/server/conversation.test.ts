@@ -31,7 +31,7 @@ async function stored(count: number) {
 const views: Record<string, (conversation: Conversation) => Conversation> = {
   whole: (conversation) => conversation,
   slim: slimContent,
-  redacted: redactConversation,
+  redacted: (conversation) => redactConversation(conversation, (id) => id === runId('a')),
 }
 
 test.each(
@@ -182,12 +182,15 @@ test.each([1, 49, 50, 120, 350])('pages of %i items read no more of a long timel
 
 test('of more runs than an answer holds the newest are shown, and it says how many are left out', async () => {
   const store = openSqlite(':memory:', { clock })
-  const session = aSession('a', { lastOrdinal: 1 })
+  const session = aSession('a', { lastOrdinal: 1, runCount: 4003 })
   const later = Array.from({ length: 4002 }, (_, index) =>
     aRun(session, { id: runId(`later ${index}`), input: { message: 'x'.repeat(100) } }),
   )
   const steps = [aStep(session, 1, { type: 'RunCompleted' })]
-  await store.start(aStart('a', { lastOrdinal: 1 }, { runs: [aRun(session), ...later], steps }), NO_LIMITS)
+  await store.start(
+    aStart('a', { lastOrdinal: 1, runCount: 4003 }, { runs: [aRun(session), ...later], steps }),
+    NO_LIMITS,
+  )
   for (const view of [views['whole']!, views['redacted']!]) {
     const { json } = conversationReply(await conversationOf(store, session.id), { view })
     const { runs, runsLeftOut, items } = json as unknown as Conversation

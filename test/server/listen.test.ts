@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { request } from 'node:http'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { toNodeHandler } from 'h3/node'
@@ -9,6 +9,7 @@ import { createApp } from '../../src/server/app.ts'
 import { listenHttp, listenAdmin, type HttpListener } from '../../src/server/http/listen.ts'
 import { createOperatorApp } from '../../src/server/operator-app.ts'
 import { openHouse } from './fixtures.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const DESK = 'acme.refund-desk'
 const rules = { loopback: true, hosts: [], origins: [] }
@@ -216,7 +217,7 @@ test('a taken port is told', async () => {
 
 test('the operator’s socket belongs to its owner alone, and replaces what a crash left', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'svc-test-'))
-  open.push(() => rmSync(directory, { recursive: true }))
+  open.push(() => removeDirectory(directory))
   const path = join(directory, 'admin.sock')
   const { services } = openHouse()
   const first = await listenAdmin(createOperatorApp(services).handleNode, path, services.ids)

@@ -1,14 +1,15 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createRedactor } from '../../src/base/secret.ts'
 import { openLogFile } from '../../src/server/log/log-file.ts'
 import { readLog } from '../../src/server/log/read-log.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 let directory: string
 beforeEach(() => void (directory = mkdtempSync(join(tmpdir(), 'svc-log-'))))
-afterEach(() => rmSync(directory, { recursive: true, force: true }))
+afterEach(() => removeDirectory(directory))
 
 const clock = { now: () => Date.UTC(2026, 10, 20), monotonic: () => 0 }
 const logs = (): string => join(directory, 'logs')

@@ -5,7 +5,8 @@ import { expect, test, vi } from 'vitest'
 import { openOperator, openServer } from '../../src/server/open.ts'
 import type { Conversation, RunStatusBody, StartRunResponse } from '../../src/spec/api.ts'
 import { verifies } from '../api/verifies.ts'
-import { ask, caller, closing, DESK, directory, freePort, options, publishDesk, taskOf } from './running.ts'
+import { ask, caller, closing, DESK, directory, options, publishDesk, taskOf } from './running.ts'
+import { findFreePort } from '../free-port.ts'
 
 verifies('states.hitl-flow', async () => {
   const server = await openServer(options())
@@ -299,7 +300,7 @@ test.each([
     'https://uploads.acme.example',
   ],
 ])('an upload address carries %s', async (_, host, name, config, expected) => {
-  const uploadPort = await freePort()
+  const uploadPort = await findFreePort()
   const server = await openServer({ ...options(), config: { ...options().config, ...config }, host, uploadPort })
   closing(() => server.close())
   const { secret } = await publishDesk(server.operator, { allowUploads: true })

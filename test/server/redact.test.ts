@@ -94,7 +94,7 @@ async function read(exposeTimeline: boolean, query = ''): Promise<Conversation> 
   await house.deploy(DESK)
   const { secret: key, triggerId } = await house.keyFor(DESK, { trigger: { exposeTimeline } })
   const { runId } = await house.storeRun(DESK, { triggerId })
-  house.doors.conversation = async () => whole
+  house.doors.conversation = async () => ({ ...whole, isRootRun: (id) => id === 'root' })
   return (await (await house.api(`/v1/runs/${runId}/conversation${query}`, { key })).json()) as Conversation
 }
 

@@ -1,6 +1,5 @@
 /** A whole server on loopback with the real engine, mock tools and scripted models, and calls of it. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EventSourceParserStream } from 'eventsource-parser/stream'
@@ -13,32 +12,24 @@ import type { Conversation } from '../../src/spec/api.ts'
 import type { BoundTool, ScriptTurn, AgentSnapshot } from '../../src/spec/snapshot.ts'
 import { bucketUrl } from '../bucket.ts'
 import { snapshotOf } from './fixtures.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 export const DESK = 'acme.refund-desk'
-let closers: (() => Promise<unknown> | void)[] = []
+const closers: (() => Promise<unknown> | void)[] = []
 
 /** Closed after the test, last first. */
 export const closing = (close: () => Promise<unknown> | void): void => void closers.push(close)
 
 afterEach(async () => {
-  for (const close of closers.reverse()) await close()
-  closers = []
+  const all = closers.splice(0).reverse()
+  for (const close of all) await close()
 })
 
 export function directory(): string {
   const path = mkdtempSync(join(tmpdir(), 'svc-test-'))
-  closers.push(() => rmSync(path, { recursive: true, force: true }))
+  closers.push(() => removeDirectory(path))
   return join(path, 'data')
 }
-
-/** A port that nobody listens at, for what must know it before it listens. */
-export const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
 
 export const tool = (id: string, extra: Partial<BoundTool>): BoundTool => ({
   wire: id.slice(id.lastIndexOf('.') + 1),

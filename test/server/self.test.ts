@@ -2,10 +2,11 @@
 import { expect, test } from 'vitest'
 import { openServer } from '../../src/server/open.ts'
 import type { Conversation } from '../../src/spec/api.ts'
-import { caller, closing, freePort, options, publishDesk, scripted, tool } from './running.ts'
+import { caller, closing, options, publishDesk, scripted, tool } from './running.ts'
+import { findFreePort } from '../free-port.ts'
 
 test('no tool reaches the interface or the storage of the server that runs it', async () => {
-  const [port, uploadPort] = [await freePort(), await freePort()]
+  const [port, uploadPort] = [await findFreePort(), await findFreePort()]
   const urls = {
     'acme.answer': `http://localhost:${port}/v1/runs/x/messages`,
     'acme.respond': `http://127.1:${port}/v1/runs/x/input`,

@@ -93,6 +93,11 @@ test.each(['6', '-1', '1.5', 'x', '99999999999999999999'])('refuses the cursor %
     expect(response.status).toBe(400)
 })
 
+test('refuses an empty ?after=', async () => {
+  const { stream } = await opened({ events: 5 })
+  expect((await stream('?after=')).status).toBe(400)
+})
+
 test('answers 204 once a terminal run has nothing more to say', async () => {
   const { stream } = await opened({ events: 3 })
   const done = await stream('', { 'last-event-id': '3' })

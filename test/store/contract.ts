@@ -110,6 +110,23 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         expect(await store.effectsOfKey(ELSEWHERE, 'k', NOW)).toEqual([])
       })
 
+      test('lists those of a session, and of some of its runs', async () => {
+        const other = runId('other')
+        await save(
+          'a',
+          { take: claim('a', 'one') },
+          { take: claim('a2', 'two', { sessionId: sessionId('a'), runId: other }) },
+        )
+        await save('b', { take: claim('b', 'three') })
+        const listed = async (runIds?: readonly RunId[]) => {
+          const filter = { workspaceId: WORKSPACE, sessionId: sessionId('a'), ...(runIds && { runIds }) }
+          return (await store.effects(filter, ALL)).map(({ id }) => id).sort()
+        }
+        expect(await listed()).toEqual(['a', 'a2'])
+        expect(await listed([other])).toEqual(['a2'])
+        expect(await listed([])).toEqual([])
+      })
+
       test('a call that did not happen gives its key back, to the call that it repeated', async () => {
         await save('a', { take: claim('a', 'k') }, end('a', 'done', 'paid'))
         await save('b', { take: claim('b', 'k', { replaces: 'a', at: NOW + 1 }) })
@@ -444,7 +461,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         expect(await store.stepsOfRun(child.id)).toEqual([steps[1]])
       })
 
-      test('reads of a run what was said, with completions only where a message answers one', async () => {
+      test('reads what was said in root runs, with completions only where a message answers one', async () => {
         const session = await started('a')
         const child = aRun(session, { id: runId('child'), parentRunId: runId('a'), depth: 1 })
         const said = (ordinal: number, type: RunStep['type'], content: JsonObject) =>
@@ -459,9 +476,11 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
           said(7, 'Output', { output: { long: 'y'.repeat(100_000) } }),
         ]
         await store.save(aTurn(session, { runs: [child], steps }))
-        expect(await store.saidInRun(runId('a'))).toEqual([steps[0], steps[1], steps[3], steps[6]])
-        expect(await store.saidInRun(child.id)).toEqual([steps[4]])
-        expect(await store.saidInRun(runId('unknown'))).toEqual([])
+        expect(await store.saidBefore(session.id, 8, 10)).toEqual([steps[0], steps[1], steps[3], steps[6]])
+        expect(await store.saidBefore(session.id, 7, 10)).toEqual([steps[0], steps[1], steps[3]])
+        expect(await store.saidBefore(session.id, 8, 2)).toEqual([steps[3], steps[6]])
+        expect(await store.saidBefore(session.id, 1, 10)).toEqual([])
+        expect(await store.saidBefore(sessionId('unknown'), 8, 10)).toEqual([])
       })
 
       test('closes an open step of an earlier update, once', async () => {
@@ -782,10 +801,11 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
           const { arguments: _, ...state } = call
           return state
         })
-        const first = await store.callStates(a.id, null, 2)
+        const first = await store.callStates(a.id, [runId], null, 2)
         expect(first).toEqual(states.slice(0, 2))
-        expect(await store.callStates(a.id, first[1]!, 2)).toEqual(states.slice(2))
-        expect(await store.callStates(a.id, made[2]!, 2)).toEqual([])
+        expect(await store.callStates(a.id, [runId], first[1]!, 2)).toEqual(states.slice(2))
+        expect(await store.callStates(a.id, [runId], made[2]!, 2)).toEqual([])
+        expect(await store.callStates(a.id, [b.rootRunId], null, 2)).toEqual([])
       })
     })
 

@@ -1,5 +1,5 @@
 /** Moving everything between SQLite and PostgreSQL. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
@@ -17,6 +17,7 @@ import type { Store } from '../../src/store/store.ts'
 import { dumpSqlite, fillSqlite } from './filled-sqlite.ts'
 import { AGENT, aFile, NO_LIMITS, aStart, aStep, aTurn, sessionId, WORKSPACE } from './makers.ts'
 import { startPostgres } from './postgres-server.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const server = startPostgres()
 afterAll(() => server?.stop())
@@ -29,7 +30,7 @@ describe.skipIf(!server)('a copy', () => {
   beforeEach(() => {
     url = server!.url(`copy_${count++}`)
     parent = mkdtempSync(join(tmpdir(), 'svc-copy-'))
-    return () => rmSync(parent, { recursive: true, force: true })
+    return () => removeDirectory(parent)
   })
   const place = (name: string): string => join(parent, name)
   /** A data directory with what `fill` writes. */

@@ -1,15 +1,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, expect, test } from 'vitest'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { NOW, runId, sessionId } from './makers.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'svc-killed-'))
-afterAll(() => rmSync(root, { recursive: true }))
+afterAll(() => removeDirectory(root))
 
 /** Starts sessions concurrently without end, and prints each name as soon as the start is acknowledged. */
 const SCRIPT = `

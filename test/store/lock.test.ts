@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Failure } from '../../src/base/failure.ts'
 import { lockDirectory } from '../../src/store/sqlite/database/lock.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'svc-lock-'))
-afterAll(() => rmSync(root, { recursive: true }))
+afterAll(() => removeDirectory(root))
 
 const LOCK = resolve(import.meta.dirname, '../../src/store/sqlite/database/lock.ts')
 

@@ -1,8 +1,9 @@
 /** A PostgreSQL of its own for a test file, in a temporary directory and on a Unix socket; undefined where none is installed. */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { removeDirectory } from '../remove-directory.ts'
 
 export interface PostgresServer {
   /** Of a database of this name, which is made where it is new. */
@@ -85,7 +86,7 @@ export function startPostgres(settings: readonly string[] = []): PostgresServer 
       try {
         crash()
       } finally {
-        rmSync(directory, { recursive: true, force: true })
+        removeDirectory(directory)
       }
     },
   }

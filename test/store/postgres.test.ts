@@ -4,6 +4,7 @@ import { migratePostgres } from '../../src/store/postgres/database/migrate.ts'
 import { openPool } from '../../src/store/postgres/database/pool.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { storeContract } from './contract.ts'
+import { longSessionContract } from './long-session-contract.ts'
 import { searchContract } from './search-contract.ts'
 import { startPostgres } from './postgres-server.ts'
 import { sessionContract } from './session-contract.ts'
@@ -28,5 +29,6 @@ async function openEmpty(clock: Clock) {
 describe.skipIf(!server)('on PostgreSQL', () => {
   storeContract('postgres', openEmpty)
   sessionContract('postgres', openEmpty)
+  longSessionContract('postgres', openEmpty)
   searchContract('postgres', openEmpty)
 })

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -7,6 +7,7 @@ import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { openSqliteReadOnly } from '../../src/store/sqlite/read-only.ts'
 import { AGENT, aKey, aPublication, aSnapshot, NOW, WORKSPACE } from './makers.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const clock: Clock = { now: () => NOW, monotonic: () => NOW }
 let directory = ''
@@ -15,7 +16,7 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'svc-read-'))
   file = join(directory, 'data.db')
 })
-afterEach(() => rmSync(directory, { recursive: true }))
+afterEach(() => removeDirectory(directory))
 
 const published = async (): Promise<void> => {
   const store = openSqlite(file, { clock })

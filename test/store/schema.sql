@@ -645,3 +645,9 @@ CREATE TABLE "cost_day" (
   amount text not null,
   primary key (workspace_id, day, agent_n, version, provider, model, currency)
 ) strict, without rowid;
+
+CREATE INDEX run_at_work on run (session_n) where finished_at is null or origin is not null;
+
+CREATE INDEX run_of_parent on run (parent_run_id) where parent_run_id is not null;
+
+CREATE INDEX user_task_pending_of_session on user_task (session_n) where status = 'pending';

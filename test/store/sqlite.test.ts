@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
@@ -8,6 +8,7 @@ import type { Clock } from '../../src/base/clock.ts'
 import type { Session } from '../../src/spec/session.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { storeContract } from './contract.ts'
+import { longSessionContract } from './long-session-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { searchContract } from './search-contract.ts'
 import {
@@ -28,14 +29,16 @@ import {
   runId,
   sessionId,
 } from './makers.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const clock: Clock = { now: () => NOW, monotonic: () => NOW }
 const root = mkdtempSync(join(tmpdir(), 'svc-store-'))
-afterAll(() => rmSync(root, { recursive: true }))
+afterAll(() => removeDirectory(root))
 let count = 0
 const newPath = () => join(root, `${count++}.db`)
 
 storeContract('sqlite in memory', (clock) => openSqlite(':memory:', { clock }))
+longSessionContract('sqlite', (clock) => openSqlite(':memory:', { clock }))
 sessionContract('sqlite in memory', (clock) => openSqlite(':memory:', { clock }))
 storeContract('sqlite in a file', (clock) => openSqlite(newPath(), { clock }))
 sessionContract('sqlite in a file', (clock) => openSqlite(newPath(), { clock }))

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type Database from 'better-sqlite3'
@@ -8,6 +8,7 @@ import { createOutageLog } from '../../src/store/outage-log.ts'
 import { openBallast } from '../../src/store/sqlite/database/ballast.ts'
 import { createWriter } from '../../src/store/sqlite/database/writer.ts'
 import type { GroupWriter } from '../../src/store/sqlite/database/writer.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 let db: Database.Database
 let commits: string[]
@@ -114,16 +115,16 @@ test('the ballast is a file of its size, and is reserved again when there is spa
   const file = join(directory, 'ballast')
   let now = 0
   const ballast = openBallast(file, 1000, { monotonic: () => now })
-  await vi.waitFor(() => expect(statSync(file).size).toBe(1000), 20_000)
+  await vi.waitFor(() => expect(statSync(file).size).toBe(1000), 50_000)
   expect([ballast.isHeld(), ballast.release(), ballast.isHeld(), ballast.release()]).toEqual([true, true, false, false])
   expect(existsSync(file)).toBe(false)
   now += 5000
   ballast.isHeld()
-  await vi.waitFor(() => expect(ballast.isHeld()).toBe(true), 20_000)
+  await vi.waitFor(() => expect(ballast.isHeld()).toBe(true), 50_000)
   expect(statSync(file).size).toBe(1000)
   const nowhere = openBallast(join(directory, 'none', 'ballast'), 1000, { monotonic: () => now })
-  await vi.waitFor(() => expect(nowhere.isHeld()).toBe(false), 20_000)
-  rmSync(directory, { recursive: true })
+  await vi.waitFor(() => expect(nowhere.isHeld()).toBe(false), 50_000)
+  removeDirectory(directory)
 })
 
 test('splits too many writes for one group into several, in order', async () => {

@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { invoke, toolNamed } from './invocation.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const tool = toolNamed('acme.orders')
 const config = (timeout = '30s', env: string[] = []) => ({
@@ -12,7 +13,7 @@ const config = (timeout = '30s', env: string[] = []) => ({
 
 let directory: string
 beforeAll(async () => void (directory = await mkdtemp(join(tmpdir(), 'svc-command-'))))
-afterAll(() => rm(directory, { recursive: true }))
+afterAll(() => removeDirectory(directory))
 
 test('reads the call on stdin and answers JSON on stdout', async () => {
   expect(await invoke(config(), tool, { do: 'echo', order: 'A-1' })).toEqual({

@@ -1,6 +1,6 @@
 /** A call is held back where its guard says no: asked once the connection is open, and nothing is sent. */
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +11,7 @@ import type { ToolOutcome } from '../../src/tools/tool.ts'
 import { startFakeMcp } from '../fakes/mcp.ts'
 import { listen, stop } from '../fakes/model-server.ts'
 import { agentWith, invocationOf, toolboxWith, toolNamed } from './invocation.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 /** Guards that say no at the first question, and only at the second: the first is asked before anything is opened. */
 const guards = {
@@ -69,7 +70,7 @@ test.each(Object.entries(guards))('command: %s', async (_, guard) => {
     expect(await callWith(() => true, config, tool)).toMatchObject({ at: 'returned', result: 1 })
     expect(existsSync(file)).toBe(true)
   } finally {
-    await rm(directory, { recursive: true })
+    removeDirectory(directory)
   }
 })
 

@@ -2,7 +2,7 @@
  * Real servers on a real PostgreSQL, while everything goes wrong that can. People start runs, approve and answer at any server; an
  * operator looks into the ledger of the world outside. In the end nothing was doubled, lost or stuck.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
@@ -18,6 +18,7 @@ import { createFleet } from './fleet.ts'
 import { openLedger } from './ledger.ts'
 import { openOperatorDesk } from './operator.ts'
 import { brokenByTorture } from './verdict.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 export interface TortureOptions {
   readonly postgres: PostgresServer
@@ -110,6 +111,6 @@ export async function torture(options: TortureOptions): Promise<TortureResult> {
     await proxy?.close()
     await ledger.close()
     project.remove()
-    rmSync(directory, { recursive: true, force: true })
+    removeDirectory(directory)
   }
 }

@@ -1,18 +1,16 @@
 /** Checks of the machine: Node, SQLite, ports, disk and clock. */
-import { stat, statfs } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { toIsoText } from '../../base/clock.ts'
 import { isFailure } from '../../base/failure.ts'
 import { readServerFile } from '../project/server/server-file.ts'
-import { formatSize } from '../files/size.ts'
+import { readFreeBytes, spaceFinding } from './free-space.ts'
 import { unhealthy, healthy, type DoctorChecks } from './finding.ts'
 
 const DEFAULT_PORT = 4310
 /** The API, uploads, the console. */
 const PORTS = [0, 1, 2]
-/** Below this a server would soon run out of space. */
-const LEAST_FREE_BYTES = 256 * 1024 * 1024
 /** Harmless inaccuracy of a clock that was set by hand. */
 const CLOCK_SLACK_MS = 5 * 60_000
 
@@ -56,14 +54,7 @@ export const machineChecks: DoctorChecks = {
   },
 
   async disk({ cwd }, project) {
-    const { bavail, bsize } = await statfs(await existing(project?.dataDirectory ?? cwd))
-    const free = bavail * bsize
-    return free >= LEAST_FREE_BYTES
-      ? healthy(`${formatSize(free)} free`)
-      : unhealthy(
-          `${formatSize(free)} free where the data directory is`,
-          'Make room, or name another directory with --data.',
-        )
+    return spaceFinding(await readFreeBytes(project?.dataDirectory ?? cwd))
   },
 
   async clock({ io }, project) {
@@ -95,8 +86,3 @@ const isFree = (host: string, port: number): Promise<boolean> =>
     server.once('error', () => done(false))
     server.listen(port, host, () => server.close(() => done(true)))
   })
-
-/** The directory itself, or its nearest existing ancestor. */
-async function existing(path: string): Promise<string> {
-  for (let at = path; ; at = dirname(at)) if ((await stat(at).catch(() => undefined)) || dirname(at) === at) return at
-}

@@ -12,6 +12,7 @@ import { hasRegistry } from '../project/registry.ts'
 import { readStoreUrl } from '../project/store-url.ts'
 import { userDirectory } from '../project/user-config.ts'
 import type { DatabaseHealth } from '../../store/postgres/cluster/health.ts'
+import { readFreeBytes, spaceFinding } from './free-space.ts'
 import { unhealthy, healthy, type DoctorChecks } from './finding.ts'
 
 export const stateChecks: DoctorChecks = {
@@ -75,7 +76,7 @@ export const stateChecks: DoctorChecks = {
     }
   },
 
-  async store({ io }, project) {
+  async store({ io, cwd }, project) {
     const url = project?.store
     const { url: bucket, region } = project?.config.storage ?? {}
     try {
@@ -84,7 +85,10 @@ export const stateChecks: DoctorChecks = {
       const found = project && url !== undefined ? await lookAtShared(url, project, bucket) : undefined
       if (bucket !== undefined)
         await (await import('../../server/runtime/check-bucket.ts')).checkBucketAt(bucket, region)
-      if (!found) return healthy('in the data directory')
+      if (!found) {
+        const space = spaceFinding(await readFreeBytes(project?.dataDirectory ?? cwd))
+        return space.ok ? healthy(`in the data directory: ${space.say}`) : space
+      }
       const { database, problems, summary } = found
       const [first] = problems
       if (!first) return healthy(`${database}: ${summary}`)

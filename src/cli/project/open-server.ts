@@ -1,15 +1,11 @@
 /** Shared by `serve`, `dev` and `demo`: reading the address, opening the server, waiting for a signal. */
 import { isFailure } from '../../base/failure.ts'
-import type { Log } from '../../base/log.ts'
 import { isLoopback } from '../../base/net/loopback.ts'
-import type { RunningServer } from '../../server/open.ts'
-import type { Cassette } from '../../spec/cassette.ts'
+import type { RunningServer, ServerOptions } from '../../server/open.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { wholeNumber } from '../shell/numbers.ts'
 import type { Project } from './project.ts'
-import { lazyAuthority } from './lazy-authority.ts'
-import { lazyDocuments } from './lazy-documents.ts'
-import { packageVersion } from '../shell/version.ts'
+import { projectServerOptions } from './server-options.ts'
 import { writeWorkspaceName } from './workspace-file.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
 
@@ -47,12 +43,7 @@ export function readAddress(
 const MAX_PORT = 65_533
 
 /** Address for load balancers and the other servers of the store. */
-export interface InternalAddress {
-  readonly host: string
-  readonly port: number
-  /** Address at which other servers reach it, if it differs. */
-  readonly peerUrl?: string
-}
+type InternalAddress = NonNullable<ServerOptions['internal']>
 
 /**
  * @param host of the API, used where only a port is given
@@ -81,71 +72,28 @@ export function readInternal(
   }
 }
 
-export interface OpenServerOptions {
+/** What a command chooses; the rest follows from the project and the address. */
+export interface OpenServerOptions extends Omit<
+  ServerOptions,
+  keyof ReturnType<typeof projectServerOptions> | 'console'
+> {
   readonly project: Project
-  /** Absent = everything in memory. */
-  readonly dataDirectory?: string
-  readonly env: CommandContext['io']['env']
-  readonly offline: boolean
-  /** See `development` in `openServer`. */
-  readonly development?: boolean
-  /** JSON lines on stderr when absent. */
-  readonly log?: Log
-  readonly cassette?: Cassette
-  readonly otel?: boolean
-  readonly logTo?: { write(line: string): void }
-  /** Instead of `admin.sock` in the data directory. */
-  readonly adminSocket?: string
-  /** Address of a database that several servers share. */
-  readonly store?: string
-  readonly internal?: InternalAddress
 }
 
 export async function openProjectServer(
-  opening: OpenServerOptions,
+  { project, ...options }: OpenServerOptions,
   { host, port, consolePort }: Omit<ListenAddress, 'named'>,
 ): Promise<RunningServer> {
   const { openServer } = await import('../../server/open.ts')
-  const {
-    project,
-    dataDirectory,
-    env,
-    offline,
-    development = false,
-    log,
-    logTo,
-    cassette,
-    adminSocket,
-    store,
-    otel = false,
-    internal,
-  } = opening
-  if (dataDirectory !== undefined && project.config.workspace)
-    writeWorkspaceName(dataDirectory, project.config.workspace)
+  const { workspace, console } = project.config
+  if (options.dataDirectory !== undefined && workspace) writeWorkspaceName(options.dataDirectory, workspace)
   return await openServer({
-    ...(dataDirectory !== undefined && { dataDirectory }),
-    ...(store !== undefined && { store }),
-    workspace: project.workspace,
-    config: project.config,
-    configDirectory: project.directory,
-    env,
-    version: packageVersion,
-    authority: lazyAuthority,
-    documents: lazyDocuments,
-    offline,
-    development,
+    ...projectServerOptions(project),
+    ...options,
     host,
     port,
     uploadPort: port === 0 ? 0 : port + 1,
-    ...(consolePort !== null && {
-      console: { port: consolePort, ...(project.config.console?.host && { host: project.config.console.host }) },
-    }),
-    ...(log && { log }),
-    otel,
-    ...(cassette && { cassette }),
-    ...(logTo && { logTo }),
-    ...(adminSocket !== undefined && { adminSocket }),
-    ...(internal && { internal }),
+    ...(consolePort !== null && { console: { port: consolePort, ...(console?.host && { host: console.host }) } }),
   })
 }
 

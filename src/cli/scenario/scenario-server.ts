@@ -14,7 +14,7 @@ import type { CompiledBundle } from '../../spec/snapshot.ts'
 import type { Store } from '../../store/store.ts'
 import { createOperator, type OperatorClient } from '../project/server/operator.ts'
 import type { Project } from '../project/project.ts'
-import { packageVersion } from '../shell/version.ts'
+import { projectServerOptions } from '../project/server-options.ts'
 import { withDoubles } from './doubles.ts'
 import { applyOutside, withTokens, type DueEvent, type PausedSubject } from './outside.ts'
 import type { ToolDouble } from './scenario.ts'
@@ -54,11 +54,8 @@ export async function openScenarioServer(
   const ended = new AbortController()
   const tokens = new Map<string, string>()
   const server = await openOperator({
-    workspace: project.workspace,
-    config: project.config,
-    configDirectory: project.directory,
+    ...projectServerOptions(project),
     env,
-    version: packageVersion,
     offline: true,
     clock: time.clock,
     log: silentLog,

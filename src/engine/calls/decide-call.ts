@@ -73,10 +73,10 @@ function describeDuplicate({ tx, run, record }: CallHandle): string | undefined 
     MAY_HAVE_HAPPENED.has(row.state) &&
     !(isApproved && row.state === 'awaiting')
   // Each undoing call has a run of its own; for repetitions these count like the calls of one run.
-  const isNear = (row: CallRow): boolean =>
-    row.runId === run.id
-      ? row.callId !== record.id
-      : undoneCallOf(run.record) !== undefined && undoneCallOf(tx.run(row.runId).record) !== undefined
+  const undoing = new Set(
+    undoneCallOf(run.record) ? tx.runs().flatMap((each) => (undoneCallOf(each) ? each.id : [])) : [],
+  )
+  const isNear = (row: CallRow): boolean => (row.runId === run.id ? row.callId !== record.id : undoing.has(row.runId))
   const own = tx.callRows().find((row) => isNear(row) && isSame(row))
   if (own) return madeBeforeIn(own.runId === run.id ? 'this run' : `run ${own.runId}`)
   // One that awaits a person is decided again before it leaves, and then finds this one.

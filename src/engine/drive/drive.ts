@@ -45,10 +45,10 @@ export interface SessionDriver {
   post<T>(
     sessionId: SessionId,
     apply: (tx: SessionTransaction) => T,
-    options?: Pick<MailboxOptions, 'versions'>,
+    options?: Pick<MailboxOptions, 'about' | 'versions'>,
   ): Promise<T>
   /** Like `post`, but drops the change: only its result is wanted. */
-  ask<T>(sessionId: SessionId, look: (tx: SessionTransaction) => T): Promise<T>
+  ask<T>(sessionId: SessionId, look: (tx: SessionTransaction) => T, options?: Pick<MailboxOptions, 'about'>): Promise<T>
   /** Continues a session that has work in flight, or had when an earlier process ended. */
   wake(sessionId: SessionId): Promise<void>
   /** A run as stored, if its session is at work in this process. */
@@ -173,7 +173,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       void posts.readAgain(id)
     },
     post: postRequest,
-    ask: (sessionId, look) => postRequest(sessionId, look, { isQuestion: true }),
+    ask: (sessionId, look, options) => postRequest(sessionId, look, { ...options, isQuestion: true }),
     wake: posts.wake,
     inMemory(sessionId, runId) {
       const actor = mailboxes.find(sessionId)

@@ -3,11 +3,12 @@ import { dieAtFailpoint, isSwitchedOff } from '../../base/failpoint.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import { positionOf } from '../calls/open-questions.ts'
-import { agentNamed, offeredTools } from '../session/bindings.ts'
+import { agentNamed, isUnsafeCall, offeredTools } from '../session/bindings.ts'
 import type { EngineParts } from '../session/engine.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { Outages } from '../session/outages.ts'
+import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import { findPause, type EffectSubject } from '../../spec/steer/pause.ts'
 import { HELD_BACK } from '../../tools/outcome.ts'
 import { messagesBefore } from '../session/prompt/earlier.ts'
@@ -29,6 +30,8 @@ export interface EffectRunner {
   reconcile(actor: SessionActor, live: LiveSession): void
   /** Resolves when no effect is in flight and every outcome is posted. */
   settled(): Promise<void>
+  /** Breaks off every effect that is in flight. */
+  abortAll(): void
 }
 
 export interface EffectRunnerParts {
@@ -52,7 +55,7 @@ export interface EffectRunnerParts {
 
 export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
   const { slots, outages, pauses, lifecycle, enter, leases, postEvent } = runner
-  const underWay = new Set<Promise<void>>()
+  const underWay = new Map<Promise<void>, EffectInFlight>()
 
   function start(actor: SessionActor, live: LiveSession, effect: RunEffect, epoch: number): void {
     const subject = subjectOfEffect(live, effect)
@@ -65,14 +68,17 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
     const started: EffectInFlight = {
       ...(token !== undefined && { token }),
       isCall: effect.do === 'invoke',
+      isUnsafe: effect.do === 'invoke' && isUnsafeCall(snapshotOfEffect(live, effect), effect.call),
+      isCalledOff: false,
       controller: new AbortController(),
       meter: createMeter(),
       enter,
-      mayLeave: (provider) => isSwitchedOff('guard') || (leases.mayLeave(actor.id, epoch) && !isPaused(provider)),
+      mayLeave: (provider) =>
+        !started.isCalledOff && (isSwitchedOff('guard') || (leases.mayLeave(actor.id, epoch) && !isPaused(provider))),
     }
     actor.inFlight.set(effect.key, started)
     const done = runEffect(actor, live, effect, started).finally(() => void underWay.delete(done))
-    underWay.add(done)
+    underWay.set(done, started)
   }
 
   async function runEffect(
@@ -87,9 +93,10 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
     const event = await outcomeOf(runner, live, effect, started)
     if (!event) return
     for (const cause of reachedCauses(live, effect, event)) outages.over(cause)
-    // The tree has already moved on from an effect that was aborted. Whether a call was made is recorded all the same.
+    // The tree has already moved on from an effect that was called off. Whether a call was made is recorded all the same.
     const isKnown = event.type === 'call.ended' && event.outcome.at !== 'unknown'
-    if ((started.controller.signal.aborted && !isKnown) || lifecycle.phase === 'closed') return
+    const isCalledOff = started.isCalledOff || started.controller.signal.aborted
+    if ((isCalledOff && !isKnown) || lifecycle.phase === 'closed') return
     await postEvent(actor.id, effect.runId, event, { effectKey: effect.key, retrySave: true })
   }
 
@@ -116,15 +123,20 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
         void postEvent(actor.id, runId, { type: 'stopped', inFlight })
     },
     async settled() {
-      while (underWay.size > 0) await Promise.all(underWay)
+      while (underWay.size > 0) await Promise.all(underWay.keys())
+    },
+    abortAll() {
+      for (const { controller } of underWay.values()) controller.abort()
     },
   }
 }
 
+/** An unsafe call that has left is not cut off, which would undo nothing: its answer closes the review that was opened for it. */
 function abortUnwanted({ inFlight }: SessionActor, wanted: ReadonlySet<string>, unknown: ReadonlySet<string>): void {
-  for (const [key, { controller }] of inFlight) {
+  for (const [key, started] of inFlight) {
     if (wanted.has(key) || unknown.has(key)) continue
-    controller.abort()
+    started.isCalledOff = true
+    if (!started.isUnsafe) started.controller.abort()
     inFlight.delete(key)
   }
 }
@@ -163,6 +175,10 @@ const heldBack = (effect: RunEffect): RunTransitionEvent =>
   effect.do === 'complete'
     ? { type: 'model.held_back', turn: effect.turn, attempt: effect.attempt }
     : { type: 'call.ended', callId: effect.call.id, attempt: effect.call.attempt, outcome: HELD_BACK }
+
+function snapshotOfEffect({ tree, versions }: LiveSession, { runId }: RunEffect): AgentSnapshot {
+  return versions.of(tree.runs.find(({ id }) => id === runId)!).snapshot
+}
 
 /** The names by which a pause holds the effect. */
 function subjectOfEffect({ tree, versions }: LiveSession, effect: RunEffect): EffectSubject {
@@ -207,8 +223,7 @@ function effectContextOf(live: LiveSession, runId: RunId, described: DescribedTo
     snapshot,
     steps: [...(live.steps.get(runId) ?? [])],
     before: messagesBefore(run, {
-      runs: live.tree.runs,
-      stepsOf: ({ id }) => live.steps.get(id) ?? [],
+      said: live.said,
       undone: undoneNotes(live.tree.runs, () => [...live.calls.values()]),
     }),
     described,

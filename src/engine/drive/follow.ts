@@ -6,15 +6,10 @@ import type { LiveText, StoredEvent } from '../../spec/event.ts'
 import { isTerminal } from '../../spec/run.ts'
 import type { Store } from '../../store/store.ts'
 import type { SessionNotifier } from './notifier.ts'
+import { endsAfter, EVENT_PAGE, findEventsBefore, isLastEvent } from './run-events.ts'
 import type { FollowedEvent, FollowedRun } from '../session/engine.ts'
 
-/** Events read per query; bounds memory per reader to one page. */
-export const EVENT_PAGE = 256
-
 const NO_EVENTS: readonly never[] = []
-
-const LAST_OF_SESSION = new Set(['engine.session.completed', 'engine.session.failed', 'engine.session.cancelled'])
-const LAST_OF_RUN = new Set(['engine.run.completed', 'engine.run.failed', 'engine.run.cancelled'])
 
 /**
  * Events of a run after `after`, without a gap and without a repeat: first what is stored, then what arrives. The store is
@@ -27,11 +22,11 @@ export async function* followRunEvents(
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<readonly FollowedEvent[]> {
-  const { id, sessionId, isRoot, isFirst, hasEnded } = await readFollowedRun(store, run, after)
+  const { id, sessionId, isRoot, isFirst, hasEnded, before } = await readFollowedRun(store, run, after)
   const family = await createRunFamily(store, { id, sessionId, isRoot, isFirst })
   const isLast = isLastEvent(id, isRoot)
   const subscription = notifier.subscribe(sessionId)
-  let cursor = after
+  let cursor = Math.max(after, before)
   let isLive = false
   /** Notifications counted before the last page was read. */
   let readAt = -1
@@ -97,19 +92,18 @@ async function readFollowedRun(
   store: Store,
   given: RunId | FollowedRun,
   after: number,
-): Promise<ReadersRun & { readonly hasEnded: boolean }> {
+): Promise<ReadersRun & { readonly hasEnded: boolean; readonly before: number }> {
   const run = typeof given === 'string' ? await store.run(given) : given
   if (!run) throw fail('not_found', { what: 'run' })
   const { id, sessionId, parentRunId, starter } = run
   const isRoot = parentRunId === null
   const isFirst = isRoot && starter === undefined
-  return { id, sessionId, isRoot, isFirst, hasEnded: await isReadToEnd(store, run, after) }
+  const [hasEnded, before] = await Promise.all([
+    isReadToEnd(store, run, after),
+    isFirst ? 0 : findEventsBefore(store, sessionId, run.startedAt),
+  ])
+  return { id, sessionId, isRoot, isFirst, hasEnded, before }
 }
-
-const isLastEvent =
-  (id: RunId, isRoot: boolean) =>
-  ({ runId, subject }: StoredEvent): boolean =>
-    runId === id && (isRoot ? LAST_OF_SESSION : LAST_OF_RUN).has(subject)
 
 /** True if the event at the cursor ended the run, and the run was not resumed after it. */
 async function isOver(store: Store, id: RunId, cursor: number): Promise<boolean> {
@@ -118,16 +112,8 @@ async function isOver(store: Store, id: RunId, cursor: number): Promise<boolean>
 }
 
 /** True when the last event of the run is at or before the cursor. */
-async function isReadToEnd(store: Store, run: FollowedRun, after: number): Promise<boolean> {
-  if (after === 0 || !isTerminal(run.status)) return false
-  const isLast = isLastEvent(run.id, run.parentRunId === null)
-  for (let cursor = after; ;) {
-    const page = await store.events(run.sessionId, cursor, EVENT_PAGE)
-    if (page.some(isLast)) return false
-    if (page.length < EVENT_PAGE) return true
-    cursor = page.at(-1)!.seq
-  }
-}
+const isReadToEnd = async (store: Store, run: FollowedRun, after: number): Promise<boolean> =>
+  after > 0 && isTerminal(run.status) && !(await endsAfter(store, run, after))
 
 interface RunFamily {
   /** True where every run of the session belongs to it. */
@@ -142,8 +128,10 @@ async function createRunFamily(store: Store, run: ReadersRun): Promise<RunFamily
   const yes = (): Promise<boolean> => Promise.resolve(true)
   if (run.isFirst) return { isWholeSession: true, has: yes, sees: yes }
   let parents = new Map<RunId, RunId | null>()
+  /** Runs of the session beside the family. */
+  const others = new Set<RunId>()
   const read = async (): Promise<void> => {
-    parents = new Map((await store.runsOfSession(run.sessionId)).map((each) => [each.id, each.parentRunId]))
+    parents = new Map((await store.treesOf(run.sessionId, [run.id])).map((each) => [each.id, each.parentRunId]))
   }
   await read()
   const rootOf = (id: RunId): RunId => {
@@ -152,7 +140,9 @@ async function createRunFamily(store: Store, run: ReadersRun): Promise<RunFamily
   }
   const root = rootOf(run.id)
   const has = async (id: RunId): Promise<boolean> => {
+    if (others.has(id)) return false
     if (!parents.has(id)) await read()
+    if (!parents.has(id)) others.add(id)
     for (let at: RunId | null = id; at !== null; at = parents.get(at) ?? null) if (at === run.id) return true
     return false
   }

@@ -17,6 +17,8 @@ export interface MailboxItem {
   readonly effectKey?: string | undefined
   /** True if the item must survive a failed save: it is tried again. For other items, the caller gets the error and may ask again. */
   readonly retrySave?: boolean | undefined
+  /** Runs that it concerns, which may have ended long ago: they are read before this is applied. */
+  readonly about?: readonly RunId[]
   /** Versions that runs are about to execute: they are read before this is applied. */
   readonly versions?: readonly VersionId[]
   /** True for the check of calls that an earlier process sent: no effect starts before all of these are applied. */
@@ -29,7 +31,10 @@ export interface MailboxItem {
   reject(error: unknown): void
 }
 
-export type MailboxOptions = Pick<MailboxItem, 'runId' | 'effectKey' | 'retrySave' | 'versions' | 'isQuestion'>
+export type MailboxOptions = Pick<
+  MailboxItem,
+  'runId' | 'effectKey' | 'retrySave' | 'about' | 'versions' | 'isQuestion'
+>
 
 /** One session in this process: its mailbox, its state in memory and its effects in flight. */
 export interface SessionActor {

@@ -8,6 +8,7 @@ import type { SessionTree } from '../../store/session-update.ts'
 import type { EngineParts } from '../session/engine.ts'
 import type { ReadEffects } from '../session/effect-ledger.ts'
 import type { LiveSession } from '../session/live-session.ts'
+import { addTrees } from '../session/load-live.ts'
 import type { VersionLookup } from '../session/versions.ts'
 import { commitBatch, type CommitParts } from './commit.ts'
 import type { EffectRunner } from './effects-in-flight.ts'
@@ -17,6 +18,7 @@ import { loadSession } from './load-session.ts'
 import type { MailboxItem, SessionActor } from './mailbox.ts'
 import type { Pauses } from './pauses.ts'
 import {
+  addCountedCalls,
   decidingVersions,
   looksBack,
   NO_OUTLOOK,
@@ -73,10 +75,16 @@ export function createSessionLoop(loop: SessionLoopParts): (actor: SessionActor)
 
   /** Reads in advance the outside facts that transitions need, since they are pure. */
   async function applyAndSave(actor: SessionActor, live: LiveSession, batch: readonly MailboxItem[]): Promise<void> {
+    await addTrees(
+      store,
+      live,
+      batch.flatMap(({ about = [], runId }) => (runId === undefined ? about : [...about, runId])),
+    )
     const next = batch.flatMap(({ versions = [] }) => versions)
     await live.versions.prepare(live.tree.runs, next)
     const deciding = decidingVersions(live, next)
     await readAttachedTexts(parts, live, deciding)
+    await addCountedCalls(store, clock, live, deciding)
     if (!looksBack(live, deciding)) return commit(actor, live, batch, NO_OUTLOOK)
     const done = lastLookBack.then(async () =>
       commit(actor, live, batch, await readOutlook(store, clock, live, deciding)),

@@ -26,9 +26,9 @@ export async function shutDown(
   lifecycle.phase = 'closed'
   // A call that outlives this process keeps its session to the end of the lease: until then it may still arrive.
   const calling = new Set<SessionId>()
+  effects.abortAll()
   for (const actor of mailboxes.all()) {
     for (const { isCall } of actor.inFlight.values()) if (isCall) calling.add(actor.id)
-    for (const { controller } of actor.inFlight.values()) controller.abort()
     for (const item of actor.inbox.splice(0)) item.reject(fail('shutting_down'))
   }
   await mailboxes.idle()

@@ -6,6 +6,7 @@ import type { Store } from '../../store/store.ts'
 import type { AgentVersion } from '../../store/version-rows.ts'
 import type { EngineParts } from '../session/engine.ts'
 import type { LiveSession } from '../session/live-session.ts'
+import { addCallsSince } from '../session/load-live.ts'
 import { NO_RELATED_CALLS, readRelatedCalls, repeatedRunOf, type RelatedCalls } from '../session/related-calls.ts'
 import type { PauseAct } from '../../spec/steer/pause.ts'
 import type { Outages } from '../session/outages.ts'
@@ -48,6 +49,7 @@ export function transitionContextOf(
     routeOf: (agent, tool) => parts.tools.route(agent, tool),
     describedBy: (tool) => described.get(tool),
     stepsOf: (id) => live.steps.get(id) ?? [],
+    said: live.said,
     calls: live.calls,
     relatedCalls: outlook.related,
     callsElsewhere: outlook.calls,
@@ -122,6 +124,19 @@ export const decidingVersions = (
   [...new Set([...tree.runs.map(({ agentVersionId }) => agentVersionId), ...next])].flatMap(
     (id) => versions.find(id) ?? [],
   )
+
+/** Reads the calls of runs of the session that are over, where a policy counts them. */
+export async function addCountedCalls(
+  store: Store,
+  clock: Clock,
+  live: LiveSession,
+  deciding: readonly AgentVersion[],
+): Promise<void> {
+  const lookBacks = deciding.map(({ snapshot }) => lookBackOf(snapshot))
+  const ms = Math.max(0, ...lookBacks.map((each) => each.ms))
+  if (lookBacks.some(({ countsSession }) => countsSession)) await addCallsSince(store, live, 0)
+  else if (ms > 0) await addCallsSince(store, live, Math.max(clock.now(), live.lastAt) - ms)
+}
 
 /**
  * True where a policy counts calls of other sessions, or can be ended by an operator, and where other runs do the same work: of two

@@ -37,6 +37,10 @@ export interface EffectContext extends OfferedTools {
 export interface EffectInFlight {
   /** True for a call of a tool, false for a completion. */
   readonly isCall: boolean
+  /** True for a call that may have done something that a repetition would do twice: what became of it must be learned. */
+  readonly isUnsafe: boolean
+  /** True once nothing waits for the outcome any more, such as after a cancel. */
+  isCalledOff: boolean
   /** Waits for a free completion slot of a provider; call the result to give it back. */
   readonly enter: (provider: string, signal: AbortSignal) => Promise<() => void>
   readonly controller: AbortController

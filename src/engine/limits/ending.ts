@@ -46,8 +46,7 @@ export function endRun(run: RunHandle, done: StateAt<'done'>): void {
   const uncertain = closeOpenCalls(run)
   closeDelegationSteps(run)
   for (const task of tx.pendingTasks()) {
-    if (task.runId === run.id || isAwaitedTask(before, task.id))
-      tx.cancelTask(task)
+    if (task.runId === run.id || isAwaitedTask(before, task.id)) tx.cancelTask(task)
   }
   for (const { call, review } of uncertain) openReview(call, UNKNOWN_AT_END, OPTIONS_AFTER_END, review)
   if (done.outcome === 'completed') run.addStep('Output', { output: done.output })

@@ -9,7 +9,7 @@ import { textOf } from '../session/bindings.ts'
 import { callKey } from '../session/keys.ts'
 import type { RunHandle } from '../session/transaction/transaction.ts'
 import { starterOfRun } from '../session/starter.ts'
-import { activeMs, rootsOf, tokensOf } from '../session/usage.ts'
+import { activeMs, tokensOf } from '../session/usage.ts'
 
 export type DispatchTrigger = CallFacts['svc']['dispatch']['trigger']
 
@@ -32,6 +32,7 @@ export function callFactsOf(
 ): CallFacts {
   const { tx, snapshot, record, usage } = run
   const { session } = tx
+  const totals = tx.totals()
   const starter = starterOfRun(run)
   // An undoing call is decided in the run that made the call.
   const depth = undoneCallOf(record) ? record.depth - 1 : record.depth
@@ -49,8 +50,8 @@ export function callFactsOf(
       taint: usage.tainted,
     },
     session: {
-      run_count: tx.runs().length,
-      tokens_used: rootsOf(tx).reduce((sum, root) => sum + tokensOf(root), 0),
+      run_count: totals.runCount,
+      tokens_used: totals.totalTokensUsed,
       elapsed_seconds: (tx.now - session.startedAt) / 1000,
     },
     principal: {

@@ -6,7 +6,7 @@ import type { RunHandle } from '../session/transaction/transaction.ts'
 import { failedState } from './ending.ts'
 import type { LimitBreach } from '../session/event.ts'
 import { asksAboutLimit } from './on-limit.ts'
-import { activeMs, costOfRun, rootOfRun, rootsOf, tokensOf } from '../session/usage.ts'
+import { activeMs, costOfRun, rootOfRun, tokensOf } from '../session/usage.ts'
 import { withWaitEnded } from '../session/waits.ts'
 
 /** Maximum nesting of sub-agents where the agent sets none. */
@@ -88,7 +88,7 @@ export function depthBreach(run: RunHandle): LimitBreach | undefined {
 /** The limit that forbids another run in the session, if any. It is that of the root's agent. */
 export function sessionRunsBreach(run: RunHandle): LimitBreach | undefined {
   const value = rootOfRun(run).snapshot.sessionLimits?.runs
-  const used = run.tx.runs().length
+  const used = run.tx.totals().runCount
   return value !== undefined && used >= value ? { limit: 'max_runs_per_session', value, used } : undefined
 }
 
@@ -147,12 +147,14 @@ type SessionLimitName = 'max_tokens_per_session' | 'max_runs_per_session'
 /** Tokens that all runs of a session may use, grants of its root runs included; undefined without a limit, and for a child. */
 function sessionTokenLimit(run: RunHandle): number | undefined {
   const set = run.record.parentRunId === null ? run.snapshot.sessionLimits?.tokens : undefined
-  return set === undefined ? undefined : set * (1 + sessionGrants(run))
+  return set === undefined ? undefined : set * (1 + grantCount(run.record, 'max_tokens_per_session'))
 }
 
-/** Grants stay with the root run that asked for them, and count for those that follow. */
-const sessionGrants = (run: RunHandle): number =>
-  rootsOf(run.tx).reduce((sum, { record }) => sum + grantCount(record, 'max_tokens_per_session'), 0)
+/** Grants of a session's limit pass on to each root run that follows. */
+export function sessionGrants(root: Run | undefined): Run['usage']['grants'] {
+  const granted = root?.usage.grants.max_tokens_per_session
+  return granted === undefined ? {} : { max_tokens_per_session: granted }
+}
 
 /** What the session's limit leaves to a root run and its descendants; undefined without a limit, and for a child. */
 export function sessionTokenBudget(run: RunHandle): number | undefined {
@@ -160,7 +162,7 @@ export function sessionTokenBudget(run: RunHandle): number | undefined {
   return value === undefined ? undefined : value - sessionTokens(run) + tokensOf(run)
 }
 
-const sessionTokens = (run: RunHandle): number => rootsOf(run.tx).reduce((sum, root) => sum + tokensOf(root), 0)
+const sessionTokens = (run: RunHandle): number => run.tx.totals().totalTokensUsed
 
 /** Tokens that a run and its descendants may use, grants included; undefined without a limit. */
 export const tokenBudget = (run: RunHandle): number | undefined => limitWithGrants(run, 'max_tokens_per_run')

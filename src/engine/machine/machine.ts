@@ -20,7 +20,6 @@
  * Pairs of state and event that are not in the table are ignored: `nextState` returns undefined and nothing changes.
  */
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
-import { contextBudget, USUAL_WINDOW } from '../../spec/context-rule.ts'
 import type { LimitName, RunState } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { beginCalls, proceedWithCalls } from '../calls/calls.ts'
@@ -53,7 +52,7 @@ import { readOutput } from './output.ts'
 import { resumeRun } from './resume.ts'
 import { migrateRun } from './migrate.ts'
 import { steerCalls, steerCompletion } from './steer.ts'
-import { chooseEarlier, countUnread, messagesBefore } from '../session/prompt/earlier.ts'
+import { chooseEarlier, countUnread, messagesBefore, roomForEarlier } from '../session/prompt/earlier.ts'
 import { fileNamesIn, firstMessage } from '../session/prompt/input.ts'
 import { sessionBefore } from '../session/prompt/prompt.ts'
 import { abandonCompletion } from '../session/unanswered.ts'
@@ -188,8 +187,7 @@ function startRun(run: RunHandle, here: StateAt<'thinking'>): RunState {
   const files = fileNamesIn(input).map((filename): JsonObject => ({ filename }))
   const { tx, snapshot } = run
   const session = sessionBefore(run)
-  const { contextWindow = USUAL_WINDOW } = tx.context.termsOf(snapshot.model)
-  const room = snapshot.context ? contextBudget(snapshot.context, contextWindow) : Math.floor(contextWindow / 4)
+  const room = roomForEarlier(snapshot, tx.context.termsOf(snapshot.model))
   const earlier = chooseEarlier(messagesBefore(run.record, session), countUnread(run.record, session), room)
   run.addStep('UserMessage', {
     text: firstMessage(input) + shownMetadata(run),

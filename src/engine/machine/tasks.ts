@@ -1,5 +1,5 @@
 /** Decides user tasks, by an answer or by a timeout. Source: decisions, section 8; policies, section 5. */
-import { fail, type Failure } from '../../base/failure.ts'
+import { fail, Failure } from '../../base/failure.ts'
 import type { RunId, TaskId } from '../../base/ids.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import type { MessageAccepted } from '../../spec/api.ts'
@@ -40,7 +40,11 @@ export function answerTask(
   if (!isInSubtree(tx.run(task.runId), id)) return refuse(fail('task_not_found'))
   if (answer.by.type !== 'operator' && isOperatorOnly(task.kind)) return refuse(fail('operator_only'))
   if (isRepetition(task, answer)) return { ...accepted(), duplicate: true }
-  if (task.status !== 'pending' || hasVoted(task, answer)) return refuse(fail('task_already_completed'))
+  if (task.status !== 'pending') return refuse(fail('task_already_completed'))
+  if (hasVoted(task, answer))
+    return refuse(
+      new Failure('task_already_completed', 'You have voted, and a vote is final; the task waits for others.', {}),
+    )
   const failure = findAnswerProblem(tx, task, answer)
   if (failure) return refuse(failure)
   if (task.kind === 'approval' || task.kind === 'escalation') applyVote(tx, task, answer)

@@ -38,7 +38,9 @@ export interface TransitionContext {
   describedBy(tool: BoundTool): JsonSchema | undefined
   /** Stored steps of a run, in order. */
   stepsOf(run: RunId): readonly RunStep[]
-  /** Calls of this session so far, by `callKey`. */
+  /** What was said in root runs before the newest one; see `SessionBefore`. */
+  readonly said: readonly RunStep[]
+  /** Calls of this session so far, by `callKey`: of the runs that were read, and of all where a policy counts them. */
   readonly calls: ReadonlyMap<string, CallRow>
   /** Calls of runs in other sessions that do the same work. */
   readonly relatedCalls: RelatedCalls

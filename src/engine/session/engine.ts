@@ -158,7 +158,10 @@ export interface ResumedRun {
 export type FollowedEvent = StoredEvent | LiveText | 'live'
 
 /** A run as its reader's request found it. */
-export type FollowedRun = Pick<Run, 'id' | 'sessionId' | 'parentRunId' | 'status' | 'starter'>
+export type FollowedRun = Pick<
+  Run,
+  'id' | 'sessionId' | 'parentRunId' | 'status' | 'starter' | 'startedAt' | 'finishedAt'
+>
 
 export interface EngineParts {
   readonly store: Store

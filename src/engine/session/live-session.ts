@@ -1,20 +1,21 @@
 /** A session in memory: its stored state and the versions its runs use. */
 import type { Instant } from '../../base/clock.ts'
-import type { RunId, SessionId } from '../../base/ids.ts'
-import type { Run } from '../../spec/run.ts'
+import type { RunId } from '../../base/ids.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { CallRow, SessionTree, SessionUpdate } from '../../store/session-update.ts'
 import type { WorkerId } from '../../store/lease.ts'
-import type { Store } from '../../store/store.ts'
 import { callKey } from './keys.ts'
-import { MAX_MESSAGES, messagesOfRun } from './prompt/earlier.ts'
-import { isRepeatedSession } from './related-calls.ts'
 import type { VersionLookup } from './versions.ts'
 
 export interface LiveSession {
+  /** With the runs that may change; see `Store.load`. */
   tree: SessionTree
   readonly versions: VersionLookup
   readonly steps: Map<RunId, RunStep[]>
+  /** What was said in root runs before the newest one. */
+  readonly said: readonly RunStep[]
+  /** Since when all calls of the session are in `calls`; before that, only those of the runs in `tree`. */
+  callsSince: Instant
   /** By `callKey`. */
   readonly calls: Map<string, CallRow>
   /** Who held its lease when it was read. */
@@ -36,13 +37,20 @@ export function createLive(
   steps: readonly RunStep[],
   calls: readonly CallRow[],
   versions: VersionLookup,
-  { heldSince, heldBy, isRepeated = false }: Partial<Pick<LiveSession, 'heldSince' | 'heldBy' | 'isRepeated'>> = {},
+  {
+    heldSince,
+    heldBy,
+    isRepeated = false,
+    said = [],
+  }: Partial<Pick<LiveSession, 'heldSince' | 'heldBy' | 'isRepeated' | 'said'>> = {},
 ): LiveSession {
   const isHeld = heldSince !== undefined
   const live: LiveSession = {
     tree,
     versions,
     steps: new Map(),
+    said,
+    callsSince: Infinity,
     calls: new Map(),
     heldBy,
     isRepeated,
@@ -55,71 +63,6 @@ export function createLive(
   for (const step of steps) addStep(live, step)
   for (const row of calls) live.calls.set(callKey(row.runId, row.callId), row)
   return live
-}
-
-export async function loadLive(
-  store: Store,
-  id: SessionId,
-  versionsOf: (tree: SessionTree) => VersionLookup,
-): Promise<LiveSession | undefined> {
-  const stored = await store.load(id)
-  if (!stored) return undefined
-  const { heldBy, ...tree } = stored
-  const [steps, calls, heldSince, isRepeated] = await Promise.all([
-    readSteps(store, tree),
-    store.calls({ sessionId: id }),
-    store.restoredAt(id),
-    isRepeatedSession(store, tree),
-  ])
-  return createLive(tree, steps, calls, versionsOf(tree), { heldSince, heldBy, isRepeated })
-}
-
-/** More messages than any model gets from earlier runs. */
-const MAX_SAID_LENGTH = 8 * 1024 * 1024
-
-/**
- * The steps that a session continues with: all steps of runs that may still change; of ended root runs only messages and
- * outputs, as far back as a prompt may reach. So the hundredth run of a session reads little more than the second.
- */
-async function readSteps(store: Store, tree: SessionTree): Promise<readonly RunStep[]> {
-  const over = rootsThatAreOver(tree)
-  // An erased session has no messages.
-  if (over.length === 0 || tree.session.erasedAt !== undefined) return store.stepsOfSession(tree.session.id)
-  const roots = new Set<RunId>(over.map(({ id }) => id))
-  const rootOf = createRootLookup(tree.runs)
-  const others = tree.runs.filter(({ id }) => !roots.has(rootOf(id)))
-  const steps = (await Promise.all(others.map(({ id }) => store.stepsOfRun(id)))).flat()
-  let [count, length] = [0, 0]
-  for (const { id } of over.toReversed()) {
-    if (count >= MAX_MESSAGES || length >= MAX_SAID_LENGTH) break
-    const said = await store.saidInRun(id)
-    steps.push(...said)
-    for (const { text } of messagesOfRun(said)) {
-      count++
-      length += text.length
-    }
-  }
-  return steps.sort((a, b) => a.ordinal - b.ordinal)
-}
-
-/** Earlier root runs whose trees can no longer change, oldest first. */
-function rootsThatAreOver({ session, runs, tasks }: SessionTree): readonly Run[] {
-  const roots = runs.filter(({ id, parentRunId }) => parentRunId === null && id !== session.rootRunId)
-  if (roots.length === 0) return []
-  const rootOf = createRootLookup(runs)
-  const changing = new Set<RunId>(runs.filter(({ state }) => state.at !== 'done').map(({ id }) => rootOf(id)))
-  // The review of a call with an unknown outcome outlives its run.
-  for (const { runId } of tasks) changing.add(rootOf(runId))
-  return roots.filter(({ id }) => !changing.has(id))
-}
-
-function createRootLookup(runs: readonly Run[]): (id: RunId) => RunId {
-  const parents = new Map(runs.map(({ id, parentRunId }) => [id, parentRunId]))
-  return (id) => {
-    let at = id
-    for (let above = parents.get(at); above; above = parents.get(at)) at = above
-    return at
-  }
 }
 
 /** Applies a saved update to the session in memory. */
@@ -152,7 +95,7 @@ function mergeById<T extends { readonly id: string }>(all: readonly T[], changed
   return [...byId.values()]
 }
 
-function addStep(live: LiveSession, step: RunStep): void {
+export function addStep(live: LiveSession, step: RunStep): void {
   const steps = live.steps.get(step.runId)
   if (steps) steps.push(step)
   else live.steps.set(step.runId, [step])

@@ -2,10 +2,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
-import type { SessionId, TaskId } from '../../base/ids.ts'
+import type { RunId, SessionId, TaskId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { Conversation, RunSummary, SessionBody, TimelineItem } from '../../spec/api.ts'
-import { runsById, starterAbove } from '../../spec/run-starter.ts'
+import { starterAbove } from '../../spec/run-starter.ts'
 import type { Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 import type { RunStep, StepType } from '../../spec/step.ts'
@@ -19,6 +19,8 @@ import type { Store } from '../../store/store.ts'
 export interface PagedConversation extends Conversation {
   /** The items after `items`, in order; absent when there are none. A page may be empty. */
   readonly more?: AsyncIterable<readonly TimelineItem[]>
+  /** True for a root run that has an item. */
+  readonly isRootRun: (runId: string) => boolean
   /** Bytes of the contents of the items, first ones first; those of a long timeline are not all there. */
   readonly sizes?: readonly number[]
 }
@@ -48,9 +50,16 @@ export async function conversationOf(
   id: SessionId,
   { after = 0, only, take = Infinity }: ConversationPart = {},
 ): Promise<PagedConversation> {
-  const [session, runs] = await Promise.all([store.session(id), store.runsOfSession(id)])
+  const session = await store.session(id)
   if (!session) throw fail('not_found', { what: 'session' })
-  const runById = runsById(runs)
+  const runs = await readNewestRuns(store, id)
+  const runById = new Map(runs.map((run) => [run.id, run]))
+  const addOlder = async (ids: readonly RunId[]): Promise<void> => {
+    const wanted = ids.filter((each) => !runById.has(each))
+    if (wanted.length > 0) for (const run of await store.treesOf(id, wanted)) runById.set(run.id, run)
+  }
+  // The starter of a run is that of its root, which may be older than those that are listed.
+  await addOlder(runs.flatMap(({ parentRunId }) => (parentRunId === null ? [] : [parentRunId])))
   const perQuery = only ? SIZES : Math.min(SIZES, take + 1)
   const readSizes = async (from: number) => {
     const read = await store.stepSizes(id, from, perQuery)
@@ -71,6 +80,7 @@ export async function conversationOf(
   const readPages = async function* (sizes: readonly StepSize[]): AsyncGenerator<readonly TimelineItem[]> {
     for (const group of groupSteps(sizes)) {
       const steps = await store.stepsAfter(id, group[0]!.ordinal - 1, group.length)
+      await addOlder(steps.map(({ runId }) => runId))
       yield await Promise.all(steps.map((step) => toItem(store, step, runById.get(step.runId)!)))
       await setImmediate()
     }
@@ -90,8 +100,25 @@ export async function conversationOf(
     runs: runs.map((run) => toRunSummary(run, starterAbove(run, runById, session), session.erasedAt !== undefined)),
     items: first.done ? [] : first.value,
     ...(!isWhole && { more: pages }),
+    ...(session.runCount > runs.length && { runsLeftOut: session.runCount - runs.length }),
+    isRootRun: (runId) => runById.get(runId as RunId)?.parentRunId === null,
     sizes: known.map(({ bytes }) => bytes),
   }
+}
+
+/** Runs of an answer at most, the newest, of up to 1 KB each without their values: half of an answer. Those read at once. */
+const MAX_RUNS = 4000
+const RUNS_PAGE = 500
+
+async function readNewestRuns(store: Store, id: SessionId): Promise<readonly Run[]> {
+  let runs: readonly Run[] = []
+  while (runs.length < MAX_RUNS) {
+    const page = await store.newestRuns(id, runs[0]?.id ?? null, RUNS_PAGE)
+    runs = [...page, ...runs]
+    if (page.length < RUNS_PAGE) break
+    await setImmediate()
+  }
+  return runs
 }
 
 /** Splits steps into pages; the steps of a page follow each other. */

@@ -4,17 +4,13 @@ import type { ModelUsage } from '../../providers/provider.ts'
 import { addCost, costOf, joinCosts, NO_COST, type CostSum, type StepCost } from '../../spec/price.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'
 import type { CompletionUsage } from '../../spec/step.ts'
-import type { RunHandle, SessionTransaction } from './transaction/transaction.ts'
+import type { RunHandle } from './transaction/transaction.ts'
 
 /** Tokens of a run and of its descendants. */
 export function tokensOf(run: RunHandle): number {
   const { inputTokens, outputTokens } = run.usage
   return run.children().reduce((sum, child) => sum + tokensOf(child), inputTokens + outputTokens)
 }
-
-/** The root runs of a session, oldest first. */
-export const rootsOf = (tx: SessionTransaction): readonly RunHandle[] =>
-  tx.runs().flatMap(({ id, parentRunId }) => (parentRunId === null ? [tx.run(id)] : []))
 
 /** The root run above a run, or the run itself. */
 export const rootOfRun = (run: RunHandle): RunHandle => run.ancestors().at(-1) ?? run

@@ -74,8 +74,10 @@ async function deployedId(store: Store, workspace: WorkspaceId, name: string): P
   return (await store.agents(workspace)).find((agent) => agent.name === name)?.deployedVersionId ?? null
 }
 
-/** What the policies of an agent read beyond their session. */
+/** What the policies of an agent read beyond their run. */
 export interface LookBack {
+  /** True where calls of the whole session count, however old they are. */
+  readonly countsSession: boolean
   /** Longest window in milliseconds over which calls of other sessions are counted; 0 without any. */
   readonly ms: number
   /** True where calls of all agents count. */
@@ -91,6 +93,7 @@ export function lookBackOf({ policies }: AgentSnapshot): LookBack {
     const windows = [...text.matchAll(/"window":"([^"]*)"/g)].map((match) => readDuration(match[1]!) ?? 0)
     const isWide = text.includes('history.workspace')
     found = {
+      countsSession: text.includes('history.session'),
       ms: isWide || text.includes('history.window') ? Math.max(0, ...windows) : 0,
       isWide,
       standing: policies.entries.flatMap(({ obligations }) => obligations.standing ?? []),

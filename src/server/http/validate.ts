@@ -190,7 +190,7 @@ export function cursorIn(headers: Headers, query: URLSearchParams): WrittenCurso
   const header = headers.get('last-event-id')
   if (header) return { text: header, path: '/Last-Event-ID' }
   const after = query.get('after')
-  return after ? { text: after, path: '/after' } : undefined
+  return after === null ? undefined : { text: after, path: '/after' }
 }
 
 /** @param last number of the last event there is */

@@ -42,8 +42,18 @@ export const withSpans = (store: Store, telemetry: Telemetry, log: Log): Store =
   },
 })
 
-const exportSession = async (store: Store, telemetry: Telemetry, session: Session): Promise<void> =>
-  recordSessionSpans(telemetry, session, await store.runsOfSession(session.id), await store.stepsOfSession(session.id))
+/** Exports what ended now: the newest root run and those below it. Earlier ones were exported when they ended. */
+async function exportSession(store: Store, telemetry: Telemetry, session: Session): Promise<void> {
+  const runs = await store.treesOf(session.id, [session.rootRunId])
+  const ids = new Set(runs.map(({ id }) => id))
+  const steps = await store.stepsSince(session.id, session.rootRunId)
+  recordSessionSpans(
+    telemetry,
+    session,
+    runs,
+    steps.filter(({ runId }) => ids.has(runId)),
+  )
+}
 
 function recordSessionSpans(
   { tracer, below, errorCode }: Telemetry,

@@ -1,7 +1,7 @@
 /** The ledger of the calls of a run: keys, attempts and outcome of each. Source: console, 2 (screen 3). */
 import { giveWay, startWork } from '../../base/event-loop.ts'
 import { toIsoText } from '../../base/clock.ts'
-import type { SessionId } from '../../base/ids.ts'
+import type { RunId, SessionId } from '../../base/ids.ts'
 import type { CallView } from '../../spec/operator/runs.ts'
 import { undoneCallOf } from '../../spec/run.ts'
 import type { CallStateRow } from '../../store/session-update.ts'
@@ -11,7 +11,7 @@ import { subtreeOf } from './outline.ts'
 import type { OperatorAction } from './people/act.ts'
 import { undoingRuns } from './steer/undo.ts'
 
-/** Maximum calls of one session; the limits of a run allow fewer. */
+/** Maximum calls of one run and those below it; the limits of a run allow fewer. */
 const MAX_EFFECTS = 10_000
 const MAX_CALLS = 10_000
 /** Calls read per query. */
@@ -20,16 +20,16 @@ const PAGE = 500
 export const listCalls: OperatorAction<'GET /runs/:id/calls'> = async ({ services, id }) => {
   const { store } = services
   const run = await findRun(services, id)
-  const runs = new Map(subtreeOf(run, await store.runsOfSession(run.sessionId)).map((each) => [each.id, each]))
+  const runs = new Map(subtreeOf(run, await store.treesOf(run.sessionId, [run.id])).map((each) => [each.id, each]))
+  const runIds = [...runs.keys()]
   const [calls, effects] = await Promise.all([
-    readStates(services, run.sessionId),
-    store.effects({ workspaceId: run.workspaceId, sessionId: run.sessionId }, { skip: 0, take: MAX_EFFECTS }),
+    readStates(services, run.sessionId, runIds),
+    store.effects({ workspaceId: run.workspaceId, sessionId: run.sessionId, runIds }, { skip: 0, take: MAX_EFFECTS }),
   ])
   const undoing = await undoingRuns(services, [...runs.values()])
   const effectOf = new Map(effects.map((effect) => [`${effect.runId} ${effect.callId}`, effect]))
   const items = calls
-    .filter(({ runId }) => runs.has(runId))
-    .sort((a, b) => a.at - b.at)
+    .toSorted((a, b) => a.at - b.at)
     .map((call): CallView => {
       const effect = effectOf.get(`${call.runId} ${call.callId}`)
       const undoneBy = undoing.get(`${call.runId} ${call.callId}`)
@@ -52,11 +52,15 @@ export const listCalls: OperatorAction<'GET /runs/:id/calls'> = async ({ service
   return { items, total: items.length }
 }
 
-async function readStates({ store }: ServerServices, sessionId: SessionId): Promise<CallStateRow[]> {
+async function readStates(
+  { store }: ServerServices,
+  sessionId: SessionId,
+  runIds: readonly RunId[],
+): Promise<CallStateRow[]> {
   const all: CallStateRow[] = []
   for (;;) {
     const tookLong = startWork()
-    const page = await store.callStates(sessionId, all.at(-1) ?? null, PAGE)
+    const page = await store.callStates(sessionId, runIds, all.at(-1) ?? null, PAGE)
     all.push(...page)
     if (page.length < PAGE || all.length >= MAX_CALLS) return all
     if (tookLong()) await giveWay()

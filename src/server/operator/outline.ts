@@ -22,7 +22,7 @@ const MAX_ROWS = 20_000
 export const getOutline: OperatorAction<'GET /runs/:id/outline'> = async ({ services, id, query }) => {
   const { store } = services
   const run = await findRun(services, id)
-  const runs = subtreeOf(run, await store.runsOfSession(run.sessionId))
+  const runs = subtreeOf(run, await store.treesOf(run.sessionId, [run.id]))
   const numbers = new Map(runs.map((each, index) => [each.id, index]))
   const rows: OutlineRow[] = []
   let after = query.after ?? 0
@@ -30,7 +30,7 @@ export const getOutline: OperatorAction<'GET /runs/:id/outline'> = async ({ serv
   const most = query.take ?? MAX_ROWS
   while (hasMore && rows.length < most) {
     const tookLong = startWork()
-    const steps = await store.stepsAfter(run.sessionId, after, PAGE)
+    const steps = await store.stepsOfRuns(run.sessionId, [...numbers.keys()], after, PAGE)
     for (const step of steps) {
       const number = numbers.get(step.runId)
       if (number !== undefined) rows.push(toRow(step, number))

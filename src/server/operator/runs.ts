@@ -145,7 +145,7 @@ export async function toRunView(services: ServerServices, run: Run): Promise<Run
 /** The oldest pending task of the run, else of its session: an ancestor waits for what its descendant waits for. */
 async function waitOf({ store }: ServerServices, run: Run): Promise<string | undefined> {
   if (run.status === 'WaitingForResponse') return 'reply'
-  const pending = (await store.tasksOfSession(run.sessionId)).filter(({ status }) => status === 'pending')
+  const pending = await store.pendingTasks(run.sessionId)
   const task = pending.find(({ runId }) => runId === run.id) ?? pending[0]
   return task && (task.tool ? `${task.kind}: ${task.tool.ref}` : task.kind)
 }

@@ -7,7 +7,12 @@ import type { OperatorAction } from './people/act.ts'
 
 export const getScenario: OperatorAction<'GET /runs/:id/scenario'> = async ({ services, id, query }) => {
   const run = await findRun(services, id)
-  const { more, sizes: _, ...conversation } = await services.engine.conversation(run.sessionId)
+  const {
+    more,
+    sizes: _sizes,
+    isRootRun: _isRootRun,
+    ...conversation
+  } = await services.engine.conversation(run.sessionId)
   const items: TimelineItem[] = [...conversation.items]
   for await (const page of more ?? []) items.push(...page)
   return { text: writeScenario({ ...conversation, items }, query.name ?? `run ${shortId(run.id)}`) }

@@ -42,14 +42,19 @@ export const listSessions: OperatorAction<'GET /sessions'> = async ({ services, 
   return { items: list.items, total: list.total }
 }
 
+/** Runs of a session that are shown, the newest. */
+const MOST_RUNS = 200
+
 export const getSession = async (request: Pick<OperatorRequest, 'services' | 'id'>): Promise<SessionView> => {
   const { services } = request
   const session = await findSession(request)
-  const runs = await services.store.runsOfSession(session.id)
+  const runs = await services.store.newestRuns(session.id, null, MOST_RUNS)
+  const runsLeftOut = session.runCount - runs.length
   return {
     ...toNamedItem(session),
     legalHold: session.legalHold === true,
     runs: await Promise.all(runs.map((run) => toRunView(services, run))),
+    ...(runsLeftOut > 0 && { runsLeftOut }),
   }
 }
 

@@ -37,18 +37,19 @@ export const readValue = (services: ServerServices, identify: IdentifyCaller): R
       const text = JSON.stringify(value)
       if (digestOf(text) === digest) return valueReply(text)
     }
-    const given = !listed && seesTimeline(principal) ? await argumentsOf(store, session, digest) : undefined
+    const given = !listed && seesTimeline(principal) ? await argumentsOf(store, run, digest) : undefined
     if (given !== undefined) return valueReply(given)
     throw fail('not_found', { what: 'value' })
   })
 
-/** Arguments that a pending task of the session asks about, or with which a call was proposed, as canonical text. */
-async function argumentsOf(store: Store, session: Session, digest: string): Promise<string | undefined> {
-  const tasks = await store.pendingTasks(session.id)
+/** Arguments that a pending task of the session asks about, or of a call in the tree of the run, as canonical text. */
+async function argumentsOf(store: Store, { id, sessionId }: Run, digest: string): Promise<string | undefined> {
+  const tasks = await store.pendingTasks(sessionId)
   const task = tasks.find(({ argumentsDigest }) => argumentsDigest === digest)
   if (task) return canonicalJson(task.arguments ?? null)
-  const called = await findCallState(store, session.id, ({ argumentsDigest }) => argumentsDigest === digest)
-  const [call] = called ? await store.callsNamed(session.id, [called]) : []
+  const runIds = (await store.treesOf(sessionId, [id])).map((run) => run.id)
+  const called = await findCallState(store, sessionId, runIds, ({ argumentsDigest }) => argumentsDigest === digest)
+  const [call] = called ? await store.callsNamed(sessionId, [called]) : []
   return call && canonicalJson(call.arguments)
 }
 
@@ -57,11 +58,12 @@ const PAGE = 500
 
 async function findCallState(
   store: Store,
-  sessionId: Session['id'],
+  sessionId: Run['sessionId'],
+  runIds: readonly Run['id'][],
   matches: (call: CallStateRow) => boolean,
 ): Promise<CallStateRow | undefined> {
   for (let last: CallStateRow | null = null; ;) {
-    const page: readonly CallStateRow[] = await store.callStates(sessionId, last, PAGE)
+    const page: readonly CallStateRow[] = await store.callStates(sessionId, runIds, last, PAGE)
     const found = page.find(matches)
     if (found || page.length < PAGE) return found
     last = page.at(-1)!

@@ -35,10 +35,11 @@ export const getConversation = (services: ServerServices, identify: IdentifyCall
     const isHidden = !seesTimeline(principal)
     const { take } = options
     const part = { after, ...(isHidden && { only: COMPLETION_ROWS }), ...(take !== undefined && { take }) }
-    return conversationReply(await services.engine.conversation(sessionId, part), {
+    const conversation = await services.engine.conversation(sessionId, part)
+    return conversationReply(conversation, {
       ...options,
       view(whole) {
-        const visible = isHidden ? redactConversation(whole) : whole
+        const visible = isHidden ? redactConversation(whole, conversation.isRootRun) : whole
         return stepContent === 'slim' ? slimContent(visible) : visible
       },
     })

@@ -1,9 +1,9 @@
 import type { Clock, Instant } from '../../base/clock.ts'
 import { Failure } from '../../base/failure.ts'
 import type { RunId } from '../../base/ids.ts'
+import { endsAfter } from '../../engine/drive/run-events.ts'
 import type { Run } from '../../spec/run.ts'
 import { isTerminal } from '../../spec/run.ts'
-import type { Session } from '../../spec/session.ts'
 import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { detailOf } from '../http/detail.ts'
 import { redactEvent, wholeTimelineView } from '../view/redact.ts'
@@ -60,12 +60,12 @@ export async function openStream(
   const session = given && (await services.store.session(run.sessionId))
   const cursor = session && parseCursor(given, session.lastSeq)
   // 204 tells a standard EventSource to stop reconnecting.
-  if (session && cursor !== undefined && isTerminal(run.status) && !(await endsAfter(services, run, session, cursor)))
+  if (session && cursor !== undefined && isTerminal(run.status) && !(await endsAfter(services.store, run, cursor)))
     return { status: 204 }
   const stop = new AbortController()
   // Keeps only the id of the run in memory: everything here is multiplied by the number of readers.
-  const { id: runId, sessionId, parentRunId, status, starter } = run
-  const followed = { id: runId, sessionId, parentRunId, status, ...(starter && { starter }) }
+  const { id: runId, sessionId, parentRunId, status, starter, startedAt, finishedAt } = run
+  const followed = { id: runId, sessionId, parentRunId, status, startedAt, finishedAt, ...(starter && { starter }) }
   const removeReader = services.readers.add(grants, () => stop.abort())
   const cancelTimer = endsAt === null ? () => {} : callAt(services.clock, endsAt, () => stop.abort())
   const events = eventStream(services.engine.follow(followed, cursor ?? 0, stop.signal), {
@@ -95,19 +95,4 @@ function callAt(clock: Clock, moment: Instant, act: () => void): () => void {
   }
   wait()
   return () => clearTimeout(timer)
-}
-
-const PAGE = 256
-const ENDINGS = ['completed', 'failed', 'cancelled']
-
-/** True if the run has ended and its terminal event (for a root run, that of the session) comes after the cursor. */
-async function endsAfter({ store }: ServerServices, run: Run, session: Session, cursor: number): Promise<boolean> {
-  const kind = run.parentRunId === null ? 'session' : 'run'
-  const endings = ENDINGS.map((each) => `engine.${kind}.${each}`)
-  for (let after = cursor; ;) {
-    const page = await store.events(session.id, after, PAGE)
-    if (page.some((event) => event.runId === run.id && endings.includes(event.subject))) return true
-    if (page.length < PAGE) return false
-    after = page.at(-1)!.seq
-  }
 }

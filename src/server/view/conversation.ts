@@ -24,8 +24,6 @@ export interface ConversationOptions {
 /** An item without its content, a run without its values, and what stands around them; in bytes, rather more than less. */
 const ITEM_BYTES = 700
 const RUN_BYTES = 1000
-/** Runs of an answer at most, the newest; they take half of it. */
-const MAX_RUNS = 4000
 /** Members of a content up to this size stay in it, so that it still says what it is about. */
 const MEMBER_BYTES = 1024
 /** Members of a content whose shape is not fixed: a reference may stand for them. The others have the type that clients expect. */
@@ -44,11 +42,10 @@ const MAX_NAMED_BYTES = 64 * 1024 * 1024
 export const conversationCursors = (sessionId: string): string => `conversation ${sessionId}`
 
 export function conversationReply(
-  { more, sizes = [], ...conversation }: PagedConversation,
+  { more, sizes = [], isRootRun: _isRootRun, ...conversation }: PagedConversation,
   { view, refsOnly = false, take = Infinity }: ConversationOptions,
 ): HttpReply {
-  const whole = view(conversation)
-  const visible = withNewestRuns(whole)
+  const visible = view(conversation)
   const room =
     MAX_ANSWER_BYTES - visible.runs.length * RUN_BYTES - Math.min(sizes.length, take) * ITEM_BYTES - RUN_BYTES
   const steps = Number.isFinite(take) ? sizes.slice(0, take) : sizes
@@ -58,7 +55,7 @@ export function conversationReply(
   if (!more && limit === Infinity && visible.items.length <= take) return okReply({ ...head, nextCursor: null })
   const pages = (async function* () {
     yield visible.items
-    if (more) for await (const items of more) yield view({ ...whole, items }).items
+    if (more) for await (const items of more) yield view({ ...conversation, items }).items
   })()
   const memberLimit = fitting === Infinity ? REFERENCE_BYTES : MEMBER_BYTES
   const chunks = write(head, pages, { limit, memberLimit, take })
@@ -111,12 +108,6 @@ async function* write(
   }
   const next = isCut && last !== undefined ? toListCursor(conversationCursors(session.id), [last]) : null
   yield `],"nextCursor":${JSON.stringify(next)}}`
-}
-
-/** A session that went on ever again has more runs than an answer holds. */
-function withNewestRuns({ session, runs, items }: Conversation): Conversation {
-  const runsLeftOut = runs.length - MAX_RUNS
-  return runsLeftOut > 0 ? { session, runs: runs.slice(runsLeftOut), runsLeftOut, items } : { session, runs, items }
 }
 
 /** The run by which the values of a session are read. */

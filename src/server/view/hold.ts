@@ -13,5 +13,5 @@ export async function readHold(
   if (run.status !== 'Running') return undefined
   const fullSince = engine.fullSince(run.sessionId)
   if (fullSince !== undefined) return storageHold(fullSince)
-  return holdWithin(run, waitsForAgent(run) ? await store.runsOfSession(run.sessionId) : [], engine.nextAttempt)
+  return holdWithin(run, waitsForAgent(run) ? await store.treesOf(run.sessionId, [run.id]) : [], engine.nextAttempt)
 }

@@ -10,9 +10,9 @@ export async function readPending(store: Store, run: Run, hidden: boolean): Prom
   if (!isWaiting(run.status)) return []
   if (hidden) return answerableWhileHidden(pendingOf(run, { runs: [run], tasks: [] }))
   const tasks = await store.pendingTasks(run.sessionId)
-  // The first root run has all tasks of its session; of a later one the other runs are read only where a task may be of its sub-agents.
+  // The first root run has all tasks of its session; of a later one its tree is read only where a task may be of its sub-agents.
   const isFirst = run.parentRunId === null && run.starter === undefined
   const isAlone = isFirst || tasks.every(({ runId }) => runId === run.id)
-  const runs = isAlone ? [run] : await store.runsOfSession(run.sessionId)
+  const runs = isAlone ? [run] : await store.treesOf(run.sessionId, [run.id])
   return pendingOf(run, { runs, tasks })
 }

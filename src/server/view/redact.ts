@@ -11,13 +11,14 @@ import { answerableWhileHidden } from '../../spec/view/pending.ts'
 /** The items that stay; of `RunCompleted` only the root's. */
 export const COMPLETION_ROWS = ['RunCompleted', 'SessionCompleted'] as const
 
-export function redactConversation(conversation: Conversation): Conversation {
-  const roots = new Set(conversation.runs.flatMap(({ id, parentRunId }) => (parentRunId === null ? [id] : [])))
+export function redactConversation(conversation: Conversation, isRootRun: (runId: string) => boolean): Conversation {
+  const { runsLeftOut } = conversation
   return {
     session: { ...conversation.session, input: null, startContext: null },
     runs: conversation.runs.map((run) => ({ ...run, input: null, output: null, error: null })),
+    ...(runsLeftOut !== undefined && { runsLeftOut }),
     items: conversation.items.filter(
-      ({ type, runId }) => type === 'SessionCompleted' || (type === 'RunCompleted' && roots.has(runId)),
+      ({ type, runId }) => type === 'SessionCompleted' || (type === 'RunCompleted' && isRootRun(runId)),
     ),
   }
 }

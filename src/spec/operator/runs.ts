@@ -138,12 +138,14 @@ export interface FileView {
   readonly finalizedAt: string
 }
 
-/** A session with its runs, the root first, each before those it started. */
+/** A session with its newest runs, the root first, each before those it started. */
 export type SessionView = SessionListItem & {
   readonly agent: string
   /** True while it is exempt from erasure and retention. */
   readonly legalHold: boolean
   readonly runs: readonly RunView[]
+  /** How many older runs `runs` leaves out; absent where it has all. */
+  readonly runsLeftOut?: number
 }
 
 /** A call of a run, as the ledger has it. */

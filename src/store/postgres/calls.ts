@@ -9,6 +9,7 @@ export const callReads = (db: PostgresPool): Pick<Store, 'calls' | 'callsNamed' 
   async calls(filter) {
     const { where, values } = joinClauses([
       ['c.session_id = :sessionId', filter.sessionId],
+      ['c.run_id = any (cast(:runIds as uuid[]))', filter.runIds],
       ['c.agent_id = :agentId', filter.agentId],
       ['c.workspace_id = :workspaceId', filter.workspaceId],
       ['c.at >= :since', filter.since],
@@ -32,14 +33,15 @@ export const callReads = (db: PostgresPool): Pick<Store, 'calls' | 'callsNamed' 
     )
     return rows.map(toCall)
   },
-  async callStates(sessionId, after, limit) {
+  async callStates(sessionId, runIds, after, limit) {
     const rows = await db.rows<StoredCallStateRow>(
       `select ${STATE}
        from call c
-       where c.session_id = :sessionId and (c.run_id, c.call_id) > (cast(:runId as uuid), :callId)
+       where c.session_id = :sessionId and c.run_id = any (cast(:runIds as uuid[]))
+         and (c.run_id, c.call_id) > (cast(:runId as uuid), :callId)
        order by c.run_id, c.call_id
        limit :limit`,
-      { sessionId, runId: after?.runId ?? FIRST_RUN, callId: after?.callId ?? '', limit },
+      { sessionId, runIds, runId: after?.runId ?? FIRST_RUN, callId: after?.callId ?? '', limit },
     )
     return rows.map(toCallState)
   },

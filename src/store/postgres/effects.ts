@@ -24,10 +24,12 @@ export const effectMethods = (db: PostgresPool): Pick<Store, 'effectsOfKey' | 'e
     async effectsOfKey(workspaceId, key, now) {
       return (await ofKey(db, workspaceId, key, now)).map(toEffect)
     },
-    async effects({ workspaceId, key, holds, from }, { skip, take }) {
+    async effects({ workspaceId, key, sessionId, runIds, holds, from }, { skip, take }) {
       const { where, values } = joinClauses([
         ['workspace_id = :workspaceId', workspaceId],
         ['key = :key', key],
+        ['session_id = :sessionId', sessionId],
+        ['run_id = any (cast(:runIds as uuid[]))', runIds],
         ['at >= :from', from],
         ['holds', holds || undefined],
         ['not holds', holds === false || undefined],

@@ -19,7 +19,9 @@ import {
 } from './run-text.ts'
 import type { PostgresPool, PostgresQueries } from './database/pool.ts'
 
-export const runReads = (db: PostgresPool): Pick<Store, 'run' | 'runs' | 'runsOfSession' | 'runsEndingWith'> => ({
+export const runReads = (
+  db: PostgresPool,
+): Pick<Store, 'run' | 'runs' | 'runsOfSession' | 'newestRuns' | 'treesOf' | 'runsEndingWith'> => ({
   async run(id) {
     const row = await db.row<RunRow>(`${SELECT} where r.id = :id`, { id })
     return row && toRun(row)
@@ -66,6 +68,25 @@ export const runReads = (db: PostgresPool): Pick<Store, 'run' | 'runs' | 'runsOf
     return { items, total: counted?.total ?? 0 }
   },
   runsOfSession: (sessionId) => readRuns(db, sessionId),
+  async newestRuns(sessionId, before, limit) {
+    const rows = await db.rows<RunRow>(
+      `${SELECT}
+       where r.session_id = :sessionId
+         and r.n < coalesce((select n from run where id = cast(:before as uuid)), 9223372036854775807)
+       order by r.n desc
+       limit :limit`,
+      { sessionId, before, limit },
+    )
+    return rows.map(toRun).reverse()
+  },
+  async treesOf(sessionId, asked) {
+    const rows = await db.rows<RunRow>(
+      `with recursive ${treesAbove('select id, parent_run_id from run where id = any (cast(:asked as uuid[]))')}
+       ${SELECT} where r.id in (select id from tree) and r.session_id = :sessionId order by r.n`,
+      { sessionId, asked },
+    )
+    return rows.map(toRun)
+  },
   async runsEndingWith(workspaceId, text, limit) {
     const rows = await db.rows<RunRow>(
       `${SELECT}
@@ -83,6 +104,19 @@ export const runReads = (db: PostgresPool): Pick<Store, 'run' | 'runs' | 'runsOf
 /** The runs of a session in the order in which they were stored. */
 export const readRuns = async (on: PostgresQueries, sessionId: string): Promise<readonly Run[]> =>
   (await on.rows<RunRow>(`${SELECT} where r.session_id = :sessionId order by r.n`, { sessionId })).map(toRun)
+
+/** The tables `above` and `tree`: the runs that a query finds and those above them, and the whole trees that they belong to. */
+export const treesAbove = (found: string): string => `
+  above (id, parent_run_id) as (
+    ${found}
+    union
+    select r.id, r.parent_run_id from above join run r on r.id = above.parent_run_id
+  ),
+  tree (id) as (
+    select id from above where parent_run_id is null
+    union
+    select r.id from tree join run r on r.parent_run_id = tree.id
+  )`
 
 const FROM = 'from run r join session s on s.id = r.session_id'
 

@@ -2,7 +2,7 @@ import type { RunId, SessionId } from '../../base/ids.ts'
 import { toCall, toCallState, type StoredCallRow, type StoredCallStateRow } from '../rows/call-rows.ts'
 import type { CallRow } from '../session-update.ts'
 import type { Store } from '../store.ts'
-import { statementCache } from './database/filter.ts'
+import { listClause, statementCache } from './database/filter.ts'
 import { joinClauses } from '../rows/filter.ts'
 import type { Database } from 'better-sqlite3'
 
@@ -32,10 +32,11 @@ export function openCalls(db: Database): CallTable {
        where s.id = ?
      )`,
   )
-  const states = db.prepare<[SessionId, RunId | null, string, number], StoredCallStateRow>(
+  const states = db.prepare<[SessionId, string, RunId | null, string, number], StoredCallStateRow>(
     `select ${STATE}
      ${FROM}
      where c.session_n = (select n from session where id = ?)
+       and c.run_n in (select r.n from json_each(?) given join run r on r.id = given.value)
        and (c.run_n, c.call_id) > (coalesce((select n from run where id = ?), 0), ?)
      order by c.run_n, c.call_id
      limit ?`,
@@ -46,6 +47,10 @@ export function openCalls(db: Database): CallTable {
       async calls(filter) {
         const { where, values } = joinClauses([
           ['c.session_n = (select n from session where id = :sessionId)', filter.sessionId],
+          [
+            'c.run_n in (select r.n from json_each(:runIds) given join run r on r.id = given.value)',
+            listClause(filter.runIds),
+          ],
           ['c.agent_n in (select n from agent where id = :agentId)', filter.agentId],
           ['c.agent_n in (select n from agent where workspace_id = :workspaceId)', filter.workspaceId],
           ['c.at >= :since', filter.since],
@@ -57,8 +62,10 @@ export function openCalls(db: Database): CallTable {
       async callsNamed(sessionId, names) {
         return named.all(JSON.stringify(names), sessionId).map(toCall)
       },
-      async callStates(sessionId, after, limit) {
-        return states.all(sessionId, after?.runId ?? null, after?.callId ?? '', limit).map(toCallState)
+      async callStates(sessionId, runIds, after, limit) {
+        return states
+          .all(sessionId, JSON.stringify(runIds), after?.runId ?? null, after?.callId ?? '', limit)
+          .map(toCallState)
       },
     },
     put: (sessionN, runN, call) =>

@@ -5,7 +5,7 @@ import type { EffectRecord } from '../../spec/effect.ts'
 import { MAX_OF_KEY, toEffect, type StoredEffect } from '../rows/effect-rows.ts'
 import type { EffectChange } from '../session-update.ts'
 import type { Store } from '../store.ts'
-import { statementCache } from './database/filter.ts'
+import { listClause, statementCache } from './database/filter.ts'
 import { joinClauses } from '../rows/filter.ts'
 import type { Database } from 'better-sqlite3'
 
@@ -66,11 +66,12 @@ export function openEffects(db: Database): EffectTable {
       async effectsOfKey(workspaceId, key, now) {
         return ofKey.all({ workspaceId, key, now }).map(toEffect)
       },
-      async effects({ workspaceId, key, sessionId, holds, from }, { skip, take }) {
+      async effects({ workspaceId, key, sessionId, runIds, holds, from }, { skip, take }) {
         const { where, values } = joinClauses([
           ['workspace_id = :workspaceId', workspaceId],
           ['key = :key', key],
           ['session_id = :sessionId', sessionId],
+          ['run_id in (select value from json_each(:runIds))', listClause(runIds)],
           ['at >= :from', from],
           ['holds = :holds', holds === undefined ? undefined : Number(holds)],
         ])

@@ -1,4 +1,4 @@
-import type { RunId, VersionId } from '../../base/ids.ts'
+import type { RunId, SessionId, VersionId } from '../../base/ids.ts'
 import type { Run, RunStatusName } from '../../spec/run.ts'
 import { toText } from '../rows/json-column.ts'
 import { isFilteredRuns, isRunSearch, matchesOnlyOpen, MOST_COUNTED } from '../rows/run-filter.ts'
@@ -22,9 +22,12 @@ import {
 } from './run-text.ts'
 
 export interface RunTable {
-  readonly reads: Pick<Store, 'run' | 'runs' | 'runsOfSession' | 'runsEndingWith'>
+  readonly reads: Pick<Store, 'run' | 'runs' | 'runsOfSession' | 'newestRuns' | 'treesOf' | 'runsEndingWith'>
   numberOf(id: RunId): number | undefined
-  ofSession(sessionN: number): readonly Run[]
+  /** Runs of a session that work, or undo something. */
+  atWork(sessionN: number): readonly RunId[]
+  /** See `Store.treesOf`. */
+  treesOf(sessionId: SessionId, ids: readonly RunId[]): readonly Run[]
   /** Inserts or updates a run and returns its row number. */
   put(sessionN: number, run: Run): number
 }
@@ -55,7 +58,34 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
     `update run set ${changes}, status = ?, finished_at = ? where n = ? and session_n = ?`,
   )
   const one = db.prepare<[string], RunRow>(`${SELECT} where r.id = ?`)
-  const ofSession = db.prepare<[number], RunRow>(`${SELECT} where r.session_n = ? order by r.n`)
+  const newest = db.prepare<[string, string | null, number], RunRow>(
+    `${SELECT}
+     where r.session_n = (select n from session where id = ?)
+       and r.n < ifnull((select n from run where id = ?), 9223372036854775807)
+     order by r.n desc
+     limit ?`,
+  )
+  const atWork = db
+    .prepare<[number], RunId>(
+      'select id from run where session_n = ? and (finished_at is null or origin is not null) order by n',
+    )
+    .pluck()
+  const trees = db.prepare<[string, string], RunRow>(
+    `with recursive
+       above (id, parent_run_id) as (
+         select id, parent_run_id from run where id in (select value from json_each(?))
+         union
+         select r.id, r.parent_run_id from above join run r on r.id = above.parent_run_id
+       ),
+       tree (id) as (
+         select id from above where parent_run_id is null
+         union
+         select r.id from tree join run r on r.parent_run_id = tree.id
+       )
+     ${SELECT}
+     where r.id in (select id from tree) and s.id = ?
+     order by r.n`,
+  )
   const ofSessionId = db.prepare<[string], RunRow>(
     `${SELECT} where r.session_n = (select n from session where id = ?) order by r.n`,
   )
@@ -67,6 +97,9 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
      order by r.started_at desc, r.n desc
      limit :limit`,
   )
+
+  const treesOf = (sessionId: SessionId, ids: readonly RunId[]): readonly Run[] =>
+    trees.all(JSON.stringify(ids), sessionId).map(toRun)
 
   return {
     reads: {
@@ -113,12 +146,19 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
       async runsOfSession(sessionId) {
         return ofSessionId.all(sessionId).map(toRun)
       },
+      async newestRuns(sessionId, before, limit) {
+        return newest.all(sessionId, before, limit).map(toRun).reverse()
+      },
+      async treesOf(sessionId, ids) {
+        return treesOf(sessionId, ids)
+      },
       async runsEndingWith(workspaceId, text, limit) {
         return ending.all({ workspaceId, limit, ...endingRange(text) }).map(toRun)
       },
     },
     numberOf: (id) => number.get(id),
-    ofSession: (sessionN) => ofSession.all(sessionN).map(toRun),
+    atWork: (sessionN) => atWork.all(sessionN),
+    treesOf,
     put(sessionN, run) {
       const known = stored.get(run.id)
       if (known) {

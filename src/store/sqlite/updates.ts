@@ -163,7 +163,9 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
       if (!stored || !session) return undefined
       const { n, owner, leaseUntil } = stored
       const isHeld = owner !== null && leaseUntil! > clock.now()
-      return { session, runs: runs.ofSession(n), tasks: tasks.pendingOf(n), ...(isHeld && { heldBy: owner }) }
+      const pending = tasks.pendingOf(n)
+      const changing = [session.rootRunId, ...runs.atWork(n), ...pending.map(({ runId }) => runId)]
+      return { session, runs: runs.treesOf(sessionId, changing), tasks: pending, ...(isHeld && { heldBy: owner }) }
     },
   }
 }

@@ -1,5 +1,5 @@
 /** The ways in which a value of somebody else reaches the server. Each sends one value to an agent with one schema. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -10,6 +10,7 @@ import type { AgentSnapshot, BoundTool, ScriptTurn } from '../../../src/spec/sna
 import { startFakeMcp } from '../../fakes/mcp.ts'
 import { snapshotOf } from '../fixtures.ts'
 import { startServed, type ServedServer } from './start-served.ts'
+import { removeDirectory } from '../../remove-directory.ts'
 
 export const CHANNELS = ['start', 'message', 'http', 'command', 'mcp-input', 'mcp-output'] as const
 export type Channel = (typeof CHANNELS)[number]
@@ -167,7 +168,7 @@ export async function openHostileWorld(): Promise<HostileWorld> {
       await served.close()
       await mcp.close()
       http.close()
-      rmSync(directory, { recursive: true, force: true })
+      removeDirectory(directory)
     },
   }
 }

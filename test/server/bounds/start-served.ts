@@ -1,10 +1,11 @@
 /** Starts the server of `served.ts`, and `health.cjs` beside it. */
 import { fork } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ServerOptions } from '../../../src/server/open.ts'
 import type { ServedOrder, ServedMemory } from './served.ts'
+import { removeDirectory } from '../../remove-directory.ts'
 
 /** Answers to the question for its health since `watch`. */
 export interface ServedHealth {
@@ -57,7 +58,7 @@ export async function startServed(config: ServerOptions['config']): Promise<Serv
       asker.disconnect()
       child.disconnect()
       await ended
-      rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
+      removeDirectory(directory)
     },
   }
 }

@@ -9,15 +9,13 @@ import { shortId } from '../../../base/short-text.ts'
 import { isArchivePath, openArchiveAt } from '../../release/archives.ts'
 import { buildBundle, type BundleBuild, type BuildOptions } from '../../release/build.ts'
 import { bumpVersions, type ReleaseStep } from '../../release/bump.ts'
-import { changeLines, countChanges, paintChange } from '../../release/changes.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { documentsFailure, printFindings } from '../../release/findings.ts'
 import { lateEdgesOf, printUndeployed, type LateEdge } from '../../release/late-edges.ts'
-import { answerScreen, messageScreen } from '../../shell/screen/list.ts'
 import { checkDrift } from '../../release/lock-file.ts'
-import { matrixLines } from '../../release/matrix-lines.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { planOf, type PublishPlan } from '../../release/plan.ts'
+import { changeDetails, printPlan } from '../../release/print-plan.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { publishAnswer } from '../../answers/ship.ts'
@@ -28,7 +26,7 @@ type PublishAnswer = OperatorRoutes['POST /publish']['answer']
 type PublishJson = AnswerOf<typeof publishAnswer>
 
 export async function publish(call: CommandContext<PublishJson>): Promise<void> {
-  const { given, mode, out, cwd } = call
+  const { given, cwd } = call
   const paths = given.rest(0).map((path) => (path === '-' ? path : resolve(cwd, path)))
   const project = await openProject(
     call,
@@ -53,22 +51,32 @@ export async function publish(call: CommandContext<PublishJson>): Promise<void> 
           locked: isSet(call.io.env['CI']),
         }),
       )
-    const published = results.flatMap(({ answer }) => answer?.published ?? [])
-    const deployed = results.findLast(({ answer }) => answer?.deployed)?.answer?.deployed
+    await printPublished(call, operator, results)
     const edges = results.flatMap(({ late = [] }) => late)
-    if (mode.json) {
-      await out.json({ published, plan: wholePlan(results.map(({ plan }) => plan)), ...(deployed && { deployed }) })
-      return await printUndeployed(call, operator, edges)
-    }
-    published.forEach((each) => out.prose(lineOf(each)))
-    const active = deployed && published.find(({ agentVersionId }) => agentVersionId === deployed.agentVersionId)
-    if (active) out.prose(`deployed ${active.id}@${active.version}`)
-    const rootId = results.findLast((each) => each.root !== undefined)?.root
-    const agent = published.find(({ kind, id }) => kind === 'Agent' && id === rootId)
-    if (!deployed && agent && !(await isDeployed(operator, agent)))
-      out.hint(`next:  svc deploy ${agent.id}@${agent.version}`)
     await printUndeployed(call, operator, edges)
   })
+}
+
+async function printPublished(
+  { mode, out }: CommandContext<PublishJson>,
+  operator: OperatorClient,
+  results: readonly PublishResult[],
+): Promise<void> {
+  const published = results.flatMap(({ answer }) => answer?.published ?? [])
+  const deployed = results.findLast(({ answer }) => answer?.deployed)?.answer?.deployed
+  if (mode.json)
+    return await out.json({
+      published,
+      plan: wholePlan(results.map(({ plan }) => plan)),
+      ...(deployed && { deployed }),
+    })
+  published.forEach((each) => out.prose(lineOf(each)))
+  const active = deployed && published.find(({ agentVersionId }) => agentVersionId === deployed.agentVersionId)
+  if (active) out.prose(`deployed ${active.id}@${active.version}`)
+  const rootId = results.findLast((each) => each.root !== undefined)?.root
+  const agent = published.find(({ kind, id }) => kind === 'Agent' && id === rootId)
+  if (!deployed && agent && !(await isDeployed(operator, agent)))
+    out.hint(`next:  svc deploy ${agent.id}@${agent.version}`)
 }
 
 /** The plans of all paths as one. */
@@ -113,7 +121,7 @@ interface PublishResult {
   readonly root?: string
   /** Absent for a plan, and if a person declined. */
   readonly answer?: PublishAnswer
-  /** Label of the deployed version. */
+  /** Late-bound delegations of what was deployed. */
   readonly late?: readonly LateEdge[]
 }
 
@@ -185,43 +193,16 @@ async function mayPublish(
 ): Promise<boolean> {
   const wider = plan.changes.filter(({ widens }) => widens)
   if (wider.length > 0 && !allowWiden && !call.mode.interactive)
-    throw fail(
-      'authority_widened',
-      { changes: wider.length },
-      { details: wider.map((each) => ({ path: each.agent, message: besideItsPath(each) })) },
-    )
+    throw fail('authority_widened', { changes: wider.length }, { details: changeDetails(wider) })
   const small = plan.steps.find(({ enough }) => !enough)
   if (small)
     throw fail(
       'version_too_small',
       { id: small.id, version: small.to, latest: small.from!, required: small.required!, least: small.least! },
-      {
-        details: plan.changes.map((each) => ({ path: each.agent, message: `${besideItsPath(each)} (${each.kind})` })),
-      },
+      { details: changeDetails(plan.changes, ({ kind }) => ` (${kind})`) },
     )
   if (wider.length === 0 || allowWiden) return true
   return await call.io.prompts.confirm('Publish a version with wider authority?', call.signal)
-}
-
-/** The change without the document, which the path already names. */
-const besideItsPath = ({ agent, say }: PublishPlan['changes'][number]): string =>
-  say.startsWith(`${agent}: `) ? say.slice(agent.length + 2) : say
-
-/** Prints to stderr; for a plan to stdout. */
-function printPlan({ mode, out, io }: PublishContext, plan: PublishPlan, asked: boolean): void {
-  if (mode.json) return
-  for (const { id, from, to, required, least, enough } of plan.steps) {
-    if (from === null && !asked) continue
-    const bumps = enough ? (required ?? 'first version') : `${required}: at least ${least}`
-    out.message(`plan  ${id} ${from === null ? to : `${from} → ${to}`}  ${bumps}`)
-  }
-  const lines = changeLines(plan.changes, io.stdout.isTTY)
-  const screen = asked ? answerScreen({ io, mode }) : messageScreen({ io, mode })
-  lines.map((line) => paintChange(screen.theme, line)).forEach(asked ? out.prose : out.message)
-  // A first version has no predecessor: its whole authority is new.
-  for (const { agent, rows } of plan.matrix) matrixLines(screen, agent, rows).forEach(asked ? out.line : out.message)
-  if (plan.changes.length > 0) out.message(countChanges(plan))
-  else if (plan.matrix.length === 0) out.message('nothing changes')
 }
 
 const lineOf = ({ kind, id, version, digest, agentId, agentVersionId, already }: PublishedMember): string =>

@@ -11,9 +11,7 @@ import type { CommandContext } from '../../shell/command.ts'
 import { answersAt, sendOverSocket, socketOf } from './operator-socket.ts'
 import type { Project } from '../project.ts'
 import { RemoteError, remoteError } from '../../shell/remote.ts'
-import { lazyAuthority } from '../lazy-authority.ts'
-import { lazyDocuments } from '../lazy-documents.ts'
-import { packageVersion } from '../../shell/version.ts'
+import { projectServerOptions } from '../server-options.ts'
 import { writeWorkspaceName } from '../workspace-file.ts'
 
 type OperatorRoute = keyof OperatorRoutes
@@ -107,19 +105,14 @@ function openInProcess(
   let lockingApp: Promise<OpenOperator> | undefined
   const open = async (readOnly: boolean): Promise<OpenOperator> => {
     if (!readOnly && project.config.workspace) writeWorkspaceName(project.dataDirectory, project.config.workspace)
-    const { openOperator: openApplication } = await import('../../../server/open.ts')
-    return await openApplication({
+    const { openOperator } = await import('../../../server/open.ts')
+    return await openOperator({
+      ...projectServerOptions(project),
       dataDirectory: project.dataDirectory,
       ...(project.store !== undefined && { store: project.store }),
-      workspace: project.workspace,
-      config: project.config,
-      configDirectory: project.directory,
       env: io.env,
       clock: io.clock,
       log: silentLog,
-      version: packageVersion,
-      authority: lazyAuthority,
-      documents: lazyDocuments,
       readOnly,
     })
   }

@@ -14,7 +14,7 @@ import { readServerFile } from './server-file.ts'
 /** Lifetime of a key that is created for one command. */
 const KEY_SECONDS = 24 * 60 * 60
 
-/** What a server that asks for more lacks, such as room on its disk, does not come back while a person waits. */
+/** Longest `Retry-After` that is waited for: a server that asks for more lacks something for long, such as room on its disk. */
 const PATIENCE_MS = 5000
 
 export interface ServerTarget {

@@ -6,7 +6,10 @@ import type { RunId } from '../../../base/ids.ts'
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import type { ModelMessage } from '../../../providers/provider.ts'
 import { estimateTokens } from '../../../providers/tokens.ts'
+import { contextBudget, USUAL_WINDOW } from '../../../spec/context-rule.ts'
+import type { ModelTerms } from '../../../spec/price.ts'
 import type { Run } from '../../../spec/run.ts'
+import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import type { RunStep } from '../../../spec/step.ts'
 import { textOf } from '../bindings.ts'
 import { tellUndone, type UndoneNote } from '../undone.ts'
@@ -23,9 +26,8 @@ export interface EarlierMessage {
 
 /** The session as a run sees it. */
 export interface SessionBefore {
-  /** In the order in which they were added. */
-  readonly runs: readonly Run[]
-  readonly stepsOf: (run: Run) => readonly RunStep[]
+  /** What was said in root runs before it, in order, as far back as it was read: of each run all, or nothing. */
+  readonly said: readonly RunStep[]
   /** A note on the calls of the session that were undone since. */
   readonly undone: readonly UndoneNote[]
 }
@@ -45,16 +47,20 @@ export function countUnread(run: Run, session: SessionBefore): number {
   return earlier ? Number(earlier['messages']) + Number(earlier['left_out']) : 0
 }
 
-/** Steps of the root runs before this one, oldest first, from the newest back to the first of which none was read. */
+/** What was said in each root run before this one, oldest first. */
 function readBefore(
   run: Run,
-  { runs, stepsOf }: SessionBefore,
+  { said }: SessionBefore,
 ): readonly { readonly id: RunId; readonly steps: readonly RunStep[] }[] {
   if (run.parentRunId !== null) return []
-  const at = runs.findIndex(({ id }) => id === run.id)
-  const roots = runs.slice(0, Math.max(0, at)).filter(({ parentRunId }) => parentRunId === null)
-  const all = roots.map((root) => ({ id: root.id, steps: stepsOf(root) }))
-  return all.slice(all.findLastIndex(({ steps }) => steps.length === 0) + 1)
+  const before: { readonly id: RunId; readonly steps: RunStep[] }[] = []
+  for (const step of said) {
+    if (step.runId === run.id) break
+    const last = before.at(-1)
+    if (last?.id === step.runId) last.steps.push(step)
+    else before.push({ id: step.runId, steps: [step] })
+  }
+  return before
 }
 
 /** Adds the note on undone calls to the last message of a run, because the number of messages is fixed. */
@@ -69,6 +75,9 @@ function earlierOf(steps: readonly RunStep[]): JsonObject | undefined {
   const earlier = steps.find(({ type }) => type === 'UserMessage')?.content['earlier']
   return isJsonObject(earlier) ? earlier : undefined
 }
+
+/** How many earlier messages a run is given, from its steps. */
+export const countGiven = (steps: readonly RunStep[]): number => Number(earlierOf(steps)?.['messages'] ?? 0)
 
 export function messagesOfRun(steps: readonly RunStep[]): readonly EarlierMessage[] {
   const asked = new Map(
@@ -103,6 +112,10 @@ const questionsIn = (content: JsonObject): readonly { readonly id: string; reado
     const text = isJsonObject(given) ? given['message'] : undefined
     return isJsonObject(call) && typeof text === 'string' ? [{ id: textOf(call['id']), text }] : []
   })
+
+/** Tokens that earlier messages may take: what `svc/context` says, else a quarter of the model's context window. */
+export const roomForEarlier = ({ context }: AgentSnapshot, { contextWindow = USUAL_WINDOW }: ModelTerms): number =>
+  context ? contextBudget(context, contextWindow) : Math.floor(contextWindow / 4)
 
 /**
  * How many earlier messages a run gets, for its first step; undefined if there are none.

@@ -101,8 +101,7 @@ export const mostTokens = (run: RunHandle, wanted: CompletionTurn): number =>
 
 /** The session as a run of it sees it. */
 export const sessionBefore = ({ tx }: RunHandle): SessionBefore => ({
-  runs: tx.runs(),
-  stepsOf: ({ id }) => tx.run(id).steps(),
+  said: tx.context.said,
   undone: undoneNotes(tx.runs(), () => tx.callRows()),
 })
 

@@ -7,6 +7,7 @@ import { isTerminal, type Run } from '../../../spec/run.ts'
 import { statusesOf } from '../status.ts'
 import type { PlanChange, PlanReservation } from '../../../store/session-update.ts'
 import type { RunHandle, SessionTransaction } from './transaction.ts'
+import { rootOfRun } from '../usage.ts'
 import { withWaitEnded, countedWait, waitsOf } from '../waits.ts'
 
 /** Sets the statuses. Deepest first, so that readers see the event of the waiting run before those of its ancestors. */
@@ -27,6 +28,17 @@ export function deriveStatuses(tx: SessionTransaction): void {
     run.addEvent('run', `engine.run.${subject}`, { ...data, ...pending })
     if (id === tx.session.rootRunId) run.addEvent('session', `engine.session.${subject}`, data)
   }
+}
+
+/**
+ * Taints the newest root run with any other tree of the session: the next one takes its taint from there, as runs that are over are
+ * not read.
+ */
+export function deriveTaint(tx: SessionTransaction): void {
+  const newest = tx.run(tx.session.rootRunId)
+  if (newest.usage.tainted) return
+  const isElsewhere = ({ id, usage }: Run): boolean => usage.tainted && rootOfRun(tx.run(id)).id !== newest.id
+  if (tx.runs().some(isElsewhere)) newest.updateUsage({ tainted: true })
 }
 
 /**

@@ -1,17 +1,17 @@
 /** Opens a transaction on a session that was read. */
 import type { RunId, TaskId } from '../../../base/ids.ts'
 import { isHeldUntilRestart } from '../../../spec/hold.ts'
-import { joinCosts } from '../../../spec/price.ts'
 import type { Run } from '../../../spec/run.ts'
 import type { TaskRecord } from '../../../spec/task.ts'
 import type { CallRow, CompletionSpend, SessionTimer, SessionTree } from '../../../store/session-update.ts'
 import type { IdempotencyClaim } from '../../../store/start-outcome.ts'
 import type { TransitionContext } from '../context.ts'
-import { deriveHolds, derivePlan, deriveStatuses, deriveWaits, setBudgetTimers } from './derive.ts'
+import { deriveHolds, derivePlan, deriveStatuses, deriveTaint, deriveWaits, setBudgetTimers } from './derive.ts'
 import { createEffectLedger } from '../effect-ledger.ts'
 import { callKey } from '../keys.ts'
 import { createStepLog } from './step-log.ts'
 import { taskContentOf, TransactionRun, type TransactionParts } from './run-handle.ts'
+import { totalsOf } from './totals.ts'
 import type { SessionTransaction } from './transaction.ts'
 import { withHoldCounted } from '../waits.ts'
 
@@ -56,6 +56,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
     effects,
     run: (id) => handles.get(id)!,
     runs: () => [...handles.values()].map(({ record }) => record),
+    totals: () => totalsOf(session, tree.runs, tx.runs()),
     addRun,
     pendingTasks: () => [...tasks.values()],
     changedTask: (id) => changedTasks.get(id),
@@ -91,6 +92,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
       deriveStatuses(tx)
       deriveWaits(tx)
       deriveHolds(tx, tree.runs)
+      deriveTaint(tx)
       for (const [id, lastSequence] of log.lastSequences()) tx.run(id).update({ lastSequence })
       const { lastSeq, lastOrdinal, ...added } = log.changes()
       const runs = tx.runs()
@@ -117,11 +119,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
           output: root.output,
           error: root.error,
           finishedAt: root.finishedAt,
-          totalTokensUsed: runs.reduce((sum, { usage }) => sum + usage.inputTokens + usage.outputTokens, 0),
-          ...(runs.some(({ usage }) => usage.cost) && {
-            cost: joinCosts(runs.flatMap(({ usage }) => usage.cost ?? [])),
-          }),
-          runCount: runs.length,
+          ...tx.totals(),
           lastSeq,
           lastOrdinal,
         },

@@ -25,6 +25,8 @@ type UsageChange = Omit<RunUsage, 'waitedMs' | 'waitingSince' | 'heldMs' | 'hold
 
 export type NewTask = Omit<TaskRecord, 'id' | 'sessionId' | 'runId' | 'status' | 'votes' | 'createdAt'>
 
+export type SessionTotals = Pick<Session, 'runCount' | 'totalTokensUsed' | 'cost'>
+
 export interface SessionTransaction {
   readonly context: TransitionContext
   readonly now: Instant
@@ -33,8 +35,13 @@ export interface SessionTransaction {
   readonly effects: EffectLedger
   /** A run of the session; always the same handle for the same id. */
   run(id: RunId): RunHandle
-  /** All runs as they are now, in the order in which they were added. */
+  /**
+   * The runs that were read, and new ones, as they are now, in the order in which they were added. Runs that are over were not read:
+   * what counts all runs of the session is in `totals`.
+   */
   runs(): readonly Run[]
+  /** Of all runs of the session, after the changes so far. */
+  totals(): SessionTotals
   addRun(run: Run): RunHandle
   /** Tasks that nobody has decided, those opened in this transaction included. */
   pendingTasks(): readonly TaskRecord[]
@@ -45,7 +52,7 @@ export interface SessionTransaction {
   closeTask(task: TaskRecord, status: Exclude<TaskStatus, 'pending'>): void
   /** Closes a task that nobody needs to decide any more. */
   cancelTask(task: TaskRecord): void
-  /** Calls of the session as they were last recorded. */
+  /** Calls of the runs that were read, as they were last recorded; of all runs where a policy counts them. */
   callRows(): readonly CallRow[]
   recordCallRow(row: CallRow): void
   recordSpend(spend: CompletionSpend): void

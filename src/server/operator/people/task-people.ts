@@ -30,7 +30,7 @@ export async function createPeopleReader(
   const nameOf = (approver: string): string => describeIdentity(approver, keys)
   return async (task, run) => {
     const session = await store.session(run.sessionId)
-    const startedBy = session && starterAbove(run, runsById(await store.runsOfSession(session.id)), session)
+    const startedBy = session && starterAbove(run, runsById(await store.treesOf(session.id, [run.id])), session)
     const starter = startedBy && starterIdentity(startedBy)
     const me = `operator:${you.id}`
     const { approverRole, separationOfDuties = false, edits, answer } = task

@@ -1,17 +1,11 @@
 /** Recorded policy decisions, for `policy explain` and `policy backtest`. */
-import type { Digest } from '../../../base/digest.ts'
-import { takeTurns } from '../../../base/event-loop.ts'
-import type { RunId } from '../../../base/ids.ts'
-import { canonicalJson } from '../../../base/json/json.ts'
 import type { RecordedDecision } from '../../../spec/operator/decide.ts'
 import type { Run } from '../../../spec/run.ts'
 import type { Session } from '../../../spec/session.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import type { RunStep } from '../../../spec/step.ts'
-import { REFERENCE_BYTES, toReference } from '../../../spec/value-reference.ts'
 import type { SessionPosition } from '../../../store/queries.ts'
 import type { ServerServices } from '../../runtime/services.ts'
-import type { OperatorAction } from '../people/act.ts'
 import { rememberSnapshots, type SnapshotLookup } from '../../../policy/replay/recorded-facts.ts'
 import { findAgent, findRun, findVersion, notFoundFailure } from '../find/find.ts'
 import { parseSince } from '../runs.ts'
@@ -19,35 +13,6 @@ import { toRecordedDecision } from './recorded-decision.ts'
 
 /** Sessions or steps read per query, which blocks other work. */
 const PAGE = 200
-
-export const listDecisions: OperatorAction<'GET /decisions'> = async ({ services, query, call }) => {
-  const found = await collectDecisions(services, query, takeTurns(call.request.signal))
-  const skipped = query.take === undefined ? (query.skip ?? 0) : startOfPage(found, query.take, query)
-  const page = found.slice(skipped, query.take && skipped + query.take)
-  const items = query.values === 'ref' ? page.map(withReference) : page
-  return { items, total: found.length, ...(skipped > 0 && { skipped }) }
-}
-
-/** The last page unless another one is named. */
-function startOfPage(
-  found: readonly RecordedDecision[],
-  take: number,
-  { skip, with: name }: { readonly skip?: number; readonly with?: string },
-): number {
-  if (skip !== undefined) return skip
-  const last = Math.max(0, found.length - take)
-  if (name === undefined) return last
-  const at = found.findLastIndex((each) => [each.decisionId, each.toolCallId, each.argsDigest].includes(name))
-  return at === -1 ? last : Math.min(last, Math.max(0, at - Math.floor(take / 2)))
-}
-
-/** The digest of the arguments is that of their canonical text, under which they are read. */
-function withReference(decision: RecordedDecision): RecordedDecision {
-  const bytes = Buffer.byteLength(canonicalJson(decision.arguments))
-  if (bytes <= REFERENCE_BYTES) return decision
-  const reference = toReference(decision.runId as RunId, decision.argsDigest as Digest, bytes)
-  return { ...decision, arguments: { ...reference } }
-}
 
 interface DecisionFilter {
   /** The whole tree of a run. */
@@ -126,7 +91,7 @@ async function* eachSession({ store, workspace }: ServerServices): AsyncGenerato
   }
 }
 
-async function sessionOf(services: ServerServices, run: string): Promise<Session> {
+export async function sessionOf(services: ServerServices, run: string): Promise<Session> {
   const session = await services.store.session((await findRun(services, run)).sessionId)
   if (!session) throw notFoundFailure('run')
   return session
@@ -135,7 +100,7 @@ async function sessionOf(services: ServerServices, run: string): Promise<Session
 type VersionSnapshots = (id: Run['agentVersionId']) => AgentSnapshot | undefined | Promise<AgentSnapshot | undefined>
 
 /** Each version is read once. */
-function rememberVersions({ store }: ServerServices): VersionSnapshots {
+export function rememberVersions({ store }: ServerServices): VersionSnapshots {
   const known = new Map<Run['agentVersionId'], AgentSnapshot | undefined>()
   return (id) => {
     if (known.has(id)) return known.get(id)
@@ -181,7 +146,7 @@ async function decisionsOf(
       if (!run || !call) continue
       const looked = snapshotOf(run.agentVersionId)
       const snapshot = looked instanceof Promise ? await looked : looked
-      if (snapshot) found.push(toRecordedDecision(step, session, run, call, snapshot, above(run, runOf)))
+      if (snapshot) found.push(toRecordedDecision(step, session, run, call, snapshot, runsAbove(run, runOf)))
     }
     await pause()
     if (steps.length < PAGE) return found
@@ -189,9 +154,10 @@ async function decisionsOf(
   }
 }
 
-function above({ parentRunId }: Run, runs: ReadonlyMap<string, Run>): readonly Run[] {
+/** The runs above one, the nearest first. */
+export function runsAbove({ parentRunId }: Run, runs: ReadonlyMap<string, Run>): readonly Run[] {
   const parent = parentRunId === null ? undefined : runs.get(parentRunId)
-  return parent ? [parent, ...above(parent, runs)] : []
+  return parent ? [parent, ...runsAbove(parent, runs)] : []
 }
 
 const callIdOf = ({ content }: RunStep): string =>

@@ -1,4 +1,5 @@
-/** Figures about a shared database that an operator should know. Only reads. */
+/** Figures about a shared database that an operator should know. Leaves nothing in it. */
+import { hasState } from '../database/errors.ts'
 import { checkSchemaVersions, readSchemaVersions } from '../database/migrate.ts'
 import { openPool, type PostgresPool } from '../database/pool.ts'
 import { SCHEMA } from '../open.ts'
@@ -28,6 +29,8 @@ export interface DatabaseFigures {
   readonly unclaimed: number
   /** Seconds that the slowest replica is behind. */
   readonly lag: number
+  /** Bytes of the whole database. */
+  readonly size: number
 }
 
 export interface DatabaseState {
@@ -36,6 +39,8 @@ export interface DatabaseState {
   readonly newest: number
   /** How far the clock of this machine is ahead of that of the database. */
   readonly offMs: number
+  /** False where its disk is full. */
+  readonly hasRoom: boolean
 }
 
 const MAX_OFF_MS = 5000
@@ -70,10 +75,11 @@ export async function lookAtDatabase(
     const before = Date.now()
     const figures = await readFigures(pool, schema)
     const offMs = Math.round((before + Date.now()) / 2 - figures.now)
+    const hasRoom = await findRoom(pool)
     return {
       database: pool.database,
-      problems: findProblems({ ...figures, offMs, found, newest: versions.newest }, schema),
-      summary: `schema ${found}, clock ${offMs} ms off, longest transaction ${seconds(figures.longest)}`,
+      problems: findProblems({ ...figures, offMs, hasRoom, found, newest: versions.newest }, schema),
+      summary: `schema ${found}, clock ${offMs} ms off, longest transaction ${seconds(figures.longest)}, ${Math.ceil(figures.size / MIB)} MiB`,
     }
   } finally {
     await pool.close()
@@ -90,7 +96,8 @@ async function readFigures(pool: PostgresPool, schema: string): Promise<Database
        coalesce(b.n_dead_tup, 0) as dead, b.relname as bloated,
        coalesce((select svc_now(null) - min(started_at) from session where busy and owner is null
          and restored_at is null), 0) as unclaimed,
-       coalesce((select max(extract(epoch from replay_lag))::float8 from pg_stat_replication), 0) as lag
+       coalesce((select max(extract(epoch from replay_lag))::float8 from pg_stat_replication), 0) as lag,
+       pg_database_size(current_database()) as size
      from (select 1) one left join (
        select relname, n_dead_tup from pg_stat_user_tables
        where schemaname = :schema and n_dead_tup > greatest(n_live_tup, ${BLOATED_ROWS})
@@ -101,9 +108,36 @@ async function readFigures(pool: PostgresPool, schema: string): Promise<Database
   return row!
 }
 
+/** A database does not say how much room its disk has, so a table of this size is made and dropped. */
+const MIB = 1024 * 1024
+const ROOM_BYTES = 16 * MIB
+const ROW_BYTES = 1024
+
+/** True if there is room, and where the user may not try. */
+async function findRoom(pool: PostgresPool): Promise<boolean> {
+  return await pool.withClient(async (client) => {
+    try {
+      await client.query('begin')
+      await client.query('create temporary table svc_room (filler text) on commit drop')
+      await client.query(`alter table svc_room alter column filler set storage plain`)
+      await client.query(
+        `insert into svc_room select repeat('x', ${ROW_BYTES}) from generate_series(1, ${ROOM_BYTES / ROW_BYTES})`,
+      )
+      return true
+    } catch (error) {
+      return !hasState(error, DISK_FULL)
+    } finally {
+      await client.query('rollback')
+    }
+  })
+}
+
+/** SQLSTATE `disk_full`. */
+const DISK_FULL = '53100'
+
 /** The figures on which an operator should act, with the command or step that helps. */
 export function findProblems(figures: DatabaseFigures & DatabaseState, schema = SCHEMA): readonly DatabaseProblem[] {
-  const { found, newest, offMs, longest, notify, bloated, dead, unclaimed, lag } = figures
+  const { found, newest, offMs, hasRoom, longest, notify, bloated, dead, unclaimed, lag } = figures
   const problems: DatabaseProblem[] = []
   const tell = (isSo: boolean, say: string, fix: string): void => void (isSo && problems.push({ say, fix }))
   tell(found < newest, `schema ${found}, and this svc brings ${newest}`, 'svc store migrate')
@@ -111,6 +145,11 @@ export function findProblems(figures: DatabaseFigures & DatabaseState, schema = 
     Math.abs(offMs) > MAX_OFF_MS,
     `its clock is ${seconds(Math.abs(offMs) / 1000)} ${offMs > 0 ? 'behind' : 'ahead of'} that of this machine`,
     'Synchronize both clocks, for example with chrony.',
+  )
+  tell(
+    !hasRoom,
+    `its disk has no room for ${ROOM_BYTES / MIB} MiB: nothing new is accepted`,
+    'Make room on the disk of the database.',
   )
   tell(
     longest > LONG_TRANSACTION_S,

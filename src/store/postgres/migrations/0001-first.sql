@@ -1,9 +1,8 @@
--- The tables have the names and the meaning of those of SQLite; what differs has its reason here.
+-- The tables have the names and meanings of those of SQLite; comments give the reason for each difference.
 -- Ids of sessions, runs and steps are UUIDs, whose beginning is their time, so new rows stand together. Moments are milliseconds.
 -- JSON is canonical text: jsonb would drop the order of members, repeated names and \u0000, and with them digests.
 
--- The clock of the database decides about leases, timers, rates and days, so that processes need not agree on the time. A test
--- gives the moment.
+-- Leases, timers, rates and days follow the clock of the database, so that processes need not agree on the time. A test may set it.
 create function svc_now(given bigint) returns bigint language sql volatile as
   $$ select coalesce(given, (extract(epoch from clock_timestamp()) * 1000)::bigint) $$;
 
@@ -16,7 +15,7 @@ create table agent (
 );
 create index agent_of_workspace on agent (workspace_id, name);
 
--- Kept counts, in shards: processes that count at the same time do not wait for each other. `what` is a status, or `runs`.
+-- Kept counts, in shards, so that processes that count at the same time do not wait for each other. `what` is a status or `runs`.
 create table agent_count (
   workspace_id text not null,
   agent_id text not null,
@@ -109,7 +108,7 @@ create table source_member (
 );
 
 -- No foreign key to `agent`: agents are never deleted, and each start would lock the row of its agent.
--- What a save changes stands last: where the new row stays on its page, the log gets only what follows the first change.
+-- Columns that saves change come last: PostgreSQL then logs only the end of a row that stays on its page.
 create table session (
   id uuid primary key,
   -- Orders sessions that started at the same moment.
@@ -177,8 +176,8 @@ create table session_tag (
 );
 create index session_tag_of_session on session_tag (session_id);
 
--- Rows of a session have no foreign key to it: the function that writes them holds the row of the session, and names a run that
--- is not there.
+-- Rows of a session have no foreign key to it: the function that writes them holds a lock on the session's row and refuses a run
+-- that does not exist.
 create table run (
   id uuid primary key,
   n bigint generated always as identity,
@@ -220,7 +219,7 @@ create index run_of_origin on run (origin_run_id) where origin_run_id is not nul
 create index run_open_of_starter on run (starter_trigger_id) where starter_trigger_id is not null and finished_at is null;
 create index run_open on run (workspace_id, started_at) where finished_at is null;
 
--- The words of runs, for searching: a row of their input, and once they have ended one of their output and error.
+-- The searchable text of runs: a row for the input and, once the run has ended, one for output and error.
 create table run_words (
   session_id uuid not null,
   run_id uuid not null,
@@ -230,8 +229,8 @@ create table run_words (
 create index run_words_of_session on run_words (session_id);
 create index run_words_all on run_words using gin (words);
 
--- Letters and digits are words, all else stands between them. Only the beginning is searched, so that no run fills the index. The
--- line ends and tabs of JSON texts would be read as letters.
+-- Words are letters and digits; everything else separates them. Only the beginning is searched, so that no run fills the index.
+-- Escaped line ends and tabs of JSON texts become spaces, because they would be read as letters.
 create function words_of(content text) returns tsvector language sql immutable as $$
   select to_tsvector('simple', regexp_replace(
     lower(replace(replace(left(content, 20000), '\n', ' '), '\t', ' ')), '[^[:alnum:]]+', ' ', 'g'
@@ -386,7 +385,7 @@ create table plan_day (
   primary key (workspace_id, day, shard)
 );
 
--- What completions in flight may use, at most, of what the workspace may spend in a day. A row goes with its completion.
+-- What each completion in flight may use at most of the daily spend cap of the workspace. The row is deleted when the completion ends.
 create table plan_reservation (
   run_id uuid primary key,
   session_id uuid not null,
@@ -567,7 +566,7 @@ create table standing_act (
 );
 create index standing_act_of_name on standing_act (workspace_id, name, n);
 
--- What operators paused and let go on, in order; the last row of a kind and name says whether it is paused.
+-- Pauses and resumptions by operators, in order. The last row of a kind and name is in force.
 create table pause_act (
   n bigint generated always as identity primary key,
   workspace_id text not null,
@@ -588,7 +587,7 @@ create trigger version_is_final before update of id, agent_id, label, digest, cl
 create trigger document_is_final before update on document
   for each row execute function refuse_change('a published document never changes');
 
--- Only an erasure changes what was recorded, and it leaves nothing of the content.
+-- Only an erasure may change recorded steps and events, and it removes their whole content.
 create function refuse_change_unless_erased() returns trigger language plpgsql as $$
 begin
   if exists (select 1 from session where id = old.session_id and erased_at is not null) then return new; end if;

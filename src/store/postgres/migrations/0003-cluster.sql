@@ -1,4 +1,4 @@
--- The server processes of the database. One that was killed stays until others have not seen it for long.
+-- The server processes that use the database. A killed one stays listed until the others have not seen it for a while.
 create table worker (
   id text primary key,
   version text not null,
@@ -11,7 +11,7 @@ create table worker (
   seen_at bigint not null
 ) with (fillfactor = 50);
 
--- Whose database it is, so that servers of another project or bucket are refused; and where its content was moved to.
+-- The project and bucket that the database belongs to, so that servers of others are refused; and where its content was moved.
 alter table svc_schema
   add column workspace text,
   add column bucket text,

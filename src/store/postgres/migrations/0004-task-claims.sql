@@ -1,4 +1,4 @@
--- People who said that they look at a task, until when. It keeps nobody from deciding.
+-- People who are looking at a task, and until when that holds. It is a hint: it keeps nobody from deciding.
 create table task_claim (
   task_id uuid not null,
   workspace_id text not null,

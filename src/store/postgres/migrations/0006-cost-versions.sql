@@ -1,4 +1,5 @@
--- Sums of completions by the version of the agent, too. Those from before, and those of a server of the version before, name none.
+-- Adds the version of the agent to the sums of completions. Sums from before this migration, and those that a server of the
+-- version before writes, have none.
 alter table cost_day
   add column version text not null default '' collate "C",
   drop constraint cost_day_pkey,

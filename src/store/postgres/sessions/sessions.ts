@@ -6,6 +6,7 @@ import { toSession, type SessionRow } from '../../rows/session-rows.ts'
 import type { Store } from '../../store.ts'
 import type { DatabaseMoment } from '../database/moment.ts'
 import type { PostgresPool } from '../database/pool.ts'
+import { treesAbove } from '../runs.ts'
 import { COUNTED_VOTES } from '../tasks.ts'
 import { SESSION_FIELDS } from './session-columns.ts'
 import { listSessions } from './session-lists.ts'
@@ -54,11 +55,22 @@ interface TreeRow extends SessionRow {
   tasks: readonly { readonly body: string; readonly votes: readonly TaskVote[] }[]
 }
 
+/** See `Store.load`. */
+const CHANGING = `
+  select id, parent_run_id from run where id = s.root_run_id
+  union
+  select id, parent_run_id from run where session_id = s.id and (finished_at is null or origin is not null)
+  union
+  select r.id, r.parent_run_id
+  from user_task t join run r on r.id = t.run_id
+  where t.session_id = s.id and t.status = 'pending'`
+
 // One statement, and so one moment: a session is never read with runs of another version.
 const LOAD = `
   select ${SESSION_FIELDS}, s.input, s.output,
     case when s.owner is not null and s.lease_until > svc_now(:given) then s.owner end as held_by,
     coalesce((
+      with recursive ${treesAbove(CHANGING)}
       select json_agg(json_build_object(
           'id', r.id, 'session_id', r.session_id, 'workspace_id', r.workspace_id, 'agent_id', r.agent_id,
           'agent_name', r.agent_name, 'version_id', r.version_id, 'version_label', r.version_label, 'llm_model', r.llm_model,
@@ -67,7 +79,7 @@ const LOAD = `
           'status', r.status, 'usage', r.usage, 'last_sequence', r.last_sequence, 'output', r.output, 'error', r.error,
           'error_code', r.error_code, 'started_at', r.started_at, 'finished_at', r.finished_at
         ) order by r.n)
-      from run r where r.session_id = s.id
+      from run r where r.id in (select id from tree)
     ), '[]') as runs,
     coalesce((
       select json_agg(json_build_object(

@@ -1,6 +1,6 @@
 -- Everything the server of one data directory keeps. Times are integer milliseconds since the epoch, UTC; JSON is text.
--- Rows refer to agents, sessions, runs and tasks by a small number of the store's own (`n`): a UUID in every step and event
--- would weigh more than what they say. `tail` is the end of an id written backwards, so that an ending is a prefix.
+-- Rows refer to agents, sessions, runs and tasks by a small number (`n`) that only this database knows: a UUID in every step and
+-- event would take more room than their content. `tail` is the end of an id, reversed, so that a search by ending is a prefix search.
 
 -- Versions ------------------------------------------------------------------------------------------------------------
 
@@ -56,7 +56,7 @@ begin
   select raise(abort, 'a published document never changes');
 end;
 
--- Who deployed what, for people who ask later.
+-- The deployments, in order: who deployed which version.
 create table deployment (
   n integer primary key,
   agent_n integer not null references agent (n),
@@ -208,7 +208,7 @@ create table user_task (
 create index user_task_of_session on user_task (session_n);
 create index user_task_tail on user_task (tail);
 create index user_task_pending on user_task (expires_at, created_at) where status = 'pending';
--- A call waits for one answer at a time.
+-- A call has at most one pending task.
 create unique index user_task_of_call on user_task (run_n, call_id) where status = 'pending' and call_id is not null;
 
 create table vote (
@@ -289,7 +289,7 @@ create table run_trigger (
 
 create index run_trigger_of_workspace on run_trigger (workspace_id, agent_id);
 
--- A key outlives its trigger, for the audit; it opens nothing then.
+-- A key is kept for the audit when its trigger is deleted, but no longer accepted.
 create table api_key (
   id text primary key,
   workspace_id text not null,
@@ -330,7 +330,7 @@ create table file (
 create index file_stored on file (workspace_id, finalized_at) where finalized_at is not null;
 create index file_pending on file (expires_at) where finalized_at is null;
 
--- Kept sums over the finalized files of a workspace.
+-- Number and size of the finalized files of a workspace, kept so that no request sums them.
 create table file_total (
   workspace_id text primary key,
   files integer not null check (files >= 0),

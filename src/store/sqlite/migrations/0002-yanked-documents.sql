@@ -1,4 +1,4 @@
--- Published documents never change, so that one is no longer chosen is kept beside them.
+-- Published documents never change, so a yank is a row of its own.
 create table yanked_document (
   workspace_id text not null,
   kind text not null,

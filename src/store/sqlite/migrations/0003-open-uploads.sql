@@ -1,5 +1,5 @@
--- A presigned address can be used until it expires, also after its upload was finalized: what it still brought is swept
--- once. An empty staging key says that this is done.
+-- A presigned address accepts uploads until it expires, even after its upload was finalized. What arrives that late is removed
+-- once; an empty staging key marks that this was done.
 create index file_upload on file (expires_at) where staging_key <> '';
 
 drop index file_pending;

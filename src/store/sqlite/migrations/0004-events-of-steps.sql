@@ -1,4 +1,4 @@
--- An event that shows a step as it is kept names it; its data is null then, for the step has the words. So a step only ends.
+-- An event that shows a stored step refers to it and has no data of its own, so a step may only be completed, never changed.
 alter table event add column ordinal integer;
 
 create trigger step_only_ends
@@ -7,5 +7,5 @@ begin
   select raise(abort, 'of a step only its end is written later');
 end;
 
--- A step is closed by its number.
+-- Finds the step that a save completes by its number.
 drop index step_open;

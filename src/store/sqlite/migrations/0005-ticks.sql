@@ -1,2 +1,2 @@
--- Up to when the ticks of a schedule were looked at: what a server that comes back later finds after it was missed.
+-- The moment up to which the ticks of each schedule were handled. A server that was down has missed the ticks after it.
 alter table run_trigger add column ticked_at integer;

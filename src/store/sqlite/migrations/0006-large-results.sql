@@ -1,5 +1,4 @@
--- Results of tools that are too long for a row, once each, whatever steps have them. What no step has any more goes with the
--- last of them.
+-- Results of tools that are too long for a row, each stored once however many steps have it, and deleted with the last of them.
 create table large_result (
   digest text primary key,
   result text not null check (json_valid(result))

@@ -1,4 +1,4 @@
--- Credentials of persons on the operator channel. Apart from api_key, so that no lookup of the API can find one.
+-- Credentials of people on the operator channel. They are not in api_key, so no lookup by the API can find one.
 create table operator_key (
   id text primary key,
   workspace_id text not null,

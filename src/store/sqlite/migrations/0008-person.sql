@@ -1,3 +1,3 @@
--- The operator who acts through a key that was made for one command of his: he, and not the key, started and answered.
+-- The operator for whose command a key was made. That person, and not the key, counts as the one who started or answered.
 alter table api_key add column person text;
 alter table session add column person text;

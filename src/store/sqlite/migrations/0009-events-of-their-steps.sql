@@ -1,4 +1,4 @@
--- The id of a step's event follows from the step's own.
+-- The id of a step's event is derived from the id of the step.
 drop trigger step_only_ends;
 
 alter table step drop column event_id;

@@ -1,4 +1,4 @@
--- What came from a backup and was not released yet: such runs do nothing, and such triggers start none.
+-- Restored from a backup and not released yet: these runs stand still, and these triggers start no runs.
 create table restored_session (
   session_n integer primary key references session (n) on delete cascade,
   at integer not null

@@ -1,4 +1,4 @@
--- What a product that is built on the API asks for: names for its sessions, their tasks, and values by address.
+-- For products built on the API: titles, metadata and tags of sessions, lists of their tasks, and values by reference.
 alter table session add column metadata text check (json_valid(metadata));
 
 alter table session add column tags text check (json_valid(tags));

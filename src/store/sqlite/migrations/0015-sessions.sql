@@ -1,7 +1,7 @@
--- A session goes on: several root runs follow each other. Null while the newest root run is the first one.
+-- A continued session has several root runs, one after the other. Null while the newest root run is the first.
 alter table session add column entry_run_id text;
 
--- Who started a root run that continues a session, as JSON; null for the first one, which the session tells of.
+-- Who started a root run that continues a session, as JSON; null for the first, whose starter is in the session.
 alter table run add column starter text check (json_valid(starter));
 
 alter table session add column title text;
@@ -13,7 +13,7 @@ alter table session add column legal_hold integer not null default 0 check (lega
 
 alter table run_trigger add column allow_delete integer not null default 0 check (allow_delete in (0, 1));
 
--- Lists of one status: their rows in order, and how many there are without counting them.
+-- For lists by status: the rows in order, and a kept count.
 create index session_of_status on session (agent_n, status, started_at);
 
 create table session_count (
@@ -44,7 +44,7 @@ begin
   update session_count set sessions = sessions - 1 where agent_n = old.agent_n and status = old.status;
 end;
 
--- An erasure empties steps and events and changes nothing else about them.
+-- An erasure empties the content of steps and events and changes nothing else.
 drop trigger step_only_ends;
 
 create trigger step_only_ends
@@ -76,7 +76,7 @@ begin
   select raise(abort, 'an event never changes');
 end;
 
--- What is left of calls whose session retention has deleted: which tool was called when with what key, and how that ended.
+-- Calls of sessions that retention has deleted: the tool, the moment, the effect key and the outcome.
 create table kept_call (
   n integer primary key,
   agent_n integer not null references agent (n),

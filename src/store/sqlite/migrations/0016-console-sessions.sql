@@ -1,4 +1,4 @@
--- Browsers in which an operator is signed in to the console. Ids and secrets are those of no key.
+-- Browsers in which an operator is signed in to the console. Their ids and secrets are never those of a key.
 create table console_session (
   id text primary key,
   workspace_id text not null,

@@ -1,5 +1,5 @@
--- Calls that took an effect key. A row outlives its run: what was done stays done. So it names runs and sessions by their ids
--- and refers to no other table.
+-- Calls that took an effect key. A row stays when its run is deleted, because the effect stays done; so it has the ids of run and
+-- session as text and no foreign key.
 create table effect (
   id text primary key,
   workspace_id text not null,

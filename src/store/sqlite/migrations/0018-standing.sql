@@ -1,11 +1,11 @@
--- Raised by each save that decided calls by counting those of other sessions, and by each revocation: who counted at an older
--- version counts again.
+-- Raised by each save that decided calls by counting those of other sessions, and by each revocation. A save that counted at an
+-- older version is refused and counts again.
 create table history_fence (
   workspace_id text primary key,
   version integer not null
 ) strict, without rowid;
 
--- What operators did to standing authorities, in order; the last row of a name says whether it is revoked.
+-- Revocations and renewals of standing authorities, in order. The last row of a name is in force.
 create table standing_act (
   n integer primary key,
   workspace_id text not null,

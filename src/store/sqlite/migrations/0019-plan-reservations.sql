@@ -1,4 +1,4 @@
--- What completions in flight may use, at most, of what the workspace may spend in a day. A row goes with its completion.
+-- What each completion in flight may use at most of the daily spend cap of the workspace. The row is deleted when the completion ends.
 create table plan_reservation (
   run_n integer primary key references run (n) on delete cascade,
   workspace_id text not null,

@@ -1,5 +1,5 @@
--- What runs were given and what came of them, as their search sees it: nothing of a run that goes on or was erased. The line
--- ends and tabs of JSON texts would be read as letters. Only the beginning is searched, so that no run fills the index.
+-- The searchable text of runs: input, output and error, and nothing of erased runs. Escaped line ends and tabs of JSON texts
+-- become spaces, because the index would read them as letters. Only the beginning is searched, so that no run fills the index.
 create view run_text (n, session_n, input, output) as
 select r.n, r.session_n,
   replace(replace(substr(case when r.id = s.root_run_id then s.input else r.input end, 1, 20000), '\n', ' '), '\t', ' '),

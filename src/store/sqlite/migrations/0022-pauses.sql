@@ -1,4 +1,4 @@
--- What operators paused and let go on, in order; the last row of a kind and name says whether it is paused.
+-- Pauses and resumptions by operators, in order. The last row of a kind and name is in force.
 create table pause_act (
   n integer primary key,
   workspace_id text not null,

@@ -23,10 +23,10 @@ create table source_member (
   primary key (workspace_id, kind, id, version)
 ) strict, without rowid;
 
--- In the words of who deployed.
+-- The message that the deployer gave.
 alter table deployment add column message text;
 
--- In the words of who published.
+-- The message that the publisher gave.
 alter table version add column message text;
 
 create index deployment_of_agent on deployment (agent_n, n);

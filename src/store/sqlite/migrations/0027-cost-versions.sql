@@ -1,4 +1,4 @@
--- Sums of completions by the version of the agent, too. Those from before name none.
+-- Adds the version of the agent to the sums of completions. Sums from before this migration have none.
 create table cost_of_version (
   workspace_id text not null,
   -- Days since the epoch, UTC.

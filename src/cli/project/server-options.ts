@@ -1,0 +1,22 @@
+import type { RuntimeOptions } from '../../server/runtime/options.ts'
+import { packageVersion } from '../shell/version.ts'
+import { lazyAuthority } from './lazy-authority.ts'
+import { lazyDocuments } from './lazy-documents.ts'
+import type { Project } from './project.ts'
+
+/** What every server of a project gets, whether it listens or not. */
+export const projectServerOptions = ({
+  workspace,
+  config,
+  directory,
+}: Project): Pick<
+  RuntimeOptions,
+  'workspace' | 'config' | 'configDirectory' | 'version' | 'authority' | 'documents'
+> => ({
+  workspace,
+  config,
+  configDirectory: directory,
+  version: packageVersion,
+  authority: lazyAuthority,
+  documents: lazyDocuments,
+})

@@ -1,0 +1,39 @@
+import { join } from 'node:path'
+import type { TestCase, TestModule } from 'vitest/node'
+import { expect, test } from 'vitest'
+import { summarize } from './summary.ts'
+
+const module = (state: string, tests: readonly unknown[] = []): TestModule => {
+  const made = {
+    state: () => state,
+    moduleId: join(process.cwd(), 'test/a.test.ts'),
+    children: { allTests: () => tests },
+  }
+  for (const each of tests) Object.assign(each as object, { module: made })
+  return made as unknown as TestModule
+}
+const result = (name: string, state: string, retryCount = 0, messages: readonly string[] = []) =>
+  ({
+    fullName: name,
+    result: () => ({ state, errors: messages.map((message) => ({ message })) }),
+    diagnostic: () => ({ retryCount, flaky: state === 'passed' && retryCount > 0 }),
+  }) as unknown as TestCase
+
+test('names each test that passed at a second try, with the failure before, and counts last', () => {
+  const tests = [
+    result('is quick', 'passed', 1, ['expected 900 to be less than 500\n\n+ 900']),
+    result('is right', 'passed'),
+    result('is wrong', 'failed', 1, ['no', 'no']),
+    result('needs a browser', 'skipped'),
+  ]
+  expect(summarize([module('failed', tests)], [])).toEqual([
+    'Passed at try 2: test/a.test.ts > is quick (expected 900 to be less than 500)',
+    '2 passed, 1 failed, 1 skipped',
+  ])
+})
+
+test('counts a file that fails outside its tests, and an error outside all files', () => {
+  const modules = [module('failed', [result('is right', 'passed')]), module('passed', [result('is right', 'passed')])]
+  expect(summarize(modules, [])).toEqual(['2 passed, 1 failed'])
+  expect(summarize(modules, [new Error('unhandled')])).toEqual(['2 passed, 2 failed'])
+})
