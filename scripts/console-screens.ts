@@ -1,5 +1,5 @@
 /**
- * Photographs the screens of the console, light, dark and narrow, from a server with the refund template: `npm run
+ * Photographs the screens of the console, light, dark, narrow, on a tablet and wide, from a server with the refund template: `npm run
  * screens:console`, or with names of screens. Needs Chromium, as the tests in a browser do. Also writes the picture of the
  * README.
  */
@@ -15,6 +15,8 @@ const LOOKS = [
   { name: 'light', width: 1280, height: 800, colorScheme: 'light' },
   { name: 'dark', width: 1280, height: 800, colorScheme: 'dark' },
   { name: 'narrow', width: 320, height: 720, colorScheme: 'light' },
+  { name: 'tablet', width: 768, height: 1024, colorScheme: 'light' },
+  { name: 'wide', width: 1920, height: 1080, colorScheme: 'dark' },
 ] as const
 
 async function photograph(): Promise<void> {

@@ -89,7 +89,11 @@ await other.locator('.item').first().waitFor()
 const begunAt = Date.now()
 const second = desk.start({ order: 'A-1043', amount: 190 })
 await other.waitForFunction(() => document.querySelectorAll('.item').length === 2, undefined, { polling: 'raf' })
-line('C6', 'new run to its card in another browser', Date.now() - begunAt, 'p95 150 ms after the task')
+const shownAt = Date.now()
+const tasks = await desk.operator.call('GET /tasks', { query: {} })
+const createdAt = Math.max(...tasks.items.map((task) => Date.parse(task.createdAt)))
+line('C6', 'new task to its card in another browser', shownAt - createdAt, 'p95 150 ms')
+line('C6', '  since its run was started', shownAt - begunAt, '-')
 await second
 
 await page.goto(`${url}/inbox`)

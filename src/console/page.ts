@@ -1,5 +1,4 @@
 /** Boots the page, and shows the screen of its address. */
-import { signal } from '@preact/signals'
 import { render } from 'preact'
 import { announce } from './parts/announce.ts'
 import { html, type View } from './parts/html.ts'
@@ -15,22 +14,25 @@ import { startClock } from './wire/moment.ts'
 import { address, followLinks, goTo } from './wire/navigation.ts'
 import { reportViolations } from './wire/reports.ts'
 import { findRefusal, sendOperatorRequest, signedIn } from './wire/request.ts'
+import { createSignal, useSignal } from './wire/signal.ts'
 
 export type ScreenComponent = (given: { readonly id?: string }) => View
 
 /** Path, and the screen behind it, which may be in a file that is loaded when it is opened. */
 export type ScreenTable = readonly (readonly [RegExp, () => ScreenComponent | Promise<ScreenComponent>])[]
 
-const loaded = signal(new Map<RegExp, ScreenComponent>())
+const loaded = createSignal(new Map<RegExp, ScreenComponent>())
 
 function Current({ screens }: { readonly screens: ScreenTable }): View {
+  // Drawn again with the page, which follows the address.
   const { path } = address.value
+  const screensLoaded = useSignal(loaded)
   for (const [pattern, load] of screens) {
     const match = pattern.exec(path)
     if (!match) continue
     const name = match.groups?.['id'] ?? ''
     if (isShortId(path, name)) return html`<${ShortId} key=${path} path=${path} id=${name} />`
-    const screen = loaded.value.get(pattern) ?? take(pattern, load())
+    const screen = screensLoaded.get(pattern) ?? take(pattern, load())
     const id = decodeName(name)
     if (id === undefined) break
     return screen ? html`<${screen} ...${id === '' ? {} : { id }} />` : html`<${Loading} />`
@@ -44,12 +46,15 @@ function take(pattern: RegExp, screen: ScreenComponent | Promise<ScreenComponent
   return undefined
 }
 
-const refusal = signal<string | undefined>(undefined)
+const refusal = createSignal<string | undefined>(undefined)
 
 function App({ screens }: { readonly screens: ScreenTable }): View | null {
-  if (signedIn.value === undefined) return null
-  if (!signedIn.value) return html`<${SignInScreen} problem=${refusal.value} />`
-  return html`<${Shell} path=${address.value.path === '/' ? '/inbox' : address.value.path}><${Current} screens=${screens} /></${Shell}>`
+  const isSignedIn = useSignal(signedIn)
+  const problem = useSignal(refusal)
+  const { path } = useSignal(address)
+  if (isSignedIn === undefined) return null
+  if (!isSignedIn) return html`<${SignInScreen} problem=${problem} />`
+  return html`<${Shell} path=${path === '/' ? '/inbox' : path}><${Current} screens=${screens} /></${Shell}>`
 }
 
 export async function startPage(screens: ScreenTable): Promise<void> {

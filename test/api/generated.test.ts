@@ -75,7 +75,7 @@ describe.skipIf(!hasTools)('with npm install --prefix test/api/tools --ignore-sc
       status: 0,
       output: SEEN,
     })
-  }, 120_000)
+  })
 
   test.skipIf(!hasJava || python === undefined)(
     'Python: openapi-generator (needs java, and python3 with urllib3, dateutil, six and certifi)',

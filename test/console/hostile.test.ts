@@ -125,6 +125,9 @@ describeInBrowser('a call that cannot be undone', () => {
     page.on('request', (request) => void sent.push(request.url()))
     await page.getByRole('button', { name: 'Yes, approve acme.refunds' }).click({ force: true })
     expect(await page.getByRole('button', { name: 'Yes, approve acme.refunds', disabled: true }).count()).toBe(1)
+    expect(await page.getByRole('alert').allTextContents()).toEqual([
+      'Too early: the press decided nothing. Read it, then press again.',
+    ])
     expect(sent.filter((url) => url.endsWith('/messages'))).toEqual([])
     expect(await decided()).toBe('pending')
   })

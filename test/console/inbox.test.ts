@@ -33,7 +33,10 @@ describeInBrowser('the inbox', () => {
     expect(stored!.answer!.metadata!['svc/view_digest']).toBe(view)
     expect(await page.evaluate(() => location.pathname)).toBe(`/inbox/${item!.userTaskId}`)
     expect(await page.evaluate(() => location.hash)).toBe('')
-    await desk.server.engine.waitForPause({ id: runId, sessionId: item!.sessionId } as never, AbortSignal.timeout(5000))
+    await desk.server.engine.waitForPause(
+      { id: runId, sessionId: item!.sessionId } as never,
+      AbortSignal.timeout(50_000),
+    )
   })
 
   test('counts the votes of two people in two browsers, and tells a third who decided', async () => {
@@ -175,9 +178,12 @@ describeInBrowser('the inbox', () => {
     // Effects run with the next frame.
     await page.clock.runFor(50)
     await page.getByRole('button', { name: /^Approve/, disabled: false }).waitFor()
+    const early = page.getByRole('alert')
+    expect(await early.count()).toBe(0)
     await page.keyboard.press('a')
     await page.clock.runFor(500)
     expect(await offered.count()).toBe(0)
+    expect(await early.allTextContents()).toEqual(['Too early: "a" decided nothing. Read it, then press again.'])
     // Held: it repeats.
     await page.keyboard.down('a')
     await page.keyboard.down('a')

@@ -19,12 +19,13 @@ import { goTo } from '../wire/navigation.ts'
 import { BulkDecidePanel } from './bulk-decide-panel.ts'
 import { findReviewProblem, sendTogether, viewTextOf, type BulkResult } from './bulk-decision.ts'
 import { BulkTable } from './bulk-table.ts'
+import { useSignal } from '../wire/signal.ts'
 
 export function BulkScreen({ id = '' }: { readonly id?: string }): View {
   const back = `/inbox/${id}`
   useKeys({ Escape: () => goTo(back) })
   const [reviewed, setReviewed] = useState<readonly ShownTask[] | undefined>(undefined)
-  const items = inboxState.value.value?.items
+  const items = useSignal(inboxState).value?.items
   const waiting = useMemo(() => items?.map(readInboxItem).filter(mayDecide), [items])
   useEffect(() => {
     if (reviewed !== undefined || waiting === undefined) return
@@ -55,6 +56,7 @@ function Review({
   const [picked, setPicked] = useState<ReadonlySet<string>>(() => new Set(tasks.map((task) => task.id)))
   const [results, setResults] = useState<ReadonlyMap<string, BulkResult>>(new Map())
   const [isSending, setSending] = useState(false)
+  const isLost = useSignal(connection) === 'lost'
   const seen = useRef(new Map(tasks.map((task) => [task.id, viewTextOf(task)])))
   const settle = (id: string, result: BulkResult): void => setResults((all) => new Map([...all, [id, result]]))
   // Who ticked a row meant what it said then.
@@ -101,7 +103,7 @@ function Review({
         html`<${BulkDecidePanel}
           count=${chosen.length}
           isIrreversible=${chosen.some(isIrreversibleCall)}
-          blocked=${connection.value === 'lost' ? 'The server does not answer; decide when it is back.' : undefined}
+          blocked=${isLost ? 'The server does not answer; decide when it is back.' : undefined}
           isSending=${isSending}
           onDecide=${(approved: boolean, comment: string) => void decide(approved, comment)}
         />`

@@ -5,9 +5,11 @@
 import { useEffect, useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import type { JsonObject } from '../../base/json/json.ts'
+import { describeUnopened, mustBeOpened } from '../../spec/view/card-reading.ts'
 import { outputUnderReview } from '../../spec/view/output-review.ts'
 import { findKeyArgument, presentTask } from '../../spec/view/task-card.ts'
 import type { ShownTask } from '../../spec/task.ts'
+import { announce } from '../parts/announce.ts'
 import { HoldButton, useHold } from '../parts/hold-button.ts'
 import { html, type Child, type View } from '../parts/html.ts'
 import { takeText } from '../parts/input.ts'
@@ -19,6 +21,7 @@ import { EditPanel } from './edit-panel.ts'
 import { RejectForm } from './reject-form.ts'
 import { useReading } from './use-reading.ts'
 import { ValuePanel } from './value-panel.ts'
+import { serverTime } from '../wire/moment.ts'
 
 type Mode = 'choose' | 'confirm' | 'reject' | 'edit'
 
@@ -32,17 +35,17 @@ export function DecidePanel(props: DecidePanelProps): View | null {
 function VotePanel({ task, unopened, blocked, isSending, onDecide, onLater }: DecidePanelProps): View {
   const [mode, setMode] = useState<Mode>('choose')
   const [typed, setTyped] = useState('')
-  const card = presentTask(task, Date.now())
+  const card = presentTask(task, serverTime())
   const reviewed = outputUnderReview(task)
   const [output, setOutput] = useState(reviewed ?? '')
   const fact = findKeyArgument(task.arguments)
   const isUnderstood = task.comprehensionRequired !== true || typed.trim() === String(fact?.value ?? 'yes')
-  const mustOpen = (card.isIrreversible || task.comprehensionRequired === true) && unopened > 0
+  const mustOpen = unopened > 0 && mustBeOpened(card, task)
   const why =
     blocked ??
-    (mustOpen ? `Open ${unopened === 1 ? 'the folded value' : `the ${unopened} folded values`} first.` : undefined) ??
+    (mustOpen ? describeUnopened(unopened) : undefined) ??
     (isUnderstood ? undefined : `Type ${fact ? safeText(fact.name) : '"yes"'} as the call has it.`)
-  const isRead = useReading()
+  const { isRead, early, onEarly } = useReading()
   const canApprove = mayDecide(task) && why === undefined && !isSending
   const approve = (edited?: JsonObject): void =>
     onDecide({
@@ -59,7 +62,11 @@ function VotePanel({ task, unopened, blocked, isSending, onDecide, onLater }: De
   }
   useKeys({
     a: (event) => {
-      if (event.repeat || !isRead || !canApprove || mode !== 'choose') return
+      if (mode !== 'choose' || !mayDecide(task)) return
+      if (!isRead) return onEarly(event.key)
+      if (event.repeat) return
+      if (why !== undefined) announce(why)
+      if (!canApprove) return
       if (card.isIrreversible) hold.handle.begin()
       else approve()
     },
@@ -100,6 +107,7 @@ function VotePanel({ task, unopened, blocked, isSending, onDecide, onLater }: De
       ${reviewed !== undefined && html`<label class="field"><span>Output as it should be</span><textarea rows="6" class="json" value=${output} onInput=${takeText(setOutput)} /></label>`}
       ${mayDecide(task) && html`<${Comprehension} task=${task} typed=${typed} onType=${setTyped} />`}
       ${why !== undefined && mayDecide(task) && html`<p class="why-not">${why}</p>`}
+      ${early !== undefined && html`<p class="why-not" role="alert">${early}</p>`}
       <div class="buttons">
         ${
           mayDecide(task) &&

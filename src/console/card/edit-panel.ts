@@ -28,13 +28,13 @@ export function EditPanel({
 }): View {
   const before = isJsonObject(task.arguments) ? task.arguments : {}
   const schema = useResource(`schema ${task.id}`, () => readInputSchema(task), aboutNothing)
-  const read = schema.value.value
+  const read = schema.value
   const fields = useMemo(() => fieldsOf(read?.schema, before), [read])
   const [outcome, setOutcome] = useState<FormOutcome>({ value: before, problems: {} })
   const [isShown, setShown] = useState(false)
   const changes = outcome.value ? listChanges(before, outcome.value) : []
   const isRevalidated = task.onModify !== 'accept'
-  if (read === undefined && schema.error.value === undefined)
+  if (read === undefined && schema.error === undefined)
     return html`<footer class="decide"><p class="dim">Reading the schema…</p></footer>`
   return html`
     <form

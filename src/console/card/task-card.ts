@@ -9,6 +9,7 @@ import { html, type Child, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { exactTime, now } from '../wire/moment.ts'
 import { CardValues, isFolded } from './card-values.ts'
+import { useSignal } from '../wire/signal.ts'
 
 /** Long values of the card that must be opened before what cannot be undone is approved. */
 export const foldedPlaces = ({ rows }: TaskCard): readonly string[] =>
@@ -40,7 +41,7 @@ export function TaskCardView({
   readonly links: Child
   readonly footer: Child
 }): View {
-  const card = presentTask(task, now.value)
+  const card = presentTask(task, useSignal(now))
   const isClosed = task.people?.decided !== undefined
   return html`
     <article
@@ -104,8 +105,9 @@ const URGENT_MS = 5 * 60_000
 
 function Deadline({ task, text }: { readonly task: ShownTask; readonly text: string | undefined }): View | null {
   const { expiresAt, people } = task
+  const time = useSignal(now)
   if (expiresAt === undefined || text === undefined || people?.decided !== undefined) return null
-  const isUrgent = expiresAt - now.value < URGENT_MS
+  const isUrgent = expiresAt - time < URGENT_MS
   return html`<span class="deadline ${isUrgent ? 'urgent' : ''}" title=${exactTime(expiresAt)}
     ><${Icon}
       name="clock"

@@ -1,29 +1,38 @@
-/** Whether a key can be meant for the card that is shown. The rule is the terminal's (`cli/runs/card/await-reading.ts`). */
+/** Whether a key can be meant for the card that is shown. The rule and its words are the terminal's. */
 import { useEffect, useState } from 'preact/hooks'
-import { lastDecidingKeyAt } from '../parts/keys.ts'
+import { describeEarlyKeys, untilKeysDecide } from '../../spec/view/card-reading.ts'
+import { lastDecidingKey } from '../parts/keys.ts'
 
-/** Time that a card is shown before its keys decide. */
-const READING_MS = 400
+export interface CardReading {
+  /**
+   * True once the card has been shown for a while and no deciding key was typed recently: the second key of a double press
+   * decides nothing, nor does a key that is still held.
+   */
+  readonly isRead: boolean
+  /** What is said about a key that came too early; undefined where none did. */
+  readonly early: string | undefined
+  /** For a key that came while the card was not read. */
+  readonly onEarly: (key: string) => void
+}
 
-/** A held key repeats for the first time within this time, on nearly all systems. */
-const HELD_MS = 1000
-
-/**
- * True once the card has been shown for a while and no deciding key was typed recently: the second key of a double press decides
- * nothing, nor does a key that is still held. The time starts when the component is mounted.
- */
-export function useReading(): boolean {
+/** The time starts when the component is mounted. */
+export function useReading(): CardReading {
   const [isRead, setRead] = useState(false)
+  const [early, setEarly] = useState<string | undefined>(undefined)
+  const onEarly = (key: string): void => setEarly(describeEarlyKeys([key]))
   useEffect(() => {
     const shownAt = performance.now()
+    const typed = lastDecidingKey()
+    // Typed while the card was still being read from the server.
+    if (!typed.isTaken && untilKeysDecide(-Infinity, typed.at, shownAt) > 0) onEarly(typed.key)
     let timer: ReturnType<typeof setTimeout> | undefined
     const check = (): void => {
-      const left = Math.max(shownAt + READING_MS, lastDecidingKeyAt() + HELD_MS) - performance.now()
+      const left = untilKeysDecide(shownAt, lastDecidingKey().at, performance.now())
       if (left <= 0) setRead(true)
       else timer = setTimeout(check, left)
     }
     check()
     return () => clearTimeout(timer)
   }, [])
-  return isRead
+  return { isRead, early, onEarly }
 }

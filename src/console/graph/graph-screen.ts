@@ -17,8 +17,8 @@ const MOST_DRAWN = 250
 export function GraphScreen({ id: agent = '' }: { readonly id?: string }): View {
   const version = address.value.query.get('version') ?? undefined
   const graph = useOperator('GET /graph', { query: { agent, version } }, aboutWorkspace)
-  const read = graph.value.value
-  const error = graph.error.value
+  const read = graph.value
+  const error = graph.error
   if (error?.status === 404)
     return html`<${EmptyState} icon="agents" title="There is no such agent or version." isScreen />`
   if (!read) return error ? html`<${ErrorNote} error=${error} />` : html`<${Loading} />`

@@ -29,20 +29,28 @@ const PAIR_MS = 1200
 /** Keys of a card that decide, also where no card is shown any more. */
 const DECIDING_KEYS: ReadonlySet<string> = new Set(['a', 'e', 'r'])
 
-let decidingTypedAt = Number.NEGATIVE_INFINITY
+interface DecidingKey {
+  readonly key: string
+  /** When it went down or repeated, in the time of `performance.now`. */
+  readonly at: number
+  /** False where nothing on the screen had a use for it. */
+  readonly isTaken: boolean
+}
 
-/** When a deciding key last went down or repeated, in the time of `performance.now`. */
-export const lastDecidingKeyAt = (): number => decidingTypedAt
+let decidingKey: DecidingKey = { key: '', at: Number.NEGATIVE_INFINITY, isTaken: true }
+
+export const lastDecidingKey = (): DecidingKey => decidingKey
 
 export function listenToKeys(): void {
   let first: { readonly key: string; readonly at: number } | undefined
   addEventListener('keydown', (event) => {
     // Behind a shadow root the event names its host; the path names the element.
     if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.composedPath()[0] ?? null)) return
-    if (DECIDING_KEYS.has(event.key)) decidingTypedAt = performance.now()
     const pair = first && event.timeStamp - first.at < PAIR_MS ? `${first.key} ${event.key}` : undefined
     first = undefined
     const act = (pair === undefined ? undefined : find(pair)) ?? find(event.key)
+    if (DECIDING_KEYS.has(event.key))
+      decidingKey = { key: event.key, at: performance.now(), isTaken: act !== undefined }
     if (act) {
       event.preventDefault()
       act(event)

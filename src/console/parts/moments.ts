@@ -1,19 +1,27 @@
-import { clockTime, describeAge, exactTime, now } from '../wire/moment.ts'
+import { shortDuration } from '../../base/short-text.ts'
+import { clockTime, describeAge, exactTime, now, serverTime } from '../wire/moment.ts'
 import { html, type View } from './html.ts'
+import { useSignal } from '../wire/signal.ts'
 
 /** A moment as its distance from now; exactly in the title. */
 export const Age = ({ at }: { readonly at: string | number }): View => {
   const moment = typeof at === 'number' ? at : Date.parse(at)
   return html`<time datetime=${new Date(moment).toISOString()} title=${exactTime(moment)}
-    >${describeAge(moment, now.value)}</time
+    >${describeAge(moment, useSignal(now))}</time
   >`
+}
+
+/** How long something took; counts on while it goes on. */
+export const TimeTaken = ({ from, until }: { readonly from: string; readonly until: string | null }): View => {
+  const time = useSignal(now)
+  return html`${shortDuration((until === null ? time : Date.parse(until)) - Date.parse(from))}`
 }
 
 /** A moment as the time of its day. */
 export const TimeOfDay = ({ at }: { readonly at: string | number }): View => {
   const moment = typeof at === 'number' ? at : Date.parse(at)
   return html`<time datetime=${new Date(moment).toISOString()} title=${exactTime(moment)}
-    >${clockTime(moment, Date.now())}</time
+    >${clockTime(moment, serverTime())}</time
   >`
 }
 

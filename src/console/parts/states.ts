@@ -37,4 +37,4 @@ export const Loading = ({ rows = 6 }: { readonly rows?: number }): View => html`
 
 /** What stands in the place of a value that was not read yet, or cannot be. */
 export const showUnread = ({ error }: Pick<Resource<unknown>, 'error'>, rows?: number): View =>
-  error.value ? html`<${ErrorNote} error=${error.value} />` : html`<${Loading} rows=${rows} />`
+  error ? html`<${ErrorNote} error=${error} />` : html`<${Loading} rows=${rows} />`

@@ -40,7 +40,7 @@ export function ForkForm({
   const [problem, setProblem] = useState<RequestError | undefined>(undefined)
   const [isTrying, setTrying] = useState(false)
   const step = useOperator('GET /runs/:id/step', { id: run.runId, query: { ordinal: String(at) } }, aboutNothing)
-  const { type = '', content } = step.value.value ?? {}
+  const { type = '', content } = step.value ?? {}
   const member = EDITED[type]
   const said = member && isJsonObject(content) ? content[member] : undefined
   const original = said === undefined ? undefined : textOf(said, member!)

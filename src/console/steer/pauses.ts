@@ -20,13 +20,13 @@ import { ActionForm, ReasonField } from './action-form.ts'
 export function Pauses({ agent }: { readonly agent?: string }): View {
   const [asked, setAsked] = useState<(PauseTarget & { readonly isPaused: boolean }) | undefined>(undefined)
   const read = useOperator('GET /pauses', { query: {} }, aboutWorkspace)
-  const items = (read.value.value?.items ?? []).filter((each) => agent === undefined || concerns(each, agent))
+  const items = (read.value?.items ?? []).filter((each) => agent === undefined || concerns(each, agent))
   const target: PauseTarget = agent === undefined ? { kind: 'all', name: '' } : { kind: 'agent', name: agent }
   const isPaused = items.some(({ kind, name }) => kind === target.kind && name === target.name)
   const done = (): void => setAsked(undefined)
   return html`
     <div class="pauses">
-      <${ErrorNote} error=${read.error.value} />
+      <${ErrorNote} error=${read.error} />
       ${items.map(
         (each) => html`
           <div class="note waiting pause" role="status" key=${`${each.kind} ${each.name}`}>
@@ -39,7 +39,7 @@ export function Pauses({ agent }: { readonly agent?: string }): View {
         `,
       )}
       ${
-        read.value.value &&
+        read.value &&
         !isPaused &&
         html`<button type="button" class="button small danger" onClick=${() => setAsked({ ...target, isPaused: true })}>
           <${Icon} name="stop" />${agent === undefined ? 'Stop everything' : 'Pause agent'}

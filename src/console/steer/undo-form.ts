@@ -23,7 +23,7 @@ interface UndoFormProps {
 
 export function UndoForm({ id, last, onDone }: UndoFormProps): View {
   const plan = useOperator('GET /runs/:id/undo', { id }, aboutNothing, last)
-  const { value } = plan.value
+  const { value } = plan
   if (!value) return showUnread(plan, 3)
   return html`
     <section aria-label="What can be undone">

@@ -18,7 +18,7 @@ export function VersionField({
   readonly onChange: (version: string) => void
 }): View {
   const versions = useOperator('GET /versions', { query: { agent } }, aboutWorkspace)
-  const labels = (versions.value.value?.items ?? []).map(({ versionLabel }) => versionLabel)
+  const labels = (versions.value?.items ?? []).map(({ versionLabel }) => versionLabel)
   return html`
     <label class="field"
       ><span>Version</span>

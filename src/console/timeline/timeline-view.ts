@@ -110,12 +110,14 @@ export function TimelineView({
     if (isLive && wasAtEnd.current) go(end)
   }, [end])
   wasAtEnd.current = top >= end - ROW_HEIGHT
+  // A row that comes into sight takes the elements of one that left: making new ones is most of what a scroll would cost.
+  const slots = Math.ceil(height / ROW_HEIGHT) + 2 * BEYOND + 1
   const inSight: View[] = []
   for (let number = first; number < last; number++) {
     const row = rows[number]!
     inSight.push(
       html`<${Row}
-        key=${row.ordinal}
+        key=${number % slots}
         row=${row}
         number=${number}
         isChosen=${row.ordinal === chosen}

@@ -12,6 +12,7 @@ import { Tabs } from '../parts/tabs.ts'
 import { EmptyState, showUnread } from '../parts/states.ts'
 import { address } from '../wire/navigation.ts'
 import { aboutAnySession, useOperator } from '../wire/resource.ts'
+import { serverTime } from '../wire/moment.ts'
 
 const GROUPS = [
   ['agent,model', 'By agent and model'],
@@ -32,7 +33,7 @@ export function CostsScreen(): View {
   const { query } = address.value
   const [by, days] = [query.get('by') ?? 'agent,model', query.get('days') ?? '30']
   // Of whole days.
-  const since = new Date((Math.floor(Date.now() / DAY_MS) - (Number(days) || 30)) * DAY_MS).toISOString()
+  const since = new Date((Math.floor(serverTime() / DAY_MS) - (Number(days) || 30)) * DAY_MS).toISOString()
   return html`
     <section class="screen">
       <header class="screen-head"><h1>Costs</h1></header>
@@ -47,7 +48,7 @@ export function CostsScreen(): View {
 
 function Sums({ by, since }: { readonly by: string; readonly since: string }): View {
   const costs = useOperator('GET /costs', { query: { by, since } }, aboutAnySession)
-  const read = costs.value.value
+  const read = costs.value
   if (!read) return showUnread(costs)
   if (read.items.length === 0) return html`<${EmptyState} icon="costs" title="No completion in this time." />`
   return html`
@@ -161,7 +162,7 @@ const OUTCOME_HEADS = [
 /** Waits are for people; failures are counted by their code. */
 function Outcomes({ since }: { readonly since: string }): View {
   const outcomes = useOperator('GET /outcomes', { query: { since } }, aboutAnySession)
-  const read = outcomes.value.value
+  const read = outcomes.value
   if (!read) return showUnread(outcomes)
   if (read.items.length === 0) return html`<${EmptyState} icon="runs" title="No run began in this time." />`
   return html`

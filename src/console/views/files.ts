@@ -10,12 +10,12 @@ import { useOperator } from '../wire/resource.ts'
 
 export function FilesScreen(): View {
   const files = useOperator('GET /files', { query: { take: '200' } })
-  const read = files.value.value
+  const read = files.value
   return html`
     <section class="screen">
       <header class="screen-head">
         <h1>Files</h1>
-        ${read && html`<span class="dim">${read.total.toLocaleString('en')}</span>`}
+        ${read && read.total > 0 && html`<span class="dim">${read.total.toLocaleString('en')}</span>`}
       </header>
       ${!read ? showUnread(files) : read.items.length === 0 ? html`<${EmptyState} icon="files" title="No file was uploaded yet." />` : html`<${FileTable} items=${read.items} />`}
     </section>

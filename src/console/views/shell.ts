@@ -1,5 +1,4 @@
 /** What stands around every screen: the sections, who is signed in, and whether the server answers. */
-import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import type { OperatorRoutes } from '../../spec/operator/routes.ts'
@@ -13,6 +12,7 @@ import { goTo } from '../wire/navigation.ts'
 import { sendOperatorRequest, signedIn } from '../wire/request.ts'
 import { aboutWorkspace, useOperator } from '../wire/resource.ts'
 import { HelpDialog } from './help.ts'
+import { createSignal, useSignal } from '../wire/signal.ts'
 
 interface Section {
   readonly href: string
@@ -33,11 +33,14 @@ export const SECTIONS: readonly Section[] = [
 
 type Status = OperatorRoutes['GET /status']['answer']
 
-const isHelpOpen = signal(false)
+const isHelpOpen = createSignal(false)
 
 export function Shell({ path, children }: { readonly path: string; readonly children: Child }): View {
   const status = useOperator('GET /status', {}, aboutWorkspace)
-  const mine = mineOf(inboxState.value.value?.items ?? []).length
+  const mine = mineOf(useSignal(inboxState).value?.items ?? []).length
+  const isLost = useSignal(connection) === 'lost'
+  const told = useSignal(announcement)
+  const isHelped = useSignal(isHelpOpen)
   useKeys(
     {
       ...Object.fromEntries(SECTIONS.map(({ key, href }) => [`g ${key}`, () => goTo(href)])),
@@ -79,15 +82,15 @@ export function Shell({ path, children }: { readonly path: string; readonly chil
             </a>
           `,
         )}
-        <div class="rail-foot"><${Who} status=${status.value.value} /></div>
+        <div class="rail-foot"><${Who} status=${status.value} /></div>
       </nav>
       <div class="page">
-        ${connection.value === 'lost' && html`<p class="banner" role="status"><${Icon} name="warning" />The server does not answer. What you see may be old; this page goes on when it is back.</p>`}
+        ${isLost && html`<p class="banner" role="status"><${Icon} name="warning" />The server does not answer. What you see may be old; this page goes on when it is back.</p>`}
         <main id="main" tabindex="-1">${children}</main>
       </div>
     </div>
-    <div class="unseen" role="status">${announcement.value}</div>
-    ${isHelpOpen.value && html`<${HelpDialog} onClose=${() => (isHelpOpen.value = false)} />`}
+    <div class="unseen" role="status">${told}</div>
+    ${isHelped && html`<${HelpDialog} onClose=${() => (isHelpOpen.value = false)} />`}
   `
 }
 
@@ -118,6 +121,7 @@ function skipToMain(event: Event): void {
 }
 
 function Who({ status }: { readonly status: Status | undefined }): View {
+  const health = useSignal(connection)
   const signOut = async (): Promise<void> => {
     await sendOperatorRequest('POST', '/sign-out', {})
     signedIn.value = false
@@ -125,15 +129,14 @@ function Who({ status }: { readonly status: Status | undefined }): View {
   return html`
     <details class="who">
       <summary>
-        <span class="health ${connection.value}" title=${HEALTH[connection.value]}></span>
+        <span class="health ${health}" title=${HEALTH[health]}></span>
         <span class="rail-name who-name">${safeText(status?.operator ?? '')}</span>
       </summary>
       <div class="who-more">
         <p><b>${safeText(status?.operator ?? '')}</b></p>
         <p class="dim">${status?.roles.length ? safeText(status.roles.join(', ')) : 'no roles'}</p>
         <p class="dim">
-          Workspace ${safeText(status?.workspace ?? '')} · svc ${safeText(status?.version ?? '')} ·
-          ${HEALTH[connection.value]}
+          Workspace ${safeText(status?.workspace ?? '')} · svc ${safeText(status?.version ?? '')} · ${HEALTH[health]}
         </p>
         <div class="buttons">
           <button type="button" class="button small" onClick=${switchColours}><${Icon} name="moon" />Colours</button>

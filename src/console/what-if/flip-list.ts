@@ -78,11 +78,11 @@ function OpenedFlip({
   readonly decide: DecideFlip
 }): View {
   const decided = useResource(`flip ${decision}`, () => decide(run, decision), aboutNothing)
-  const read = decided.value.value
+  const read = decided.value
   return html`
     <div class="flip-open">
       <p><a href=${`/runs/${run}?tab=why&decision=${decision}`}>Open the run</a></p>
-      ${read ? html`<${ComparisonView} decided=${read} name="With the edit" />` : decided.error.value ? html`<${ErrorNote} error=${decided.error.value} />` : html`<${Loading} rows=${3} />`}
+      ${read ? html`<${ComparisonView} decided=${read} name="With the edit" />` : decided.error ? html`<${ErrorNote} error=${decided.error} />` : html`<${Loading} rows=${3} />`}
     </div>
   `
 }

@@ -1,5 +1,5 @@
 /** What if: policies of a published version are edited, and recorded calls are decided by them. Nothing is deployed. */
-import { signal } from '@preact/signals'
+import { createSignal, useSignal } from '../wire/signal.ts'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import type { WhatIfView } from '../../spec/operator/decide.ts'
@@ -27,14 +27,14 @@ const SINCE = [
 ] as const
 
 /** Typed texts by agent, version and path, so that looking at a run in between loses nothing. */
-const drafts = signal<ReadonlyMap<string, string>>(new Map())
+const drafts = createSignal<ReadonlyMap<string, string>>(new Map())
 
 export function WhatIfScreen(): View {
   const agents = useOperator('GET /agents', {}, aboutWorkspace)
   const { query } = address.value
-  const deployed = agents.value.value?.items.filter((each) => each.deployed !== null) ?? []
+  const deployed = agents.value?.items.filter((each) => each.deployed !== null) ?? []
   const agent = query.get('agent') ?? deployed[0]?.name
-  if (!agents.value.value) return showUnread(agents)
+  if (!agents.value) return showUnread(agents)
   if (agent === undefined) return html`<${EmptyState} icon="policies" title="No agent is deployed yet." isScreen />`
   const version = query.get('version') ?? deployed.find(({ name }) => name === agent)?.deployed?.versionLabel
   return html`
@@ -73,9 +73,9 @@ export function WhatIfScreen(): View {
 
 function EditedVersion({ agent, version }: { readonly agent: string; readonly version: string }): View {
   const sources = useOperator('GET /sources', { query: { id: agent, version } }, aboutNothing)
-  const read = sources.value.value
+  const read = sources.value
   if (!read)
-    return sources.error.value
+    return sources.error
       ? html`<${EmptyState} icon="files" title="The documents of this version were not kept."
           ><p class="dim">
             Publish it again with this version of svc, or use <code>svc policy backtest --policies PATH</code>.
@@ -104,8 +104,9 @@ function EditedFile({
   readonly files: SourcesView['files']
   readonly file: SourcesView['files'][number]
 }): View {
+  const typed = useSignal(drafts)
   const keyOf = (path: string): string => `${agent}@${version}/${path}`
-  const draftOf = ({ path, text }: SourcesView['files'][number]): string => drafts.value.get(keyOf(path)) ?? text
+  const draftOf = ({ path, text }: SourcesView['files'][number]): string => typed.get(keyOf(path)) ?? text
   const text = draftOf(file)
   const [round, setRound] = useState(0)
   const [findings, setFindings] = useState<readonly WrittenFinding[]>([])

@@ -5,7 +5,7 @@ export interface EventLine {
   readonly number: number
   readonly at: string
   readonly subject: string
-  /** The beginning of its data as JSON: an event may be as large as what it tells of. */
+  /** The beginning of its data as JSON, without the ids of the run: an event may be as large as what it tells of. */
   readonly data: string
 }
 
@@ -15,6 +15,12 @@ const MAX_CHARACTERS = 16 * 1024 * 1024
 const SHOWN_CHARACTERS = 300
 /** Silence after which nothing more is stored. */
 const QUIET_MS = 300
+
+/** Without what all events of the run repeat; those of its sub-agent runs name theirs. */
+const textOf = (data: object, runId: string): string =>
+  JSON.stringify(
+    Object.fromEntries(Object.entries(data).filter(([name, value]) => name !== 'sessionId' && value !== runId)),
+  )
 
 /** Reads what is stored now; a later change is another reading. */
 export function readEvents(runId: string): Promise<readonly EventLine[]> {
@@ -34,7 +40,7 @@ export function readEvents(runId: string): Promise<readonly EventLine[]> {
       // Text as it arrives has no number: its step follows.
       if (lastEventId === '' || events.at(-1)?.number === Number(lastEventId)) return
       const { ts: at, subject, data } = JSON.parse(text) as StreamEvent
-      events.push({ number: Number(lastEventId), at, subject, data: JSON.stringify(data).slice(0, SHOWN_CHARACTERS) })
+      events.push({ number: Number(lastEventId), at, subject, data: textOf(data, runId).slice(0, SHOWN_CHARACTERS) })
       characters += text.length
       if (events.length >= MAX_EVENTS || characters >= MAX_CHARACTERS) end()
     })

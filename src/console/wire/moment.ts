@@ -1,11 +1,32 @@
 /** The time that screens show, and how they say it. */
-import { signal } from '@preact/signals'
+import { createSignal } from './signal.ts'
 import { shortDuration } from '../../base/short-text.ts'
 
-/** Moves once a second. */
-export const now = signal(Date.now())
+/** How far the server's clock is ahead of this device's, whose clock may be set wrong: what is shown happened at the server. */
+let aheadMs = 0
 
-export const startClock = (): void => void setInterval(() => (now.value = Date.now()), 1000)
+/** An answer that took longer says too little about the server's clock. */
+const PROMPT_MS = 1000
+/** The header has no milliseconds: a deadline shows rather too soon than too late. */
+const HEADER_MS = 1000
+/** A smaller difference is that of the header and of the way. */
+const SAME_MS = 3000
+
+export const serverTime = (): number => Date.now() + aheadMs
+
+/** @param date of the server, in the head of an answer @param askedAt by this device */
+export function compareClocks(date: string | null, askedAt: number): void {
+  const here = Date.now()
+  const difference = Date.parse(date ?? '') + HEADER_MS - here
+  if (Number.isNaN(difference) || here - askedAt > PROMPT_MS) return
+  aheadMs = Math.abs(difference) > SAME_MS ? difference : 0
+  if (Math.abs(now.value - serverTime()) > SAME_MS) now.value = serverTime()
+}
+
+/** The time of the server; moves once a second. */
+export const now = createSignal(serverTime())
+
+export const startClock = (): void => void setInterval(() => (now.value = serverTime()), 1000)
 
 /** `3m ago`, `in 2h`, `just now`. */
 export function describeAge(at: number, from: number): string {

@@ -1,5 +1,6 @@
 /** Requests to the operator routes, of the origin that served the page. */
-import { signal } from '@preact/signals'
+import { compareClocks } from './moment.ts'
+import { createSignal } from './signal.ts'
 import type { ErrorBody } from '../../spec/api.ts'
 import type { FileView } from '../../spec/operator/runs.ts'
 import type { OperatorRoutes } from '../../spec/operator/routes.ts'
@@ -36,7 +37,7 @@ export async function findRefusal(act: () => Promise<unknown>): Promise<RequestE
 }
 
 /** False once the server has said that nobody is signed in here. */
-export const signedIn = signal<boolean | undefined>(undefined)
+export const signedIn = createSignal<boolean | undefined>(undefined)
 
 export async function callOperator<R extends ConsoleRoute>(
   route: R,
@@ -82,8 +83,10 @@ async function fetchOk(method: string, path: string, body?: unknown): Promise<Re
     ...(method !== 'GET' && { 'content-type': isFile ? 'application/octet-stream' : 'application/json' }),
   }
   const init = { method, headers, ...(body !== undefined && { body: isFile ? body : JSON.stringify(body) }) }
+  const askedAt = Date.now()
   const response = await fetch(path, init).catch(() => undefined)
   if (!response) throw new RequestError(0, 'no_server', 'The server does not answer.')
+  compareClocks(response.headers.get('date'), askedAt)
   if (response.ok) return response
   const answer: unknown = await response.json().catch(() => undefined)
   const { error = response.statusText, code = '' } = (answer ?? {}) as Partial<ErrorBody>

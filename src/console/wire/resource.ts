@@ -1,39 +1,42 @@
 /** A value of the server that a screen shows, read again when a hint says that it may have changed. */
-import { signal, type ReadonlySignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { LiveHint } from '../../spec/operator/inbox.ts'
 import { onHint } from './live.ts'
 import type { OperatorRoutes } from '../../spec/operator/routes.ts'
 import { callOperator, findRefusal, type ConsoleRoute, type RequestError, type RouteInput } from './request.ts'
+import { createSignal, useSignal } from './signal.ts'
 
 export interface Resource<T> {
   /** Undefined until it was read. Stays while a later read fails. */
-  readonly value: ReadonlySignal<T | undefined>
-  readonly error: ReadonlySignal<RequestError | undefined>
-  /** Reads again. Calls meanwhile are one read more. */
-  reload(): Promise<void>
+  readonly value: T | undefined
+  readonly error: RequestError | undefined
+  /** Reads again. Calls meanwhile are one read more. @returns what is known then */
+  reload(): Promise<T | undefined>
 }
 
-function createResource<T>(load: () => Promise<T>): Resource<T> {
-  const value = signal<T | undefined>(undefined)
-  const error = signal<RequestError | undefined>(undefined)
-  let reading: Promise<void> | undefined
+interface Reading<T> {
+  readonly value?: T
+  readonly error?: RequestError
+}
+
+function createReader<T>(load: () => Promise<T>) {
+  const state = createSignal<Reading<T>>({})
+  let reading: Promise<T | undefined> | undefined
   let isAsked = false
-  const read = async (): Promise<void> => {
+  const read = async (): Promise<T | undefined> => {
     do {
       isAsked = false
-      error.value = await findRefusal(async () => (value.value = await load()))
+      const error = await findRefusal(async () => (state.value = { value: await load() }))
+      if (error) state.value = { ...state.value, error }
     } while (isAsked)
+    return state.value.value
   }
-  return {
-    value,
-    error,
-    reload() {
-      isAsked = true
-      reading ??= read().finally(() => (reading = undefined))
-      return reading
-    },
+  const reload = (): Promise<T | undefined> => {
+    isAsked = true
+    reading ??= read().finally(() => (reading = undefined))
+    return reading
   }
+  return { state, reload }
 }
 
 /**
@@ -49,16 +52,17 @@ export function useResource<T>(
 ): Resource<T> {
   const latest = useRef(load)
   latest.current = load
-  const resource = useMemo(() => createResource(() => latest.current()), [key])
-  useEffect(() => void resource.reload(), [resource, stage])
+  const reader = useMemo(() => createReader(() => latest.current()), [key])
+  const { value, error } = useSignal(reader.state)
+  useEffect(() => void reader.reload(), [reader, stage])
   useEffect(
     () =>
       onHint((hint) => {
-        if (concerns(hint)) void resource.reload()
+        if (concerns(hint)) void reader.reload()
       }),
-    [resource],
+    [reader],
   )
-  return resource
+  return { value, error, reload: reader.reload }
 }
 
 /** What a route answers. */

@@ -1,6 +1,7 @@
 /**
  * GET /live: tells a reader that something changed, so that it reads again. A hint carries no data and may be superfluous;
- * changes in quick succession share one hint. Source: console, 4.3.
+ * the first change is told at once, those
+ * in quick succession after it share one hint. Source: console, 4.3.
  */
 import type { LiveHint } from '../../spec/operator/inbox.ts'
 import type { HttpReply } from '../http/reply.ts'
@@ -10,7 +11,7 @@ import type { ReaderGrants } from '../runtime/readers.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorAction } from './people/act.ts'
 
-/** Changes within this time are one hint. */
+/** Least time between two hints: what changes meanwhile is one hint. */
 const TOGETHER_MS = 40
 const HEARTBEAT_MS = 15_000
 /** Beyond, a hint says that anything may have changed. */
@@ -29,20 +30,22 @@ function liveReply(services: ServerServices, grants: ReaderGrants, endsAt: numbe
       let workspace = true
       let timer: NodeJS.Timeout | undefined
       let sent = 0
+      let sentAt = 0
       const send = (text: string): void => controller.enqueue(encoder.encode(text))
       const flush = (): void => {
         timer = undefined
         // A slow reader gets one hint for everything it missed.
-        if (sent > 0 && (controller.desiredSize ?? 0) <= 0) return schedule()
+        if (sent > 0 && (controller.desiredSize ?? 0) <= 0) return schedule(TOGETHER_MS)
         sent++
+        sentAt = clock.monotonic()
         const hint: LiveHint =
           sessions.size > MAX_NAMED ? { sessions: 'any', workspace } : { sessions: [...sessions], workspace }
         sessions.clear()
         workspace = false
         send(`data: ${JSON.stringify(hint)}\n\n`)
       }
-      const schedule = (): void => {
-        timer ??= setTimeout(flush, TOGETHER_MS)
+      const schedule = (ms = Math.max(0, sentAt + TOGETHER_MS - clock.monotonic())): void => {
+        timer ??= setTimeout(flush, ms)
         timer.unref()
       }
       const stops = [

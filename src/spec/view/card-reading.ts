@@ -19,7 +19,11 @@ export const untilKeysDecide = (shownAt: number, typedAt: number, now: number): 
 
 /** Said beside the keys where some came earlier than that. Not escaped. */
 export const describeEarlyKeys = (keys: readonly string[]): string =>
-  `Too early: ${keys.map((key) => `"${key}"`).join(', ')} decided nothing. Read it, then press again.`
+  describeEarlyPress(keys.map((key) => `"${key}"`).join(', '))
+
+/** @param what was pressed */
+export const describeEarlyPress = (what: string): string =>
+  `Too early: ${what} decided nothing. Read it, then press again.`
 
 /** True where an approval needs every folded value opened: nobody approves what was not shown whole. */
 export const mustBeOpened = (

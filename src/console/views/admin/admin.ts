@@ -9,7 +9,7 @@ import { Age } from '../../parts/moments.ts'
 import { EmptyState, showUnread } from '../../parts/states.ts'
 import { Table } from '../../parts/table.ts'
 import { Tabs } from '../../parts/tabs.ts'
-import { exactTime } from '../../wire/moment.ts'
+import { exactTime, serverTime } from '../../wire/moment.ts'
 import { address } from '../../wire/navigation.ts'
 import { callOperator } from '../../wire/request.ts'
 import { aboutWorkspace, useOperator } from '../../wire/resource.ts'
@@ -40,7 +40,7 @@ export function AdminScreen(): View {
 
 function KeysTab(): View {
   const keys = useOperator('GET /keys', {}, aboutWorkspace)
-  const items = keys.value.value?.items
+  const items = keys.value?.items
   if (!items) return showUnread(keys)
   if (items.length === 0)
     return html`<${EmptyState} icon="admin" title="No key was made yet."><p class="dim"><code>svc keys create</code> makes one and shows its secret once.</p></${EmptyState}>`
@@ -83,14 +83,14 @@ const describeKey = (key: KeyView | OperatorKeyView): View =>
 
 function stateOf({ revokedAt, expiresAt }: KeyView | OperatorKeyView): View {
   if (revokedAt !== null) return html`<${Badge} tone="bad" icon="cross" text="revoked" />`
-  if (expiresAt !== null && Date.parse(expiresAt) <= Date.now())
+  if (expiresAt !== null && Date.parse(expiresAt) <= serverTime())
     return html`<${Badge} tone="bad" icon="clock" text="expired" />`
   return html`<${Badge} tone="ok" icon="check" text="valid" />`
 }
 
 function TriggersTab(): View {
   const triggers = useOperator('GET /triggers', {}, aboutWorkspace)
-  const items = triggers.value.value?.items
+  const items = triggers.value?.items
   if (!items) return showUnread(triggers)
   if (items.length === 0)
     return html`<${EmptyState} icon="clock" title="No trigger was made yet."><p class="dim"><code>svc triggers create</code> makes one.</p></${EmptyState}>`
@@ -139,7 +139,7 @@ const SECRET_STATES = {
 /** Whether the server has what its agents need. No value is ever sent. */
 function SecretsTab(): View {
   const secrets = useOperator('GET /secrets', {}, aboutWorkspace)
-  const items = secrets.value.value?.items
+  const items = secrets.value?.items
   if (!items) return showUnread(secrets)
   if (items.length === 0) return html`<${EmptyState} icon="admin" title="No deployed agent names a secret." />`
   return html`
@@ -161,7 +161,7 @@ function SecretsTab(): View {
 
 function SessionsTab(): View {
   const sessions = useOperator('GET /console/sessions', {}, aboutWorkspace)
-  const items = sessions.value.value?.items
+  const items = sessions.value?.items
   if (!items) return showUnread(sessions)
   return html`
     <${Table} label="Browsers" heads=${['Operator', 'Browser', 'Signed in', 'Last used', '']}>

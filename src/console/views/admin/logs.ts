@@ -9,6 +9,7 @@ import { EmptyState, ErrorNote, Loading } from '../../parts/states.ts'
 import { address } from '../../wire/navigation.ts'
 import { RequestError, sendText } from '../../wire/request.ts'
 import { useResource } from '../../wire/resource.ts'
+import { serverTime } from '../../wire/moment.ts'
 
 const LEVELS = ['info', 'warn', 'error'].map((level) => [level, level] as const)
 const TONES: Readonly<Record<string, Tone>> = { warn: 'waiting', error: 'bad', debug: 'quiet' }
@@ -20,15 +21,15 @@ const SINCE_MS = 6 * 3_600_000
 export function LogTab(): View {
   const level = address.value.query.get('level') ?? 'info'
   const log = useResource(`log ${level}`, () => readLog(level))
-  const lines = log.value.value
+  const lines = log.value
   return html`
     <div class="filters">
       <${Tabs} label="Least level" name="level" tabs=${LEVELS} />
     </div>
-    <${ErrorNote} error=${log.error.value} />
+    <${ErrorNote} error=${log.error} />
     ${
       lines === undefined
-        ? !log.error.value && html`<${Loading} />`
+        ? !log.error && html`<${Loading} />`
         : lines.length === 0
           ? html`<${EmptyState} icon="runs" title="No line of this level in the last six hours." />`
           : html`
@@ -41,7 +42,7 @@ export function LogTab(): View {
 }
 
 async function readLog(level: string): Promise<readonly JsonObject[]> {
-  const since = new Date(Date.now() - SINCE_MS).toISOString()
+  const since = new Date(serverTime() - SINCE_MS).toISOString()
   const text = await sendText(`/logs?${new URLSearchParams({ level, since })}`)
   return text
     .split('\n')

@@ -19,7 +19,7 @@ const LITTLE_BYTES = 1024 ** 3
 export function ServerTab(): View {
   const status = useOperator('GET /status')
   const workers = useOperator('GET /workers')
-  const read = status.value.value
+  const read = status.value
   if (!read) return showUnread(status, 3)
   const { storage } = read
   const facts: readonly Fact[] = [
@@ -38,7 +38,7 @@ export function ServerTab(): View {
     ${storage.freeBytes !== null && storage.freeBytes < LITTLE_BYTES && html`<p class="note bad"><${Icon} name="warning" /><span>The disk of the data directory is almost full: ${formatBytes(storage.freeBytes)} are free.</span></p>`}
     <${Facts} facts=${facts} />
     <h2 class="section">Server processes</h2>
-    ${workers.value.value ? html`<${WorkerTable} items=${workers.value.value.items} />` : showUnread(workers, 2)}
+    ${workers.value ? html`<${WorkerTable} items=${workers.value.items} />` : showUnread(workers, 2)}
   `
 }
 

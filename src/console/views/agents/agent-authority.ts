@@ -11,8 +11,8 @@ import { aboutNothing, useOperator } from '../../wire/resource.ts'
 export function AuthorityMatrix({ name, version }: { readonly name: string; readonly version: string }): View {
   const matrix = useOperator('GET /matrix', { query: { agent: name, version } }, aboutNothing)
   const snapshot = useOperator('GET /snapshot', { query: { agent: name, version } }, aboutNothing)
-  const rows = matrix.value.value?.items
-  const read = snapshot.value.value
+  const rows = matrix.value?.items
+  const read = snapshot.value
   return html`
     <h2 class="section">What ${safeText(version)} may do</h2>
     ${

@@ -34,8 +34,8 @@ export function DeployForm({
       ? await callOperator('GET /difference', { query: { agent: name, from: from.versionLabel, to: to.versionLabel } })
       : undefined,
   )
-  const widens = difference.value.value?.widens === true
-  const isRead = from === undefined || difference.value.value !== undefined || difference.error.value !== undefined
+  const widens = difference.value?.widens === true
+  const isRead = from === undefined || difference.value !== undefined || difference.error !== undefined
   const deploy = async (): Promise<void> => {
     await callOperator('POST /deploy', {
       body: { agent: name, version: to.versionLabel, message: message.trim(), ...(to.yanked && { allowYanked: true }) },
@@ -53,8 +53,8 @@ export function DeployForm({
       onDone=${onDone}
     >
       ${to.yanked && html`<p class="note bad"><${Icon} name="warning" /><span>This version is yanked${to.yankReason ? `: ${safeText(to.yankReason)}` : ''}.</span></p>`}
-      <${ErrorNote} error=${difference.error.value} />
-      ${difference.value.value && html`<${ChangeList} changes=${difference.value.value.changes} />`}
+      <${ErrorNote} error=${difference.error} />
+      ${difference.value && html`<${ChangeList} changes=${difference.value.changes} />`}
       ${widens && html`<label class="switch"><input type="checkbox" checked=${isUnderstood} onChange=${() => setUnderstood(!isUnderstood)} /><span>It may do more than before, and that is intended.</span></label>`}
       <label class="field"
         ><span>Why</span
@@ -79,7 +79,7 @@ export function Difference({
   readonly to: string
 }): View {
   const difference = useOperator('GET /difference', { query: { agent: name, from, to } }, aboutNothing)
-  const read = difference.value.value
+  const read = difference.value
   return html`
     <header class="screen-head section">
       <h2>From ${safeText(from)} to ${safeText(to)}</h2>
@@ -95,7 +95,7 @@ export function Difference({
 /** Who made which version the active one, and why. */
 export function DeploymentHistory({ name }: { readonly name: string }): View | null {
   const deployments = useOperator('GET /deployments', { query: { agent: name } }, aboutWorkspace)
-  const items = deployments.value.value?.items ?? []
+  const items = deployments.value?.items ?? []
   if (items.length === 0) return null
   return html`
     <h2 class="section">Deployments</h2>

@@ -17,8 +17,8 @@ import { DeployForm, DeploymentHistory, Difference } from './agent-deploy.ts'
 export function AgentScreen({ id: name = '' }: { readonly id?: string }): View {
   const versions = useOperator('GET /versions', { query: { agent: name } }, aboutWorkspace)
   const { query } = address.value
-  const items = versions.value.value?.items
-  if (versions.error.value?.status === 404)
+  const items = versions.value?.items
+  if (versions.error?.status === 404)
     return html`<${EmptyState} icon="agents" title="There is no such agent." isScreen />`
   if (!items) return showUnread(versions)
   const deployed = items.find((each) => each.deployed)

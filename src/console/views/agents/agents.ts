@@ -11,15 +11,15 @@ export const hrefOfAgent = (name: string): string => `/agents/${encodeURICompone
 
 export function AgentsScreen(): View {
   const agents = useOperator('GET /agents', { query: { usage: 'true' } })
-  const items = agents.value.value?.items
+  const items = agents.value?.items
   return html`
     <section class="screen">
       <header class="screen-head"><h1>Agents</h1></header>
       <${Pauses} />
-      <${ErrorNote} error=${agents.error.value} />
+      <${ErrorNote} error=${agents.error} />
       ${
         items === undefined
-          ? !agents.error.value && html`<${Loading} />`
+          ? !agents.error && html`<${Loading} />`
           : items.length === 0
             ? html`<${EmptyState} icon="agents" title="No agent is published."><p class="dim"><code>svc publish --deploy</code> publishes one.</p></${EmptyState}>`
             : html`

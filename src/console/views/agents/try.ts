@@ -23,8 +23,8 @@ import { StartForm } from './start-form.ts'
 
 export function TryScreen({ id: name = '' }: { readonly id?: string }): View {
   const versions = useOperator('GET /versions', { query: { agent: name } }, aboutWorkspace)
-  const items = versions.value.value?.items
-  if (versions.error.value?.status === 404)
+  const items = versions.value?.items
+  if (versions.error?.status === 404)
     return html`<${EmptyState} icon="agents" title="There is no such agent." isScreen />`
   if (!items) return showUnread(versions)
   const asked = address.value.query.get('version')
@@ -69,9 +69,9 @@ function TryVersion({
           }),
     after === null ? aboutNothing : aboutAnySession,
   )
-  const written = snapshot.value.value
+  const written = snapshot.value
   if (!written) return showUnread(snapshot)
-  const [read, error] = [given.value.value, given.error.value]
+  const [read, error] = [given.value, given.error]
   const continued = after === null ? undefined : read?.session
   const obstacle = continued && obstacleOf(continued)
   // Without the session of `after` nothing is offered: it would start another one.
@@ -96,7 +96,7 @@ function TryVersion({
           />`
         }
         ${
-          status.value.value?.isDevelopment &&
+          status.value?.isDevelopment &&
           !continued &&
           html`<label class="choice-of"
             ><span class="dim">Model </span

@@ -23,6 +23,7 @@ import { callOperator } from '../../wire/request.ts'
 import { aboutAnySession, useResource } from '../../wire/resource.ts'
 import { inboxState, mineOf } from '../../wire/inbox-count.ts'
 import { TaskScreen } from './task.ts'
+import { useSignal } from '../../wire/signal.ts'
 
 const TABS = [
   ['mine', 'Mine'],
@@ -37,7 +38,8 @@ export function InboxScreen({ id }: { readonly id?: string }): View {
     async () => (tab === 'decided' ? (await callOperator('GET /tasks', { query: { all: 'true' } })).items : []),
     aboutAnySession,
   )
-  const items = itemsOf(tab, inboxState.value.value?.items, decided.value.value)
+  const waiting = useSignal(inboxState)
+  const items = itemsOf(tab, waiting.value?.items, decided.value)
   const chosen = id ?? undefined
   const at = items?.findIndex(({ userTaskId }) => userTaskId === chosen) ?? -1
   const open = (index: number): void => {
@@ -67,7 +69,7 @@ export function InboxScreen({ id }: { readonly id?: string }): View {
             )}
           </nav>
         </header>
-        <${ErrorNote} error=${inboxState.value.error} />
+        <${ErrorNote} error=${waiting.error} />
         ${
           items === undefined
             ? html`<${Loading} />`
@@ -168,7 +170,7 @@ function TaskItem({
 }
 
 function DeadlineBar({ from, until }: { readonly from: number; readonly until: number }): View {
-  const left = Math.max(0, Math.min(1, (until - now.value) / Math.max(1, until - from)))
+  const left = Math.max(0, Math.min(1, (until - useSignal(now)) / Math.max(1, until - from)))
   return html`<span class="deadline-bar ${left < 0.2 ? 'urgent' : ''}" aria-hidden="true"
     ><span style=${{ width: `${left * 100}%` }}></span
   ></span>`

@@ -5,6 +5,7 @@ import type { TaskDecision } from '../../../client/index.ts'
 import { describeDecided, describeMissing, describeSubject, presentTask } from '../../../spec/view/task-card.ts'
 import { readInboxItem } from '../../../spec/view/task-content.ts'
 import type { ShownTask } from '../../../spec/task.ts'
+import type { InboxItem } from '../../../spec/operator/inbox.ts'
 import { listSimilar } from '../../../spec/view/bulk-review.ts'
 import { ClaimLink } from '../../card/claim-link.ts'
 import { DecidePanel } from '../../card/decide-panel.ts'
@@ -23,6 +24,7 @@ import { goTo } from '../../wire/navigation.ts'
 import { callOperator, RequestError } from '../../wire/request.ts'
 import { aboutAnySession, aboutNothing, useOperator, useResource } from '../../wire/resource.ts'
 import { ReplyPanel } from '../runs/reply.ts'
+import { useSignal } from '../../wire/signal.ts'
 
 interface Notice {
   readonly tone: 'ok' | 'bad' | 'waiting'
@@ -45,7 +47,9 @@ export function TaskScreen({
     () => callOperator('GET /tasks/:id', { id }),
     (hint) => !isReply.current && aboutAnySession(hint),
   )
-  const read = item.value.value
+  const read = item.value
+  const waiting = useSignal(inboxState).value?.items
+  const isLost = useSignal(connection) === 'lost'
   // The same task keeps its shape: its digest is computed once, and what was typed stays.
   const text = read && JSON.stringify(read)
   const task = useMemo(() => read && readInboxItem(read), [text])
@@ -55,7 +59,7 @@ export function TaskScreen({
   const [notice, setNotice] = useState<Notice | undefined>(undefined)
   const seen = useRef<string | undefined>(undefined)
   const [changes, setChanges] = useState(0)
-  const similar = task && isOpen(task) ? countSimilar(task) : 0
+  const similar = task && isOpen(task) ? countSimilar(task, waiting ?? []) : 0
   const together = `/inbox/${id}/similar`
   const reviewTogether = (): void =>
     similar > 0
@@ -83,11 +87,10 @@ export function TaskScreen({
   }, [task])
 
   // Also where it was shown a moment ago.
-  if (item.error.value?.status === 404 && !isReply.current)
+  if (item.error?.status === 404 && !isReply.current)
     return html`<${EmptyState} icon="cross" title="There is no such task any more." />`
   if (!task) return showUnread(item)
   isReply.current = task.kind === 'reply'
-  const waiting = inboxState.value.value?.items
   if (isReply.current && waiting && !waiting.some(({ userTaskId }) => userTaskId === id))
     return html`<${EmptyState} icon="check" title="The run goes on."><p><a href=${`/runs/${task.runId}`}>Open the run</a></p></${EmptyState}>`
   const decide = async (decision: TaskDecision): Promise<void> => {
@@ -96,9 +99,9 @@ export function TaskScreen({
     setNotice(undefined)
     try {
       const accepted = await sendDecision(task, digest, decision)
-      await item.reload()
+      const answered = await item.reload()
       hintAll()
-      const now = item.value.value && readInboxItem(item.value.value)
+      const now = answered && readInboxItem(answered)
       const said = accepted.error === undefined ? describeEnd(now, decision) : refusalOf(now, accepted.error)
       setNotice(said)
       announce(said.text)
@@ -120,7 +123,7 @@ export function TaskScreen({
             key=${changes}
             task=${task}
             unopened=${unopened}
-            blocked=${blockedBy(digest)}
+            blocked=${blockedBy(digest, isLost)}
             isSending=${isSending || digest === undefined}
             onDecide=${(decision: TaskDecision) => void decide(decision)}
             onLater=${onLater}
@@ -153,13 +156,13 @@ export function TaskScreen({
 const isOpen = ({ status, people }: ShownTask): boolean => status === 'pending' && people?.decided === undefined
 
 /** Other tasks that ask the same, and that whoever looks may decide. */
-function countSimilar(task: ShownTask): number {
-  const others = (inboxState.value.value?.items ?? []).map(readInboxItem).filter(mayDecide)
+function countSimilar(task: ShownTask, waiting: readonly InboxItem[]): number {
+  const others = waiting.map(readInboxItem).filter(mayDecide)
   return listSimilar(task, others).length - 1
 }
 
-const blockedBy = (digest: ShownDigest | undefined): string | undefined =>
-  connection.value === 'lost'
+const blockedBy = (digest: ShownDigest | undefined, isLost: boolean): string | undefined =>
+  isLost
     ? 'The server does not answer; decide when it is back.'
     : digest?.isIntact === false
       ? 'The arguments are not those that their digest names. Nothing can be decided here.'
@@ -188,7 +191,7 @@ const endSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `
 /** What people decided about the same tool before. */
 function SimilarTasks({ id }: { readonly id: string }): View | null {
   const similar = useOperator('GET /tasks/:id/similar', { id }, aboutNothing)
-  const items = similar.value.value?.items ?? []
+  const items = similar.value?.items ?? []
   if (items.length === 0) return null
   return html`
     <section class="similar">

@@ -1,7 +1,7 @@
 /** What can be done about a run: end it, let it go on, repeat it, and take it elsewhere as a command. */
 import { useState } from 'preact/hooks'
 import { shortId } from '../../../base/short-text.ts'
-import type { RunHold } from '../../../spec/hold.ts'
+import type { RunStatusBody } from '../../../spec/api.ts'
 import type { OutlineRun } from '../../../spec/operator/runs.ts'
 import { announce } from '../../parts/announce.ts'
 import { html, type View } from '../../parts/html.ts'
@@ -30,35 +30,39 @@ interface RunActionsProps {
   readonly run: OutlineRun
   /** Number of its last step that is known. */
   readonly last: number
-  readonly hold: RunHold | undefined
+  /** Undefined until it was read. */
+  readonly status: RunStatusBody | undefined
 }
 
-export function RunActions({ run, last, hold }: RunActionsProps): View {
+export function RunActions({ run, last, status }: RunActionsProps): View {
   const [asked, setAsked] = useState<Asked | undefined>(undefined)
   const { query } = address.value
   const forked = query.has('fork') ? Number(query.get('fork')) : undefined
   const isOpen = run.finishedAt === null
-  const isRoot = run.parentRunId === null
+  const { hold, erasedAt } = status ?? {}
+  // What was erased can only be looked at.
+  const isErased = erasedAt !== undefined
+  const mayRepeat = run.parentRunId === null && !isErased
   const mayResume =
-    isRoot && (isOpen ? hold !== undefined && !ENDS_OTHERWISE.has(hold.reason) : run.status !== 'Completed')
-  const isOffered = run.status === 'Failed' || run.status === 'Cancelled'
+    mayRepeat && (isOpen ? hold !== undefined && !ENDS_OTHERWISE.has(hold.reason) : run.status !== 'Completed')
+  const isOffered = status && !isErased && (run.status === 'Failed' || run.status === 'Cancelled')
   const { undoable = 0 } =
     useResource(
       `undo offer ${run.runId} ${isOffered ? last : ''}`,
       async () => (isOffered ? callOperator('GET /runs/:id/undo', { id: run.runId }) : undefined),
       aboutNothing,
-    ).value.value ?? {}
+    ).value ?? {}
   const ask = (what: Asked) => () => setAsked(what)
   const done = (): void => setAsked(undefined)
   return html`
     <div class="run-actions buttons">
       <${CopyMenu} run=${run} />
       ${mayResume && html`<button type="button" class="button small" onClick=${ask('resume')}><${Icon} name="try" />Resume</button>`}
-      ${isRoot && html`<a class="button small" href=${`/try/${encodeURIComponent(run.agent)}?like=${run.runId}`}>Start like this</a>`}
-      ${!isOpen && isRoot && html`<a class="button small" href=${`/try/${encodeURIComponent(run.agent)}?after=${run.runId}`}>Go on with this conversation</a>`}
-      ${!isOpen && isRoot && html`<button type="button" class="button small" onClick=${ask('retry')}><${Icon} name="runs" />Run again</button>`}
+      ${mayRepeat && html`<a class="button small" href=${`/try/${encodeURIComponent(run.agent)}?like=${run.runId}`}>Start like this</a>`}
+      ${!isOpen && mayRepeat && html`<a class="button small" href=${`/try/${encodeURIComponent(run.agent)}?after=${run.runId}`}>Follow up</a>`}
+      ${!isOpen && mayRepeat && html`<button type="button" class="button small" onClick=${ask('retry')}><${Icon} name="runs" />Run again</button>`}
       ${isOpen && html`<button type="button" class="button small danger" onClick=${ask('cancel')}><${Icon} name="stop" />Cancel run</button>`}
-      ${!isOpen && html`<button type="button" class="button small" onClick=${ask('undo')}>Undo…</button>`}
+      ${!isOpen && !isErased && html`<button type="button" class="button small" onClick=${ask('undo')}>Undo…</button>`}
     </div>
     ${undoable > 0 && asked === undefined && html`<p class="note waiting"><${Icon} name="warning" /><span>${undoable === 1 ? 'A call' : `${undoable} calls`} that this run made can be undone.</span></p>`}
     ${asked === 'undo' && !isOpen && html`<${UndoForm} id=${run.runId} last=${last} onDone=${done} />`}

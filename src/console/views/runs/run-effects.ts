@@ -13,7 +13,7 @@ import { aboutNothing, useOperator } from '../../wire/resource.ts'
 
 export function EffectsTab({ id, last }: { readonly id: string; readonly last: number }): View {
   const calls = useOperator('GET /runs/:id/calls', { id }, aboutNothing, last)
-  const items = calls.value.value?.items
+  const items = calls.value?.items
   if (!items) return showUnread(calls, 3)
   if (items.length === 0) return html`<${EmptyState} icon="tool" title="No call was made yet." />`
   return html`
@@ -47,10 +47,10 @@ function CallRow({ call }: { readonly call: CallView }): View {
         ${undoneBy && html`<a class="sub" href=${`/runs/${undoneBy.runId}`}>${safeText(describeUndoing(undoneBy))}</a>`}
       </td>
       <td class="num">${attempts}</td>
-      <td class="key">
+      <td class="key" data-head="Effect key">
         ${effect ? html`<code>${safeText(effect.key)}</code><span class="sub">${effect.holds ? 'held' : 'given back'}, ${safeText(effect.outcome.replaceAll('_', ' '))}</span>` : html`<span class="dim">none</span>`}
       </td>
-      <td class="key"><code class="dim">${safeText(idempotencyKey)}</code></td>
+      <td class="key" data-head="Idempotency key"><code class="dim">${safeText(idempotencyKey)}</code></td>
       <td class="when"><${TimeOfDay} at=${at} /></td>
     </tr>
   `

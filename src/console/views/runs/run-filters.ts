@@ -28,7 +28,7 @@ export function RunFacets(): View {
     aboutWorkspace,
   )
   const triggers = useOperator('GET /triggers', {}, aboutWorkspace)
-  const names = (triggers.value.value?.items ?? [])
+  const names = (triggers.value?.items ?? [])
     .filter((each) => agent === '' || each.agent === agent)
     .map(({ name }) => name)
   return html`
@@ -39,7 +39,7 @@ export function RunFacets(): View {
       options=${[
         ['', 'every agent'],
         ...toOptions(
-          (agents.value.value?.items ?? []).map(({ name }) => name),
+          (agents.value?.items ?? []).map(({ name }) => name),
           agent!,
         ),
       ]}
@@ -53,7 +53,7 @@ export function RunFacets(): View {
         options=${[
           ['', 'every version'],
           ...toOptions(
-            (versions.value.value ?? []).map(({ versionLabel }) => versionLabel),
+            (versions.value ?? []).map(({ versionLabel }) => versionLabel),
             version!,
           ),
         ]}

@@ -1,14 +1,13 @@
 /** The table of a list of runs. */
 import { safeText } from '../../../base/escape-text.ts'
-import { shortDuration, shortId } from '../../../base/short-text.ts'
+import { shortId } from '../../../base/short-text.ts'
 import type { RunView } from '../../../spec/operator/runs.ts'
 import { describeCost } from '../../../spec/price.ts'
 import { StatusBadge } from '../../parts/badge.ts'
 import { ConfirmButton } from '../../parts/confirm-button.ts'
 import { html, type View } from '../../parts/html.ts'
 import { Table } from '../../parts/table.ts'
-import { Age } from '../../parts/moments.ts'
-import { now } from '../../wire/moment.ts'
+import { Age, TimeTaken } from '../../parts/moments.ts'
 import { callOperator } from '../../wire/request.ts'
 
 export const RunTable = ({ items }: { readonly items: readonly RunView[] }): View => html`
@@ -30,7 +29,7 @@ export const RunTable = ({ items }: { readonly items: readonly RunView[] }): Vie
               <td class="num">${run.totalTokensUsed.toLocaleString('en')}</td>
               <td class="num">${run.cost ? safeText(describeCost(run.cost) ?? '') : ''}</td>
               <td class="num">
-                ${shortDuration((run.finishedAt === null ? now.value : Date.parse(run.finishedAt)) - Date.parse(run.startedAt))}
+                <${TimeTaken} from=${run.startedAt} until=${run.finishedAt} />
               </td>
               <td class="when"><${Age} at=${run.startedAt} /></td>
               <td class="actions">

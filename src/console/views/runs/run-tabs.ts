@@ -31,7 +31,7 @@ const SAID: ReadonlySet<string> = new Set([
 export function ConversationTab({ id, last }: { readonly id: string; readonly last: number }): View {
   const [pages, setPages] = useState(1)
   const conversation = useResource(`said ${id}`, () => readPages(id, pages), aboutNothing, `${last} ${pages}`)
-  const read = conversation.value.value
+  const read = conversation.value
   if (!read) return showUnread(conversation)
   const said = read.items.filter((item) => SAID.has(item.type))
   return html`
@@ -110,7 +110,7 @@ const textOfValue = (value: JsonValue, type: string): string =>
 
 export function EventsTab({ id, last }: { readonly id: string; readonly last: number }): View {
   const events = useResource(`events ${id}`, () => readEvents(id), aboutNothing, last)
-  const read = events.value.value
+  const read = events.value
   if (!read) return showUnread(events)
   if (read.length === 0) return html`<${EmptyState} icon="runs" title="No event yet." />`
   return html`

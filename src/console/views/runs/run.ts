@@ -1,7 +1,7 @@
 /** One run: what it is doing, its timeline, and what was said. */
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { safeText } from '../../../base/escape-text.ts'
-import { shortDuration, shortId } from '../../../base/short-text.ts'
+import { shortId } from '../../../base/short-text.ts'
 import type { RunStatusBody } from '../../../spec/api.ts'
 import type { OutlineRow, RunBudget, RunOutline } from '../../../spec/operator/runs.ts'
 import { describeCost } from '../../../spec/price.ts'
@@ -10,7 +10,7 @@ import { Facts, type Fact } from '../../parts/facts.ts'
 import { useHolder, type Holder } from '../../parts/holder.ts'
 import { html, type View } from '../../parts/html.ts'
 import { Icon } from '../../parts/icon.ts'
-import { Age } from '../../parts/moments.ts'
+import { Age, TimeTaken } from '../../parts/moments.ts'
 import { EmptyState, ErrorNote, Loading } from '../../parts/states.ts'
 import { Tabs } from '../../parts/tabs.ts'
 import { inboxState } from '../../wire/inbox-count.ts'
@@ -25,6 +25,7 @@ import { ConversationTab, EventsTab, RawTab } from './run-tabs.ts'
 import { RunActions } from './run-actions.ts'
 import { StepPanel } from './step.ts'
 import { WhyTab } from './why.ts'
+import { useSignal } from '../../wire/signal.ts'
 
 const TABS = [
   ['timeline', 'Timeline'],
@@ -41,22 +42,26 @@ export function RunScreen({ id = '' }: { readonly id?: string }): View {
   const [begun, setBegun] = useState<RunOutline | undefined>(undefined)
   // Of another run until this one is read: until then every hint may be about it.
   const sessionId = (): string | undefined => (held.current?.runId === id ? held.current.sessionId : undefined)
+  const status = useResource(`run ${id}`, () => callOperator('GET /v1/runs/:id', { id }), aboutSession(sessionId))
+  const isErased = status.value?.erasedAt !== undefined
   const outline = useResource(
-    `outline ${id}`,
-    async () => (held.current = await readOutline(id, held.current?.runId === id ? held.current : undefined, setBegun)),
+    `outline ${id} ${isErased}`,
+    async () => {
+      const before = held.current?.runId === id && !isErased ? held.current : undefined
+      return (held.current = await readOutline(id, before, setBegun))
+    },
     aboutSession(sessionId),
   )
-  const status = useResource(`run ${id}`, () => callOperator('GET /v1/runs/:id', { id }), aboutSession(sessionId))
-  const read = outline.value.value ?? (begun?.runId === id ? begun : undefined)
+  const read = outline.value ?? (begun?.runId === id ? begun : undefined)
   const [holder, change] = useHolder(read)
-  const error = outline.error.value ?? status.error.value
+  const error = outline.error ?? status.error
   if (error?.status === 404) return html`<${EmptyState} icon="runs" title="There is no such run." isScreen />`
   if (!read) return error ? html`<${ErrorNote} error=${error} />` : html`<${Loading} rows=${10} />`
   const tab = address.value.query.get('tab') ?? 'timeline'
   return html`
     <section class="screen run">
       <a class="back-link" href="/runs"><${Icon} name="left" />Runs</a>
-      <${RunHead} outline=${holder} change=${change} status=${status.value.value} />
+      <${RunHead} outline=${holder} change=${change} status=${status.value} />
       <${ErrorNote} error=${error} />
       <${WaitingNote} sessionId=${read.sessionId} />
       <${Tabs} label="What of the run" tabs=${TABS} kind="run-tabs" />
@@ -70,7 +75,7 @@ export function RunScreen({ id = '' }: { readonly id?: string }): View {
               : tab === 'events'
                 ? html`<${EventsTab} id=${id} last=${read.after} />`
                 : tab === 'raw'
-                  ? html`<${RawTab} status=${status.value.value} runs=${read.runs} />`
+                  ? html`<${RawTab} status=${status.value} runs=${read.runs} />`
                   : html`<${TimelineTab} id=${id} outline=${holder} change=${change} />`
       }
     </section>
@@ -122,13 +127,12 @@ function RunHead({
 }: OutlineProps & {
   readonly status: RunStatusBody | undefined
 }): View {
-  const { error, hold } = status ?? {}
+  const { error, hold, erasedAt } = status ?? {}
   const { runs, rows, after, budgets } = outline.current
   const run = runs[0]!
-  const end = run.finishedAt === null ? now.value : Date.parse(run.finishedAt)
   const facts: readonly Fact[] = [
     ['Started', html`<${Age} at=${run.startedAt} />`],
-    ['Took', shortDuration(end - Date.parse(run.startedAt))],
+    ['Took', html`<${TimeTaken} from=${run.startedAt} until=${run.finishedAt} />`],
     ...(budgets.some(({ limit }) => limit === 'max_tokens_per_run')
       ? []
       : [['Tokens', runs.reduce((sum, each) => sum + each.totalTokensUsed, 0).toLocaleString('en')] as const]),
@@ -148,7 +152,16 @@ function RunHead({
         <${StatusBadge} status=${run.status} />
         ${hold && html`<span class="dim">held: ${safeText(hold.reason.replaceAll('_', ' '))}, since <${Age} at=${hold.since} /></span>`}
       </div>
-      <${RunActions} run=${run} last=${after} hold=${hold} />
+      <${RunActions} run=${run} last=${after} status=${status} />
+      ${
+        erasedAt !== undefined &&
+        html`<p class="note">
+          <${Icon} name="warning" /><span
+            >Its content was erased <${Age} at=${erasedAt} />: what it was given, said and made is not kept any
+            more.</span
+          >
+        </p>`
+      }
       ${error !== undefined && error !== '' && html`<p class="note bad"><${Icon} name="warning" /><span>${safeText(error)}</span></p>`}
       <${Facts} facts=${facts} />
     </header>
@@ -171,7 +184,7 @@ const BudgetMeter = ({ used, most }: RunBudget): View => html`
 
 /** What the run waits for, with a link to where it is answered. */
 function WaitingNote({ sessionId: id }: { readonly sessionId: string }): View | null {
-  const waiting = inboxState.value.value?.items.filter(({ sessionId }) => sessionId === id) ?? []
+  const waiting = useSignal(inboxState).value?.items.filter(({ sessionId }) => sessionId === id) ?? []
   if (waiting.length === 0) return null
   return html`
     <div class="note waiting">
@@ -190,7 +203,8 @@ function TimelineTab({ id, outline, change }: OutlineProps & { readonly id: stri
   const chosen = query.has('step') ? Number(query.get('step')) : undefined
   const root = outline.current.runs[0]!
   const isLive = root.finishedAt === null
-  const at = isLive ? now.value : 0
+  const time = useSignal(now)
+  const at = isLive ? time : 0
   const timeline = useMemo(() => createTimeline(outline.current, { all, closed, now: at }), [change, all, closed, at])
   const [held, redrawn] = useHolder(timeline)
   const choose = (ordinal: number): void => goTo(withQuery({ step: String(ordinal) }), true)
@@ -218,7 +232,7 @@ function TimelineTab({ id, outline, change }: OutlineProps & { readonly id: stri
         change=${redrawn}
         chosen=${chosen}
         closed=${closed}
-        now=${now.value}
+        now=${time}
         isLive=${isLive}
         onChoose=${choose}
         onToggle=${toggle}

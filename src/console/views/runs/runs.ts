@@ -14,6 +14,7 @@ import { callOperator, findRefusal } from '../../wire/request.ts'
 import { aboutAnySession, useResource } from '../../wire/resource.ts'
 import { RunFacets, RunSearchField } from './run-filters.ts'
 import { RunTable } from './run-table.ts'
+import { serverTime } from '../../wire/moment.ts'
 
 const PAGE = 50
 /** Runs of one request. */
@@ -59,7 +60,7 @@ export function RunsScreen(): View {
     () => read({ take: String(Math.min(take, MOST_READ)) }),
     aboutAnySession,
   )
-  const items = runs.value.value?.items
+  const items = runs.value?.items
   // Those that wait come first, unless somebody looks for something else.
   const sorted = state === '' && items ? items.toSorted((a, b) => Number(waits(b)) - Number(waits(a))) : items
   return html`
@@ -76,7 +77,7 @@ export function RunsScreen(): View {
         <${Tabs} label="Which runs" name="state" tabs=${STATES} />
         <${RunFacets} />
       </div>
-      <${ErrorNote} error=${runs.error.value} />
+      <${ErrorNote} error=${runs.error} />
       ${
         sorted === undefined
           ? html`<${Loading} />`
@@ -94,7 +95,7 @@ export function RunsScreen(): View {
 
 /** @param age milliseconds; the address may hold anything */
 const toMoment = (age: string): string | undefined =>
-  /^[1-9]\d{0,11}$/.test(age) ? new Date(Date.now() - Number(age)).toISOString() : undefined
+  /^[1-9]\d{0,11}$/.test(age) ? new Date(serverTime() - Number(age)).toISOString() : undefined
 
 /** Everything that the filters let through, in the order of the server. */
 async function exportRuns(

@@ -27,7 +27,7 @@ export function StepPanel({
 }): View {
   useKeys({ Escape: onClose })
   const step = useOperator('GET /runs/:id/step', { id: runId, query: { ordinal: String(ordinal) } })
-  const item = step.value.value
+  const item = step.value
   return html`
     <aside class="step-panel" aria-label="Step">
       <header>
@@ -37,8 +37,8 @@ export function StepPanel({
           <${Icon} name="cross" />
         </button>
       </header>
-      <${ErrorNote} error=${step.error.value} />
-      ${item ? html`<${StepContent} item=${item} isRoot=${item.runId === runId && isRoot} />` : !step.error.value && html`<${Loading} rows=${4} />`}
+      <${ErrorNote} error=${step.error} />
+      ${item ? html`<${StepContent} item=${item} isRoot=${item.runId === runId && isRoot} />` : !step.error && html`<${Loading} rows=${4} />`}
     </aside>
   `
 }

@@ -43,7 +43,7 @@ export function WhyTab({
     aboutNothing,
     last,
   )
-  const read = decisions.value.value
+  const read = decisions.value
   if (!read) return showUnread(decisions, 3)
   const { items, total, skipped = 0 } = read
   if (items.length === 0) return html`<${EmptyState} icon="policies" title="No call was decided yet." />`
@@ -150,7 +150,7 @@ function WhyDecision({ recorded }: { readonly recorded: RecordedDecision }): Vie
     setProblem(refusal)
   }
   const first = useOperator('POST /decide', { body: { run: runId, decision: decisionId } }, aboutNothing)
-  const read = tried ?? first.value.value
+  const read = tried ?? first.value
   if (!read) return showUnread(first, 5)
   const file = read.documents.find(({ policy }) => policy === `${read.before.by.policy}@${read.before.by.version}`)
   const whatIf = new URLSearchParams({ agent, version: versionLabel, ...(file && { file: file.path }) })
