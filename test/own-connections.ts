@@ -9,4 +9,5 @@ const holder = globalThis as unknown as Record<symbol, { constructor: new (optio
 // The first look at a class of `fetch` loads undici, which sets its dispatcher.
 void globalThis.Response
 const { constructor: Agent } = holder[DISPATCHER]!
-Object.assign(holder, { [DISPATCHER]: new Agent({ pipelining: 0 }) })
+// Undici's 300 s would outlast the test, whose failure would not name the request.
+Object.assign(holder, { [DISPATCHER]: new Agent({ pipelining: 0, headersTimeout: 50_000 }) })

@@ -4,6 +4,15 @@ import { setTimeout as after } from 'node:timers/promises'
 /** Only a test that fails waits this long. */
 export const PATIENCE_MS = 120_000
 
+/** @throws Error with what `describe` says where the promise takes longer than `PATIENCE_MS` */
+export async function waitPatiently<T>(promise: Promise<T>, describe: () => string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, failed) => {
+    timer = setTimeout(() => failed(new Error(describe())), PATIENCE_MS)
+  })
+  return await Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}
+
 /** Waits until something is so. @returns milliseconds it took */
 export async function waitUntil(isSo: () => Promise<boolean> | boolean): Promise<number> {
   const from = performance.now()

@@ -52,7 +52,6 @@ export function compileUnattachedPolicies(
         { resolvedPolicy, at },
         { ...target, policies: [], toolDefaults: [], at },
         'guardrail',
-        false,
       )
       if (id) entries.addToIndex(target.wire, id)
     }

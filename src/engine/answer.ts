@@ -127,7 +127,7 @@ async function replyToRun(
   return { status: accepted.status, duplicate: true, ...(pending && { pending }) }
 }
 
-/** What the run waits for after the answer. */
+/** Adds the tasks and questions that the run waits for after the answer. */
 function withPending({ record, tx }: RunHandle, accepted: MessageAccepted, hidden: boolean): MessageAccepted {
   const pending = pendingOf(record, { runs: tx.runs(), tasks: tx.pendingTasks() })
   return { ...accepted, pending: hidden ? answerableWhileHidden(pending) : pending }

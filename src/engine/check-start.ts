@@ -1,4 +1,4 @@
-/** What is checked before a run starts; nothing is stored yet. Source: decisions, section 4. */
+/** Checks before a run starts, when nothing is stored yet. Source: decisions, section 4. */
 import { fail } from '../base/failure.ts'
 import type { SessionId } from '../base/ids.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'

@@ -1,4 +1,4 @@
-/** The steps that a fork takes over: which, with what edits, and what is told of them. */
+/** Chooses the steps that a fork takes over, and applies the edits to them. */
 import { fail } from '../base/failure.ts'
 import type { JsonObject } from '../base/json/json.ts'
 import { PAUSE_TURN } from '../providers/provider.ts'
@@ -11,8 +11,7 @@ import type { RunHandle } from './session/transaction/transaction.ts'
 import { tellUndone, type UndoneNote } from './session/undone.ts'
 
 /**
- * What the model was told, and said. Decisions and tasks stay with the run that they were about: nobody has approved anything
- * for the fork.
+ * The conversation with the model. Decisions and tasks stay with the original run: no approval of it counts for the fork.
  */
 const TAKEN: ReadonlySet<StepType> = new Set([
   'UserMessage',
@@ -47,7 +46,7 @@ function takenSteps({ run, steps }: ForkSource, at: number): readonly RunStep[] 
   return taken
 }
 
-/** True where the last thing said is an answer that nobody has sent back: no model is asked after it. */
+/** True if the steps end with a final answer, after which no completion follows. */
 function isAnswered(taken: readonly RunStep[]): boolean {
   const last = taken.findLast(
     (step) =>
@@ -97,14 +96,14 @@ export function copyStep(run: RunHandle, { type, content, error, hidden }: RunSt
 }
 
 function shownContent(type: StepType, content: JsonObject, source: ForkSource): JsonObject {
-  const { usage: _, cost: __, ...said } = content
-  if (type === 'Reasoning') return said
+  const { usage: _, cost: __, ...kept } = content
+  if (type === 'Reasoning') return kept
   if (type === 'UserMessage') return withEarlierTexts(content, source.before)
   const undone = tellUndone(undoneWithin(type, content, source))
   return undone === undefined ? content : { ...content, undone }
 }
 
-/** What of the call, or of the sub-agent, whose result a step tells was undone. */
+/** The notes about undone calls that concern a step with the result of a call or a sub-agent. */
 function undoneWithin(type: StepType, content: JsonObject, { run, undone }: ForkSource): readonly UndoneNote[] {
   if (type === 'ToolResult')
     return undone.filter(({ call }) => call.runId === run.id && call.callId === content['tool_call_id'])

@@ -1,6 +1,6 @@
 /**
- * Forks of runs: a new run, in a session of its own, with the first steps of another one as they were. What follows is decided,
- * asked and made anew. Source: decisions, section 18; command line, 2.7.
+ * Forks of runs: a new run in a session of its own begins with the first steps of another one. Everything after these steps is
+ * decided, asked and made anew. Source: decisions, section 18; command line, 2.7.
  */
 import { fail, isFailure } from '../base/failure.ts'
 import type { RunId, SessionId } from '../base/ids.ts'
@@ -25,8 +25,8 @@ import { undoneNotes } from './session/undone.ts'
 import { contextOf, firstSession, newRootRun } from './start.ts'
 
 /**
- * What a fork takes over of a run.
- * @param isDry a dry fork is not told what was undone since: it repeats what happened
+ * Reads the parts of a run that a fork takes over.
+ * @param isDry a dry fork repeats what happened, without notes about calls undone since
  * @throws Failure `not_found`, `not_a_root_run`, `session_erased`
  */
 export async function readForkSource(store: Store, runId: RunId, isDry = false): Promise<ForkSource> {
@@ -89,12 +89,12 @@ export async function startFork(
   return fork
 }
 
-/** Times that the run which is forked may go on while its fork is stored. */
+/** Attempts to store a fork while the original session keeps changing. */
 const MOST_MOVES = 20
 
 /**
- * The fork counts as a save of the session that it was forked from: a process which has that one in memory reads it again before
- * its next call, and then looks at those of the fork.
+ * The fork counts as a save of the original session: a process that has that session in memory reads it again before its next
+ * call, and then also looks at the calls of the fork.
  */
 async function storeFork(
   store: Store,
@@ -130,7 +130,7 @@ function toForkUpdate(parts: EngineParts, source: ForkSource, request: ForkReque
       tainted: old.usage.tainted,
       iterations: steps.filter((step) => isWhole(step) && callsOf(step).length > 0).length,
     },
-    // A dry run is compared with what happened, which it must not be told of.
+    // A dry run is compared with the original, so it must not know of it.
     ...(!isDry && {
       origin: { kind: 'fork', runId: old.id, sessionId: old.sessionId, step: request.at } as const,
     }),
@@ -151,9 +151,9 @@ function toForkUpdate(parts: EngineParts, source: ForkSource, request: ForkReque
   const tree: SessionTree = { session, runs: [], tasks: [] }
   const tx = openTransaction(tree, { ...contextOf(parts, version, now), maySend: false })
   const root = tx.addRun(run)
-  const told = { status: 'Running', output: null, error: null }
-  root.addEvent('session', 'engine.session.started', told)
-  root.addEvent('run', 'engine.run.started', told)
+  const running = { status: 'Running', output: null, error: null }
+  root.addEvent('session', 'engine.session.started', running)
+  root.addEvent('run', 'engine.run.started', running)
   for (const step of steps) copyStep(root, step, source)
   root.setState(stateAfter(root, steps, source.calls))
   const limit = root.snapshot.limits.max_wall_clock_seconds
@@ -161,18 +161,18 @@ function toForkUpdate(parts: EngineParts, source: ForkSource, request: ForkReque
   return tx.toUpdate()!
 }
 
-/** Where the fork goes on: at the calls of the last completion that have no result, else with another completion. */
+/** The first state of the fork: calls of the last completion that have no result, else another completion. */
 function stateAfter(run: RunHandle, steps: readonly RunStep[], rows: readonly CallRow[]): RunState {
-  const said = steps.filter(isWhole)
-  const turn = said.length
-  const calls = turn === 0 ? [] : callsOf(said.at(-1)!)
+  const completions = steps.filter(isWhole)
+  const turn = completions.length
+  const calls = turn === 0 ? [] : callsOf(completions.at(-1)!)
   const results = new Map(
     steps
       .filter(({ type }) => type === 'ToolResult' || type === 'SubAgentResult')
       .map((step) => [textOf(step.content['tool_call_id']), step]),
   )
   const made = new Map(rows.map((row) => [row.callId, row]))
-  // Counted by policies that look back in the run, under the keys with which they were sent.
+  // Policies that look back in the run count these calls, under the keys with which they were sent.
   for (const [id] of results) {
     const row = made.get(id)
     if (row) run.tx.recordCallRow({ ...row, runId: run.id, sessionId: run.tx.session.id })

@@ -89,7 +89,7 @@ export function createEngine(parts: EngineParts): Engine {
     resume: (runId, request) => resumeStoredRun(parts, driver, runId, request),
     async erase(sessionId) {
       await store.eraseSession(sessionId, parts.clock.now())
-      // What this process has of it in memory goes too.
+      // Drops the copy in memory as well.
       await driver.release(sessionId)
     },
     follow: (run, after, signal) => followRunEvents(store, notifier, run, after, signal),

@@ -1,4 +1,4 @@
-/** Resuming a run on an operator's word. Source: decisions, section 18; command line, 2.7. */
+/** Resumes a run for an operator. Source: decisions, section 18; command line, 2.7. */
 import { fail } from '../base/failure.ts'
 import type { RunId } from '../base/ids.ts'
 import { outageHold, pausedSince } from '../spec/hold.ts'
@@ -49,7 +49,7 @@ export async function resumeStoredRun(
     },
     { about: [runId], versions },
   )
-  // The resumption is stored: what follows from it is nobody's to wait for.
+  // The resumption is stored, so the caller does not wait for its effects.
   void driver.release(session.id)
   return { runId, status }
 }
@@ -75,7 +75,7 @@ function checkResumable({ id: runId, record, state, usage, tx }: RunHandle): voi
     return
   }
   if (state.outcome === 'completed') throw fail('run_completed', { runId })
-  // Its model would go on as if what was undone still stood.
+  // Its model does not know that calls were undone.
   if (isPartlyUndone(tx.runs(), tx.callRows()))
     throw fail('run_not_resumable', {
       runId,

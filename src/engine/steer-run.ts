@@ -1,6 +1,6 @@
 /**
- * What reaches a run from outside while it works: messages, signals, and reports of work that was done elsewhere. What nobody
- * waits for is refused and changes nothing. Source: decisions, section 18.
+ * Input to a run while it works: messages, signals, and reports of work that was done elsewhere. Input that the run does not wait
+ * for is refused and changes nothing. Source: decisions, section 18.
  */
 import { digestOfJson } from '../base/digest.ts'
 import { fail, type Failure } from '../base/failure.ts'
@@ -69,7 +69,7 @@ export async function signalRun(
 const lineBelow = (run: RunHandle): readonly RunHandle[] => [run, ...run.children().flatMap(lineBelow)]
 
 /**
- * Ends the call to which a token was given. The same report again changes nothing and is told as a duplicate.
+ * Ends the call to which a token was given. A repeated report changes nothing and is answered as a duplicate.
  * @throws Failure `completion_not_found` for a token that ends nothing, `completion_used` for another report of what has ended
  */
 export async function completeOutside(

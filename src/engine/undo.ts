@@ -69,7 +69,7 @@ export async function undoStoredRun(
   const id = await driver.post(
     plan.run.sessionId,
     (tx) => {
-      // Somebody else may have asked since, or let the run go on.
+      // Another operator may have asked for an undo since, or resumed the run.
       const now = tx.run(runId)
       if (now.state.at !== 'done') throw fail('run_not_ended', { runId, status: now.statusNow() })
       checkNoneUnderWay(tx.runs())
@@ -79,7 +79,7 @@ export async function undoStoredRun(
     },
     { about: [runId] },
   )
-  // Nothing leaves until the session was read again, with all that the run which made the call has read.
+  // The session is read again before anything leaves, because the undoing call needs all steps of the run that made the call.
   void driver.release(plan.run.sessionId)
   return { runId: id }
 }
@@ -101,7 +101,7 @@ interface MadeCall extends CallToUndo {
   readonly order: number
 }
 
-/** What a run and those below it made, the newest first. */
+/** The calls that a run and its descendants made, newest first. */
 async function readMade(store: Store, root: Run): Promise<readonly MadeCall[]> {
   const runs = await store.treesOf(root.sessionId, [root.id])
   const rows = await store.calls({ sessionId: root.sessionId, runIds: runs.map(({ id }) => id) })
@@ -114,7 +114,7 @@ async function readMade(store: Store, root: Run): Promise<readonly MadeCall[]> {
     for (const row of own) {
       const recorded: CallToUndo = { row, state: run.state, snapshot, steps }
       const tool = calledTool(recorded)
-      // What only reads, and what svc does itself, has changed nothing outside; a delegation is what its run made.
+      // Reads and svc's own tools change nothing outside; a delegation is undone by undoing the calls of its run.
       if (!tool || tool.builtin || tool.sideEffectClass === 'read_only') continue
       const order = dispatchOf(steps, row.callId)?.ordinal ?? 0
       made.push({ ...recorded, run, ref: { runId: run.id, callId: row.callId }, order })
@@ -129,7 +129,7 @@ async function readSnapshot(store: Store, run: Run): Promise<AgentSnapshot> {
   return version.snapshot
 }
 
-/** False for a call that a fork took over: the run that was forked has made it. */
+/** False for a call that a fork took over: the forked run made it. */
 const isOwn = ({ runId, idempotencyKey }: CallRow): boolean => idempotencyKey.startsWith(`svc:${runId}:`)
 
 /** A run and those that it delegated to; runs that undo calls are left out. */
@@ -138,7 +138,7 @@ function belowRun(root: Run, runs: readonly Run[]): readonly Run[] {
   return [root, ...children.flatMap((child) => belowRun(child, runs))]
 }
 
-/** Plans one call after those before it, which count for what policies count. */
+/** Plans one call. Those planned before it count for policies that count calls. */
 function planCall(tx: SessionTransaction, made: MadeCall, asker: UndoRequester): PlannedUndo {
   const { row, run, ref } = made
   const about = {
@@ -230,7 +230,7 @@ function whyNot(item: PlannedUndo): string {
   }
 }
 
-/** Newest first: what is older waits for what is under way. */
+/** Calls are undone newest first, so an older call waits for an undo in progress. */
 function checkNoneUnderWay(runs: readonly Run[]): void {
   for (const run of runs) {
     const undone = undoneCallOf(run)

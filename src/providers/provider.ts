@@ -165,6 +165,6 @@ export interface ModelProviders {
   ): ModelProvider
   /** The most tokens that one answer can have; an assumed bound when nothing limits the model. */
   maxOutputTokens(model: SnapshotModel, sessionId?: string): number
-  /** What the model costs now, and how many tokens it reads. */
+  /** Present price of the model, and the size of its context window. */
   terms(model: SnapshotModel, sessionId?: string): ModelTerms
 }

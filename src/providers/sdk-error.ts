@@ -8,7 +8,7 @@ import type { Redactor, Secret } from '../base/secret.ts'
 import { innermostMessage } from '../base/innermost-cause.ts'
 import { isRetryableStatus, ProviderError, type ProviderErrorFacts } from './provider.ts'
 
-/** What to check when a vendor refuses a request, each as one sentence. */
+/** Advice for a request that the vendor refused, each as one sentence. */
 export interface ProviderRemedies {
   readonly key: string
   readonly model: string
@@ -187,7 +187,7 @@ const QUOTA_REMEDY = "The account's quota is used up: raise it at the vendor."
 const isQuotaSpent = (status: number, message: string, body: unknown): boolean =>
   status === 402 || typesIn(body).some((type) => QUOTA_TYPES.has(type)) || /credit balance is too low/i.test(message)
 
-/** What the author or the operator can do about an answer; undefined where only waiting helps. */
+/** Advice for the author or the operator; undefined if only waiting helps. */
 function remedyOf(
   status: number,
   message: string,

@@ -47,6 +47,16 @@ export interface EffectRecord {
   readonly released?: { readonly at: Instant; readonly by: string; readonly reason: string }
 }
 
+/**
+ * How long after its deadline a call may still arrive: bytes in a kernel's buffer outlive their sender.
+ * Source: reliability, "Records and protocol", 7, and "Leases and fencing", defaults.
+ */
+export const QUARANTINE_MARGIN_MS = 3000
+
+/** True while a call may still be on its way to its tool. */
+export const mayStillArrive = ({ state, notAfter }: EffectRecord, now: Instant): boolean =>
+  state === 'in_flight' && now < notAfter + QUARANTINE_MARGIN_MS
+
 /** The view of an earlier call with a key for policies and people (`effect.previous`). */
 export interface PreviousEffect {
   readonly tool: string

@@ -22,11 +22,11 @@ export interface WaitingSession {
   readonly overForMs: number
 }
 
-/** Who saves a session: the holder of its lease, or a worker that takes the lease with the save. */
+/** The worker that saves a session: it holds the lease, or takes it with the save. */
 export interface LeaseHolder {
   readonly worker: WorkerId
   readonly ttlMs: number
-  /** Of the lease that the worker holds; absent where it takes a session that nobody holds. */
+  /** Epoch of the lease that the worker holds; absent if it takes a free session. */
   readonly epoch?: number
 }
 

@@ -39,7 +39,7 @@ export interface CostRow {
 export interface StepSize {
   readonly ordinal: number
   readonly type: StepType
-  /** Of its content, as JSON. */
+  /** Bytes of its content as JSON. */
   readonly bytes: number
 }
 
@@ -137,9 +137,9 @@ export interface RunFilter {
   readonly versionLabel?: string
   /** Name of the trigger that started it, or the type where it has no name; among the newest 20,000 sessions. */
   readonly trigger?: string
-  /** Who started it, among the newest 20,000 sessions, or voted on a task of it; as votes name approvers. */
+  /** Person who started it, among the newest 20,000 sessions, or voted on a task of it; as votes name approvers. */
   readonly person?: string
-  /** Who voted on a task of it, as votes name approvers. */
+  /** Person who voted on a task of it, as votes name approvers. */
   readonly approver?: string
   /** One member that the metadata of its session has, among the newest 20,000 sessions. */
   readonly metadata?: Readonly<Record<string, string>>

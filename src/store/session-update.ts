@@ -23,7 +23,7 @@ export interface SessionTree {
 
 /** A session as it is stored. */
 export interface StoredTree extends SessionTree {
-  /** Who holds its lease; absent where nobody does, or the lease has expired. */
+  /** The holder of its lease; absent without one, or if the lease has expired. */
   readonly heldBy?: WorkerId
 }
 
@@ -93,7 +93,7 @@ export type EffectChange =
   | { readonly take: Omit<EffectRecord, 'workspaceId' | 'state' | 'holds' | 'result' | 'released'> }
   /** The call is sent again: its key is in flight until `notAfter`. */
   | { readonly extend: { readonly id: string; readonly notAfter: Instant } }
-  /** What became of the call; `not_made` gives the key back. Nothing where the call holds none. */
+  /** Outcome of the call; `not_made` gives the key back. Has no effect if the call holds no key. */
   | { readonly end: EffectEnd }
 
 export interface EffectEnd {
@@ -104,7 +104,7 @@ export interface EffectEnd {
   readonly result?: JsonValue
 }
 
-/** What a workspace may spend in a day (UTC). An absent part has no limit. */
+/** Cap on a workspace's spending per day (UTC). An absent part has no limit. */
 export interface SpendCap {
   readonly tokens?: number
   readonly cost?: Money
@@ -151,7 +151,7 @@ export interface SessionUpdate {
   readonly plan?: PlanChange
   /** Answers to be remembered by their idempotency key, from the moment at which they take effect. */
   readonly claims?: readonly IdempotencyClaim[]
-  /** Of a continued session: its new labels. */
+  /** New labels of a continued session. */
   readonly labels?: SessionLabels
   /**
    * Of a start: depends on the version of another session. It is refused if that session was saved since `version` was

@@ -108,7 +108,7 @@ export interface Store {
    * There may be more where it takes fewer; there are none where it takes none.
    */
   claim(worker: WorkerId, most: number, ttlMs: number): Promise<readonly SessionLease[]>
-  /** What `claim` would find, at most `most`. */
+  /** Sessions that `claim` would find, at most `most`. */
   waitingSessions(most: number): Promise<readonly WaitingSession[]>
   /** Takes this session under the same conditions, or if the worker itself holds it, which raises the epoch. */
   claimOne(worker: WorkerId, id: SessionId, ttlMs: number): Promise<SessionLease | undefined>
@@ -220,7 +220,11 @@ export interface Store {
   effectsOfKey(workspaceId: WorkspaceId, key: string, now: Instant): Promise<readonly EffectRecord[]>
   /** Newest first. */
   effects(filter: EffectFilter, page: PageRange): Promise<readonly EffectRecord[]>
-  /** Lets an effect happen again. @returns the calls that held the key; empty when none did */
+  /**
+   * Lets an effect happen again.
+   * @returns the calls that held the key; empty when none did
+   * @throws Failure `effect_in_flight`
+   */
   releaseEffect(
     workspaceId: WorkspaceId,
     key: string,

@@ -2,10 +2,10 @@
 import type { Instant } from '../base/clock.ts'
 import type { WorkerId } from './lease.ts'
 
-/** What a process reports about itself. */
+/** A process, as it reports itself. */
 export interface WorkerReport {
   readonly id: WorkerId
-  /** Of svc. */
+  /** Version of svc. */
   readonly version: string
   readonly startedAt: Instant
   /** Where clients reach it. */

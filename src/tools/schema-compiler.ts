@@ -96,7 +96,7 @@ export class SizedSchema {
     return 'problem' in compiled ? compiled.problem : undefined
   }
 
-  /** What is wrong with a value, within the limits on time and on the number of findings. */
+  /** The faults in a value, within the limits on time and on the number of findings. */
   check(value: unknown): readonly InvalidPlace[] {
     const compiled = this.#compile()
     if ('problem' in compiled) return [uncheckable(compiled.problem)]

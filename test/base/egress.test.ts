@@ -38,7 +38,7 @@ const refusalOf = async (
 ): Promise<string> => {
   try {
     await createEgress({ from: 'document', allowedHosts, resolve: resolveTo(names) })(address, {
-      signal: AbortSignal.timeout(5000),
+      signal: AbortSignal.timeout(50_000),
     })
   } catch (error) {
     expect(isUnsent(error)).toBe(true)

@@ -77,7 +77,7 @@ test('the AWS command line puts, gets, copies, lists and deletes', async ({ skip
   await api('delete-object', ...bucket, '--key', 'aws/copy')
   await api('delete-object', ...bucket, '--key', 'aws/a b+é.txt')
   expect(await keysOf()).toEqual([])
-}, 120_000)
+})
 
 const SCRIPT = `
 import boto3, botocore, json, os, urllib.request
@@ -109,7 +109,7 @@ test('boto3 puts, gets, copies, lists, presigns and deletes', async ({ skip }) =
     'hello',
     [],
   ])
-}, 120_000)
+})
 
 test('s3cmd puts, gets, copies, lists and deletes', async ({ skip }) => {
   skip(!present['s3cmd'], 's3cmd is not installed here')
@@ -140,4 +140,4 @@ test('s3cmd puts, gets, copies, lists and deletes', async ({ skip }) => {
   await call('del', object)
   await call('del', `s3://${bucket}/s3cmd/copy`)
   expect(await list()).toEqual([])
-}, 120_000)
+})

@@ -247,7 +247,7 @@ describe('resetting', () => {
 test('svc serve waits for a store that another command holds for a moment', async () => {
   const held = lockDirectory(join(cwd, '.svc'))
   const waiting = going(['serve', '--port', '0', '--json'], { cwd })
-  await vi.waitFor(() => expect(waiting.world.stderr()).toContain('waiting up to 10 s'), 10_000)
+  await vi.waitFor(() => expect(waiting.world.stderr()).toContain('waiting up to 10 s'), 50_000)
   held.release()
   expect(await waiting.line(/"ready"/)).toContain('"url"')
   await waiting.end()

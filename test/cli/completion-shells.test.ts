@@ -27,7 +27,7 @@ const run = (program: string, ...args: readonly string[]) =>
   spawnSync(program, args, {
     cwd: home,
     encoding: 'utf8',
-    timeout: 20_000,
+    timeout: 55_000,
     env: { PATH: `${bin}:${process.env['PATH']}`, HOME: home, TERM: 'dumb' },
   })
 

@@ -47,4 +47,4 @@ test('a version is tried on the newest ended runs of its agent, and what cannot 
     stderr: 'error[usage]: --agent is for --dry: name the runs that are forked for good.\n',
   })
   await server.end()
-}, 120_000)
+})

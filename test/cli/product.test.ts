@@ -545,7 +545,7 @@ describe('beside svc dev', () => {
     // Another order: one is refunded once.
     const next = start.map((each) => each.replace('A-1', 'A-2'))
     writeFileSync(file, counting('history.session.this_tool.total(args.amount)'))
-    await vi.waitFor(() => expect(dev.world.stdout().split('"reload"').length).toBeGreaterThan(reloads), 20_000)
+    await vi.waitFor(() => expect(dev.world.stdout().split('"reload"').length).toBeGreaterThan(reloads), 50_000)
     expect((await runSvc(next, { cwd: bench })).code).toBe(0)
     const told = await runSvc(['policy', 'explain', '@last', '--json'], { cwd: bench })
     const { items } = JSON.parse(told.stdout) as { items: { tool: string; trace: object[]; assumed?: string[] }[] }

@@ -43,8 +43,8 @@ tools:
 })
 
 test.each([
-  [['explain'], /What is to be explained\?/],
-  [['explain', 'Tool', '--egress'], /--egress is of the whole project and takes no term\./],
+  [['explain'], /Name what to explain\./],
+  [['explain', 'Tool', '--egress'], /--egress is about the whole project: leave out the term\./],
 ])('svc %j is refused', async (args, sentence) => {
   const { code, stdout, stderr } = await svc(args, { cwd: import.meta.dirname })
   expect([code, stdout]).toEqual([2, ''])

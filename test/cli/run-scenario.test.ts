@@ -9,7 +9,7 @@ let desk: RefundServer
 
 beforeAll(async () => {
   desk = await openRefundServer()
-}, 120_000)
+})
 afterAll(() => desk.close())
 
 /** Answers the task of a run, and waits for what follows. */
@@ -17,7 +17,7 @@ async function decide(run: string, body: object): Promise<void> {
   const { items } = await desk.operator.call('GET /tasks', { query: {} })
   const { userTaskId, sessionId } = items.find(({ runId }) => runId === run)!
   await desk.operator.call('POST /runs/:id/messages', { id: run, body: { userTaskId, ...body } })
-  await desk.server.engine.waitForPause({ id: run, sessionId } as never, AbortSignal.timeout(10_000))
+  await desk.server.engine.waitForPause({ id: run, sessionId } as never, AbortSignal.timeout(50_000))
 }
 
 test.each([

@@ -50,7 +50,7 @@ describe('a second dev of a project ends with a sentence when the first ends', (
         })
       })
     const second = runCommandLine(['dev'], { ...io, prompts: { ...io.prompts, key } })
-    await vi.waitFor(() => expect(world.stderr()).toContain('[r]erun  [a]nswer'), 10_000)
+    await vi.waitFor(() => expect(world.stderr()).toContain('[r]erun  [a]nswer'), 50_000)
     await first.end()
     // A key whose request finds nobody.
     pressed('r')

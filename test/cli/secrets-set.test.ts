@@ -77,7 +77,7 @@ describe('svc secrets set', () => {
   })
 
   test.each([
-    ['bad-name', 'x', '"bad-name" is no name of a variable.'],
+    ['bad-name', 'x', '"bad-name" is not a variable name.'],
     ['KEY', ' \n', 'No value was given for KEY; nothing was written.'],
     ['KEY', 'x'.repeat(65_537), 'The value of KEY is longer than 65536 characters; nothing was written.'],
     ['KEY', '\'"`', 'The value of KEY has all kinds of quotes, which .env cannot hold.'],

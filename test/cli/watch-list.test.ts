@@ -22,7 +22,7 @@ test.each([
     })
   }
   const ended = runCommandLine(argv, { ...io, prompts: { ...io.prompts, key } })
-  await vi.waitFor(() => expect(world.stdout()).toContain(shown), 10_000)
+  await vi.waitFor(() => expect(world.stdout()).toContain(shown), 50_000)
   press('q')
   expect(await ended).toBe(0)
 })

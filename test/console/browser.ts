@@ -13,7 +13,7 @@ if (!isInstalled)
   process.stderr.write(`No browser at ${CHROMIUM}: tests of the console are skipped. apt-get install chromium.\n`)
 
 /** A browser and a server share few processors with other tests. */
-const PATIENCE_MS = 120_000
+const PATIENCE_MS = 150_000
 
 let browser: Promise<Browser> | undefined
 let watched: { readonly page: Page; readonly problems: string[] }[] = []
@@ -26,9 +26,8 @@ export interface OpenedPage {
 
 /** A group of tests that need a browser. */
 export function describeInBrowser(name: string, tests: () => void): void {
-  // A browser on a busy machine: CI plays a test that failed once more.
   // oxlint-disable-next-line vitest/valid-title
-  describe.skipIf(!isInstalled)(name, { timeout: PATIENCE_MS, retry: process.env['CI'] ? 1 : 0 }, () => {
+  describe.skipIf(!isInstalled)(name, { timeout: PATIENCE_MS }, () => {
     afterEach(async () => {
       const all = watched.flatMap(({ problems }) => problems)
       for (const { page } of watched) await page.context().close()

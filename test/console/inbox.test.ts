@@ -33,7 +33,10 @@ describeInBrowser('the inbox', () => {
     expect(stored!.answer!.metadata!['svc/view_digest']).toBe(view)
     expect(await page.evaluate(() => location.pathname)).toBe(`/inbox/${item!.userTaskId}`)
     expect(await page.evaluate(() => location.hash)).toBe('')
-    await desk.server.engine.waitForPause({ id: runId, sessionId: item!.sessionId } as never, AbortSignal.timeout(5000))
+    await desk.server.engine.waitForPause(
+      { id: runId, sessionId: item!.sessionId } as never,
+      AbortSignal.timeout(50_000),
+    )
   })
 
   test('counts the votes of two people in two browsers, and tells a third who decided', async () => {

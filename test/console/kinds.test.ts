@@ -55,7 +55,7 @@ async function openTask(
   const { runId, sessionId } = await ask<{ runId: string; sessionId: string }>(server.operator, 'POST /runs', {
     agent: DESK,
   })
-  const pause = () => server.engine.waitForPause({ id: runId, sessionId } as never, AbortSignal.timeout(10_000))
+  const pause = () => server.engine.waitForPause({ id: runId, sessionId } as never, AbortSignal.timeout(50_000))
   await pause()
   const { page } = await openPage(`${server.consoleUrl}/#code=${await newCode(server)}`)
   await page.getByRole('link', { name: /^All/ }).click()

@@ -167,6 +167,15 @@ test('serves the page for every address that a browser navigates to, under heade
     expect(headers.get(name)).toBe(value)
 })
 
+test.each(['*/*', 'application/json', ''])(
+  'answers its bare address with the page to a program that accepts "%s"',
+  async (accept) => {
+    const server = await openWithConsole()
+    const { status, headers } = await asBrowser(server.consoleUrl!)('GET /', { headers: { accept } })
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+  },
+)
+
 test('tells a browser with the page what it needs at once', async () => {
   const server = await openWithConsole()
   const { headers } = await asBrowser(server.consoleUrl!)('GET /', { headers: { accept: 'text/html' } })

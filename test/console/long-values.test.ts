@@ -29,7 +29,7 @@ describeInBrowser('a run with an argument of a megabyte', () => {
       agent: DESK,
       input: { note: NOTE },
     })
-    await server.engine.waitForPause({ id: runId, sessionId } as never, AbortSignal.timeout(10_000))
+    await server.engine.waitForPause({ id: runId, sessionId } as never, AbortSignal.timeout(50_000))
     const { page } = await openPage(`${server.consoleUrl}/#code=${await newCode(server)}`)
     await page.getByRole('heading', { name: 'Inbox' }).waitFor()
     await page.goto(`${server.consoleUrl}/runs/${runId}?tab=${tab}`)
@@ -44,7 +44,7 @@ describeInBrowser('a run with an argument of a megabyte', () => {
       agent: DESK,
       input: { note: NOTE },
     })
-    await server.engine.waitForPause({ id: runId, sessionId } as never, AbortSignal.timeout(10_000))
+    await server.engine.waitForPause({ id: runId, sessionId } as never, AbortSignal.timeout(50_000))
     const { page } = await openPage(`${server.consoleUrl}/#code=${await newCode(server)}`)
     await page.getByRole('heading', { name: 'Inbox' }).waitFor()
     await page.goto(`${server.consoleUrl}/runs/${runId}?tab=conversation`)

@@ -7,9 +7,10 @@ import { randomInt } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { openLocalStorage, type LocalStorage } from '../../src/blobs/local/serve.ts'
 import { startPostgres } from '../store/postgres-server.ts'
@@ -37,19 +38,22 @@ const operators = parse(readFileSync(join(root, 'deploy/compose/operators.yaml')
 const net = `127.${randomInt(20, 220)}.${randomInt(20, 220)}`
 const addresses = [`${net}.2`, `${net}.3`]
 
-describe.skipIf(!haproxy || !postgres)('compose.yaml', { timeout: 120_000 }, () => {
+describe.skipIf(!haproxy || !postgres)('compose.yaml', { timeout: 240_000 }, () => {
   let project: Project
   let files: LocalStorage
   let names: Socket
   let env: Readonly<Record<string, string>>
   let access: Access
+  let count = 0
   const servers: ChildProcess[] = []
+  const processes: ChildProcess[] = []
   let url: string
   let operatorUrl: string
 
   const start = (program: string, args: readonly string[], variables: NodeJS.ProcessEnv = {}): ChildProcess => {
     const child = spawn(program, args, { cwd: project.directory, env: { PATH: process.env['PATH'], ...variables } })
     endWithTests(child)
+    processes.push(child)
     return child
   }
   /** A read, repeated once where its connection was closed without an answer, as every client of HTTP may and ours do. */
@@ -98,7 +102,7 @@ describe.skipIf(!haproxy || !postgres)('compose.yaml', { timeout: 120_000 }, () 
     })
   }
 
-  beforeAll(async () => {
+  beforeEach(async () => {
     project = copyExample('refund')
     const [apiPort, operatorPort] = [await findFreePort(), await findFreePort()]
     url = `http://127.0.0.1:${apiPort}`
@@ -117,7 +121,7 @@ describe.skipIf(!haproxy || !postgres)('compose.yaml', { timeout: 120_000 }, () 
     })
     env = {
       ...environment,
-      SVC_STORE: postgres!.url('compose'),
+      SVC_STORE: postgres!.url(`compose_${count++}`),
       AWS_SECRET_ACCESS_KEY: 'the-secret-of-files',
       SVC_CLUSTER_SECRET: 'the-secret-of-the-servers',
     }
@@ -144,9 +148,11 @@ describe.skipIf(!haproxy || !postgres)('compose.yaml', { timeout: 120_000 }, () 
       return (await Promise.all(all)).every((each) => each?.status === 200)
     })
     await waitUntil(async () => (await fetch(`${url}/v1/healthz`).catch(() => undefined))?.status === 200)
-  }, 120_000)
+  })
 
-  afterAll(async () => {
+  afterEach(async () => {
+    servers.length = 0
+    for (const child of processes.splice(0)) await kill(child)
     names?.close()
     await files?.close(0)
     project?.remove()
@@ -205,6 +211,13 @@ describe.skipIf(!haproxy || !postgres)('compose.yaml', { timeout: 120_000 }, () 
     expect(readFileSync(join(project.directory, 'ledger.log'), 'utf8').trim().split('\n')).toHaveLength(1)
   })
 })
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill('SIGKILL')
+  await ended
+}
 
 /** Answers every question for an IPv4 address with these, as the name server of Docker does for a service of several containers. */
 async function nameServer(answers: readonly string[]): Promise<Socket> {

@@ -65,7 +65,7 @@ describe.skipIf(image === undefined)('the image', { timeout: 120_000 }, () => {
     const ledger = 'REFUNDS_LEDGER=/data/refunds.log'
     const flags = ['--read-only', '--tmpfs', '/tmp', '--network', 'none', '--init', '-v', project, '-e', ledger]
     expect(call(['run', '--detach', '--name', name, ...flags, image!])).toMatchObject({ status: 0 })
-    await expect.poll(() => inside('svc', 'health').status, { timeout: 30_000, interval: 300 }).toBe(0)
+    await expect.poll(() => inside('svc', 'health').status, { interval: 300 }).toBe(0)
     expect(inside('svc', 'run', 'acme.refund-desk', 'order=A-1042', 'amount:=180').status).toBe(3)
     expect(inside('svc', 'approve', '@waiting', '--yes')).toMatchObject({ status: 0 })
     const { stdout } = inside('svc', 'runs', 'get', '@last', '--wait', '--json')

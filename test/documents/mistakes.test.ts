@@ -161,9 +161,9 @@ test.each([
 test.each(['`'.repeat(200_000), '` `` '.repeat(40_000), '```\n'.repeat(40_000), '~'.repeat(200_000)])(
   'hostile code marks are gone through at once: %#',
   (marks) => {
-    const since = performance.now()
+    const since = process.cpuUsage()
     told(agent(K, `${marks} {{name}}`), PLACEHOLDER)
-    expect(performance.now() - since).toBeLessThan(3000)
+    expect(process.cpuUsage(since).user / 1000).toBeLessThan(3000)
   },
 )
 

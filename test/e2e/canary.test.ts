@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { listen, stop, type FakeModel } from '../fakes/model-server.ts'
 import { startFakeOpenai } from '../fakes/openai.ts'
 import { deploy, serve, writeProject, type Project, type ServerProcess } from './binary.ts'
@@ -28,7 +28,7 @@ let agentId: string
 let api: Caller
 let key: string
 
-beforeAll(async () => {
+beforeEach(async () => {
   const tools = ['told', 'failing', 'header', 'refusing']
   model = await startFakeOpenai(({ headers, body }, number) => {
     const key = String(headers.authorization)
@@ -95,7 +95,7 @@ tools:
   })
   api = caller(server.url, access.secret)
 })
-afterAll(async () => {
+afterEach(async () => {
   await server.stop()
   await Promise.all([model.close(), stop(echo)])
   project.remove()

@@ -81,7 +81,7 @@ describe.skipIf(!postgres)('when a server ends', () => {
 
   test(
     'by SIGTERM, the other has each run as soon as no call of it is under way',
-    { timeout: 240_000, retry: 1 },
+    { timeout: 240_000, retry: 2 },
     async () => {
       const [a, b] = [await open('a'), await open('b')]
       const RUNS = 20
@@ -107,7 +107,7 @@ describe.skipIf(!postgres)('when a server ends', () => {
 
   test(
     'by SIGKILL, the other has its runs within the time of a lease and a second',
-    { timeout: 240_000, retry: 1 },
+    { timeout: 240_000, retry: 2 },
     async () => {
       const [a, b] = [await open('a'), await open('b')]
       callMs = () => 60_000

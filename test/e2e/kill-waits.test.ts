@@ -127,4 +127,4 @@ test('a run that is moved while its server dies has the old version or the new o
     await server.stop('SIGTERM')
   }
   expect(new Set(versions)).toEqual(new Set(['1.0.0', '1.1.0']))
-}, 120_000)
+})

@@ -136,7 +136,7 @@ describe.skipIf(!postgres)('model text', () => {
     },
   )
 
-  test('shows at another server only with its step where no secret is shared', { timeout: 60_000 }, async () => {
+  test('shows at another server only with its step where no secret is shared', async () => {
     const [a, b] = [await open('a', { SVC_CLUSTER_SECRET: '' }), await open('b')]
     const runId = await customer(b, access).start()
     const [atA, atB] = await Promise.all([read(a, runId), read(b, runId)])
@@ -147,7 +147,7 @@ describe.skipIf(!postgres)('model text', () => {
     )
   })
 
-  test('is given to nobody without the secret of the cluster', { timeout: 60_000 }, async () => {
+  test('is given to nobody without the secret of the cluster', async () => {
     const server = await open('a')
     const internalUrl = /"internalUrl":"([^"]+)"/.exec(server.stderr())![1]!
     const ask = (headers: Record<string, string>) => fetch(`${internalUrl}/peer/deltas`, { headers })
@@ -162,7 +162,7 @@ describe.skipIf(!postgres)('model text', () => {
     )
   })
 
-  test('goes on at a reader whose run another server takes over', { timeout: 90_000 }, async () => {
+  test('goes on at a reader whose run another server takes over', async () => {
     const short = { SVC_LEASE_TTL: '5s' }
     const [a, b] = [await open('a', short), await open('b', short)]
     await open('c', short)

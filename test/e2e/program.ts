@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { waitPatiently } from '../wait-until.ts'
 import { removeDirectory } from '../remove-directory.ts'
 
 const BIN = resolve(import.meta.dirname, '../../bin/svc.js')
@@ -73,7 +74,8 @@ export const dev = (args: readonly string[], options: RunOptions = {}): Promise<
   listening('dev', args, options)
 
 function listening(command: string, args: readonly string[], options: RunOptions): Promise<ServerProcess> {
-  return new Promise((ready, failed) => {
+  let stderr = ''
+  const server = new Promise<ServerProcess>((ready, failed) => {
     const { cwd, env = {}, failpoint } = options
     const binary = failpoint === undefined ? BIN : MORTAL
     const child = spawn(process.execPath, [binary, command, '--port', '0', '--json', ...args], {
@@ -83,7 +85,6 @@ function listening(command: string, args: readonly string[], options: RunOptions
     })
     endWithTests(child)
     let stdout = ''
-    let stderr = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
     const gone = new Promise<number | null>((done) => child.on('close', (code) => done(code)))
     const died = new Promise<NodeJS.Signals | null>((done) => child.on('close', (_, signal) => done(signal)))
@@ -102,11 +103,12 @@ function listening(command: string, args: readonly string[], options: RunOptions
         stdout: () => stdout,
         stop(signal = 'SIGTERM') {
           child.kill(signal)
-          return gone
+          return waitPatiently(gone, () => `svc ${command} did not end after ${signal}: ${stderr}`)
         },
       })
     })
   })
+  return waitPatiently(server, () => `svc ${command} did not become ready: ${stderr}`)
 }
 
 /** What was started here and may still run. */

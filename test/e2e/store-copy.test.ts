@@ -97,7 +97,7 @@ describe.skipIf(!postgres)('svc store copy', () => {
     },
   )
 
-  test('a store with files needs a bucket', { timeout: 60_000 }, async () => {
+  test('a store with files needs a bucket', async () => {
     server = await courier.serve()
     writeFileSync(join(courier.project.directory, 'note.txt'), 'paid twice\n')
     await svcJson(['files', 'upload', 'note.txt', '--data', courier.project.data], at())

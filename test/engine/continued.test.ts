@@ -131,7 +131,7 @@ test('gives the questions of a run with their replies, and says how a run withou
   await bench.waitForEnd(first)
   const sessionId = await sessionOf(bench, first)
   const second = await goOn(bench, sessionId, 'Cancel it')
-  await vi.waitFor(() => expect(given.length).toBe(3), 20_000)
+  await vi.waitFor(() => expect(given.length).toBe(3), 50_000)
   await bench.engine.cancel(second, operator())
   const third = await goOn(bench, sessionId, 'Still there?')
   await bench.waitForEnd(third)
@@ -275,7 +275,7 @@ test('a run that continues a session is finished by the next process', async () 
   const first = await bench.start('root')
   await bench.waitForEnd(first)
   const second = await goOn(bench, await sessionOf(bench, first), 'More')
-  await vi.waitFor(() => expect(asked).toBe(2), 20_000)
+  await vi.waitFor(() => expect(asked).toBe(2), 50_000)
   await bench.restart()
   await bench.waitForEnd(second)
   expect((await bench.store.run(second))!.status).toBe('Completed')
@@ -394,7 +394,7 @@ test('pays once a run after a crash before or after any commit or send, and the 
       expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
       await bench.engine.close(0)
     }
-}, 120_000)
+})
 
 test('reads of runs that are over only what was said in them', async () => {
   const given: string[][] = []

@@ -210,7 +210,7 @@ test('loses and repeats nothing after a crash before or after any commit or send
   }
   // Some crashes leave an unknown outcome, which opens a review.
   expect(reviews).toBeGreaterThan(0)
-}, 120_000)
+})
 
 test('repeats a write declared read-only after some crash: the simulation notices', async () => {
   const { steps, bench } = await live([])
@@ -223,7 +223,7 @@ test('repeats a write declared read-only after some crash: the simulation notice
     await history.bench.engine.close(0)
   }
   expect(doubled).toBeGreaterThan(0)
-}, 120_000)
+})
 
 test(
   'loses and repeats nothing after two or three crashes anywhere',

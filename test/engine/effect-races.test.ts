@@ -16,6 +16,7 @@ import {
   createManualClock,
   key,
   openBench,
+  type Bench,
   operator,
   publish,
   returns,
@@ -168,9 +169,7 @@ async function live({ runs, repetitions, releases, crashes }: RacePlan, path?: s
     if (world.hasCrashed()) continue
     await bench.advance(64_000)
     if (releases.includes(round))
-      for (const order of ['order:A-1', 'order:A-2'])
-        if ((await bench.store.releaseEffect(WORKSPACE, order, 'operator:olga', 'test', bench.clock.now())).length > 0)
-          permit(order)
+      for (const order of ['order:A-1', 'order:A-2']) if ((await release(bench, order)).length > 0) permit(order)
     const sessions = await sessionsOf(bench.store)
     unfinished = waiting.length
     for (const { id } of sessions) {
@@ -196,6 +195,10 @@ async function live({ runs, repetitions, releases, crashes }: RacePlan, path?: s
   await bench.engine.close(0)
   return { made, permits, unfinished }
 }
+
+/** Refused, as by the store, while a call with the key is under way. */
+const release = ({ store, clock }: Bench, order: string): Promise<readonly unknown[]> =>
+  store.releaseEffect(WORKSPACE, order, 'operator:olga', 'test', clock.now()).catch(() => [])
 
 const sessionsOf = async (store: Store) =>
   (await store.sessions({ workspaceId: WORKSPACE }, { skip: 0, take: 10 })).items
@@ -243,9 +246,9 @@ test('two runs that begin together make one call at every crash point', async ()
       const history = await live({ ...BOTH, crashes: at === 0 ? [] : [{ at, after }] })
       expect([at, after, tooOften(history), history.unfinished]).toEqual([at, after, [], 0])
     }
-}, 120_000)
+})
 
 test('without the unique index both runs make the call: the simulation notices', async () => {
   const history = await live(BOTH, await withoutIndex())
   expect(tooOften(history)).toEqual([['order:A-1', 2]])
-}, 120_000)
+})

@@ -193,7 +193,7 @@ test('runs of two processes exceed the cap by one completion at most, and all of
     }),
     { numRuns: 6 },
   )
-}, 120_000)
+})
 
 test('without reservations in the store runs slip under the cap: the test notices', async () => {
   const careless = (store: Store): Store => ({

@@ -158,7 +158,7 @@ test('holds restored runs of any moment until they are released, and then finish
   }
   // Each completion and each call has its writes.
   expect(border).toBeGreaterThan(10)
-}, 120_000)
+})
 
 test('sends an unsafe call again without review if restored runs are not held: the test notices', async () => {
   let doubled = 0
@@ -173,7 +173,7 @@ test('sends an unsafe call again without review if restored runs are not held: t
     await bench.engine.close(0)
   }
   expect(doubled).toBeGreaterThan(0)
-}, 120_000)
+})
 
 test('opens a review, once released, for an unsafe call that was in flight in the backup', async () => {
   let border = 1
@@ -192,7 +192,7 @@ test('opens a review, once released, for an unsafe call that was in flight in th
     await bench.engine.close(0)
   }
   expect(reviews).toBe(2)
-}, 120_000)
+})
 
 test('accepts answers and a cancel for a held run, and sends nothing', async () => {
   const ledger: Ledger = []

@@ -100,7 +100,7 @@ test('readers of the stream see the end, the resumption and the end again', asyn
   await turns()
   const read = async (after: number) => {
     const seen: string[] = []
-    for await (const each of oneByOne(bench.engine.follow(run, after, AbortSignal.timeout(5000))))
+    for await (const each of oneByOne(bench.engine.follow(run, after, AbortSignal.timeout(50_000))))
       if (each !== 'live' && each.kind !== 'step') seen.push(each.subject)
     return seen
   }

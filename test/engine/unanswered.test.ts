@@ -1,5 +1,6 @@
 /** What a completion used that gave no answer is booked: no budget is escaped by calling it off. */
 import { expect, test } from 'vitest'
+import { createEngine } from '../../src/engine/open.ts'
 import { ProviderError } from '../../src/providers/provider.ts'
 import { boundAgent, inOrder, openBench, operator, reply, snapshotOf, turns, type ModelReply } from './bench.ts'
 
@@ -29,6 +30,20 @@ test.each<[string, ModelReply, number]>([
       tool_calls: [],
     },
   })
+})
+
+test('counts the input of a run that is cancelled through another process than the one that asks its model', async () => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root' })],
+    models: { root: () => ({ text: 'Ten so far', after: 'silence' }) },
+  })
+  const run = await bench.start('root')
+  await turns()
+  const leaseTimes = { ttlMs: 15_000, marginMs: 3000, claimEveryMs: 60_000 }
+  const other = createEngine({ ...bench.parts, worker: 'other', leaseTimes, timers: bench.timers })
+  await other.cancel(run, operator())
+  const { status, usage } = (await bench.store.run(run))!
+  expect([status, usage.inputTokens, usage.outputTokens]).toEqual(['Cancelled', ASKED, 0])
 })
 
 test('counts the completions of a run that is cancelled between them', async () => {

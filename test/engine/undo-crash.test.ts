@@ -150,7 +150,7 @@ test('undoes each call once after a crash before or after any commit or send', a
   }
   // Some crashes leave an unknown outcome, which opens a review.
   expect(reviews).toBeGreaterThan(0)
-}, 120_000)
+})
 
 test('gives a room back twice after some crash where the tool claims to read only: the history notices', async () => {
   const { before, steps, bench } = await live([], 'read_only')
@@ -162,7 +162,7 @@ test('gives a room back twice after some crash where the tool claims to read onl
     await here.engine.close(0)
   }
   expect(doubled).toBeGreaterThan(0)
-}, 120_000)
+})
 
 test('undoes each call once after two or three crashes anywhere', async () => {
   const { before, steps, bench } = await live([])
@@ -177,7 +177,7 @@ test('undoes each call once after two or three crashes anywhere', async () => {
     }),
     { numRuns: SCHEDULES },
   )
-}, 120_000)
+})
 
 test('undoes each call once whatever people say first, with crashes in between', async () => {
   const opinion = fc.constantFrom<Opinion>('approve', 'reject', 'cancel')
@@ -192,4 +192,4 @@ test('undoes each call once whatever people say first, with crashes in between',
     }),
     { numRuns: SCHEDULES },
   )
-}, 120_000)
+})

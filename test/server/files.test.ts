@@ -109,6 +109,25 @@ test('what is uploaded again after finalize changes nothing', async () => {
   expect(objects.get(presigned.objectKey)!.length).toBe(40)
 })
 
+test('bytes that are replaced while they are finalized are measured where nobody can replace them', async () => {
+  const { call, presign, upload, objects, blobs } = await library()
+  const address = await presign()
+  upload(address, 60)
+  const { move } = blobs
+  Object.assign(blobs, {
+    move(from: string, to: string) {
+      upload(address, 5000)
+      return move(from, to)
+    },
+  })
+  const { objectKey } = address
+  expect(await call('finalize', { objectKey, maxContentLength: 100 })).toMatchObject({
+    status: 422,
+    body: { code: 'size_mismatch' },
+  })
+  expect(objects.size).toBe(0)
+})
+
 test('two finalizes at once register the file once', async () => {
   const { presign, upload, call } = await library()
   const presigned = await presign()

@@ -204,7 +204,7 @@ test('of a run and its fork that are both approved one pays, and the other is as
   const asked = await tasks()
   expect(asked).toHaveLength(2)
   await Promise.all(asked.map(approve))
-  await expect.poll(reasons, { timeout: 10_000 }).toEqual(['because of ask; duplicate_call'])
+  await expect.poll(reasons).toEqual(['because of ask; duplicate_call'])
   const [again] = await tasks()
   const paid = asked.find(({ runId }) => runId !== again!.runId)!.runId
   expect(again!.why).toContain(`was called with the same arguments before in run ${paid}`)
@@ -221,9 +221,9 @@ test('a payment that waits for a report from outside counts as made for the fork
   const asked = await tasks()
   await approve(asked.find(({ runId }) => runId === run)!)
   const hold = async () => (await house.get<RunStatusBody>(`/v1/runs/${run}`)).hold?.reason
-  await expect.poll(hold, { timeout: 10_000 }).toBe('external')
+  await expect.poll(hold).toBe('external')
   await approve(asked.find(({ runId }) => runId === fork)!)
-  await expect.poll(reasons, { timeout: 10_000 }).toEqual(['because of ask; duplicate_call'])
+  await expect.poll(reasons).toEqual(['because of ask; duplicate_call'])
   expect(made()).toEqual(['acme.pay'])
 })
 

@@ -11,8 +11,8 @@ import { ask, closing, directory, running } from './running.ts'
 const postgres = startPostgres()
 afterAll(() => postgres?.stop())
 
-/** A credential that was revoked elsewhere is looked for every 3 s. */
-const ENDS_WITHIN_MS = 5000
+/** A credential that was revoked elsewhere is looked for every 3 s, by a server that has a share of a busy machine. */
+const ENDS_WITHIN_MS = 15_000
 
 describe.skipIf(!postgres)('operators at two servers', () => {
   let databases = 0

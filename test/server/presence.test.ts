@@ -86,7 +86,7 @@ test('a server tells on its internal listener that it serves, and ends when an o
   const ending = items[0]!.workerId.slice(-8)
   expect(server.drain.aborted).toBe(false)
   expect(await ask(server.operator, `POST /workers/${ending}/drain`)).toMatchObject({ state: 'draining' })
-  await expect.poll(() => server.drain.aborted, { timeout: 5000 }).toBe(true)
+  await expect.poll(() => server.drain.aborted).toBe(true)
   const closed = server.close()
   const later = await at('/v1/readyz').then(
     async (response) => [response.status, await response.json()],

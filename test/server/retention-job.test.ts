@@ -104,7 +104,7 @@ describe.each(PLACES)('%s', (place) => {
         expect(await Promise.all([old, older].map(isThere))).toEqual([false, false])
         expect(await bucket.has(left)).toBe(false)
       },
-      { timeout: 20_000, interval: 50 },
+      { timeout: 50_000, interval: 50 },
     )
     expect(await Promise.all([held, waiting].map(isThere))).toEqual([true, true])
     expect(await bucket.has(kept)).toBe(true)
@@ -119,7 +119,7 @@ describe.each(PLACES)('%s', (place) => {
     const again = await openServer({ ...opened, clock })
     closing(() => again.close(0))
     await vi.waitFor(async () => expect(await again.store.session(held as never)).toBeUndefined(), {
-      timeout: 20_000,
+      timeout: 50_000,
       interval: 50,
     })
   })

@@ -19,7 +19,7 @@ beforeAll(async () => {
   for (const amount of sample(integer({ min: 1, max: 400 }), { numRuns: 8, seed: 7 }))
     await desk.start({ order: `A-${amount}`, amount })
   decisions = (await desk.operator.call('GET /decisions', { query: {} })).items
-}, 120_000)
+})
 
 afterAll(() => desk.close())
 
@@ -148,7 +148,7 @@ describe('what if', () => {
       }),
       { numRuns: 12, seed: 11 },
     )
-  }, 120_000)
+  })
 })
 
 describe('deciding a recorded call again', () => {

@@ -167,6 +167,21 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
           { id: 'a', holds: false, released: { at: NOW + 1, by: 'operator:ana', reason: 'why' } },
         ])
       })
+
+      test('a release is refused while any call with the key may still arrive, and changes nothing', async () => {
+        await save('a', { take: claim('a', 'k') }, end('a', 'unknown'))
+        await save('b', { take: claim('b', 'k', { at: NOW + 1, replaces: 'a' }) })
+        const release = (at: number) => store.releaseEffect(WORKSPACE, 'k', 'operator:ana', 'why', at)
+        await expect(release(NOW + MINUTE + 2999)).rejects.toMatchObject({ code: 'effect_in_flight' })
+        expect(await holders('k')).toEqual(['b'])
+        expect((await release(NOW + MINUTE + 3000)).map(({ id }) => id)).toEqual(['b', 'a'])
+      })
+
+      test('lists the effects of one session', async () => {
+        for (const name of ['a', 'b']) await save(name, { take: claim(name, `key of ${name}`) })
+        const found = await store.effects({ workspaceId: WORKSPACE, sessionId: sessionId('b') }, ALL)
+        expect(found.map(({ id }) => id)).toEqual(['b'])
+      })
     })
 
     describe('sessions', () => {

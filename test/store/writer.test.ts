@@ -115,15 +115,15 @@ test('the ballast is a file of its size, and is reserved again when there is spa
   const file = join(directory, 'ballast')
   let now = 0
   const ballast = openBallast(file, 1000, { monotonic: () => now })
-  await vi.waitFor(() => expect(statSync(file).size).toBe(1000), 20_000)
+  await vi.waitFor(() => expect(statSync(file).size).toBe(1000), 50_000)
   expect([ballast.isHeld(), ballast.release(), ballast.isHeld(), ballast.release()]).toEqual([true, true, false, false])
   expect(existsSync(file)).toBe(false)
   now += 5000
   ballast.isHeld()
-  await vi.waitFor(() => expect(ballast.isHeld()).toBe(true), 20_000)
+  await vi.waitFor(() => expect(ballast.isHeld()).toBe(true), 50_000)
   expect(statSync(file).size).toBe(1000)
   const nowhere = openBallast(join(directory, 'none', 'ballast'), 1000, { monotonic: () => now })
-  await vi.waitFor(() => expect(nowhere.isHeld()).toBe(false), 20_000)
+  await vi.waitFor(() => expect(nowhere.isHeld()).toBe(false), 50_000)
   removeDirectory(directory)
 })
 

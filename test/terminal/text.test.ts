@@ -81,9 +81,9 @@ test('safeJson says exactly the value, in either form', () => {
 })
 
 test('a hundred thousand openings are looked through in no time', () => {
-  const began = performance.now()
+  const began = process.cpuUsage()
   for (const opening of ['\x1b]', '\x9d', '\x1b[', '\x1b', '\x1bP0']) safeText(opening.repeat(100_000))
-  expect(performance.now() - began).toBeLessThan(2000)
+  expect(process.cpuUsage(began).user / 1000).toBeLessThan(2000)
 })
 
 test.each([

@@ -332,7 +332,7 @@ describe.each(['initialize', 'server/discover', 'tools/list', 'tools/call'])(
       )
       await noneOpen()
       await toolbox.close()
-      expect(performance.now() - started).toBeLessThan(3000)
+      expect(performance.now() - started).toBeLessThan(15_000)
     })
   },
 )

@@ -96,7 +96,6 @@ function givenMeasures(path: string, value: JsonValue): GivenFields {
   if (window !== undefined && windowMs === undefined) throw usageFailure(`${path}: ${window} is no window such as 10m.`)
   const found = readPath(plain)
   if ('problem' in found) throw usageFailure(found.problem)
-  if (typeof value !== 'number' && value !== null)
-    throw usageFailure(`${path} is a number, or null where nobody can tell.`)
+  if (typeof value !== 'number' && value !== null) throw usageFailure(`${path} is a number, or null for unknown.`)
   return [[inWindow(withKey(found.path.text, by), windowMs), value]]
 }

@@ -1,12 +1,11 @@
 /** Which policies apply to which calls of an agent. Source: policies, sections 3, 4 and 6. */
 import type { Digest } from '../../base/digest.ts'
-import { delegationSchema } from '../../spec/delegation.ts'
-import type { SideEffectClass } from '../../spec/document.ts'
 import type { PolicyOrigin } from '../../spec/policy-set.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { inferredField, namedField } from '../../policy/allow-field.ts'
 import { syntheticBoundary } from './boundaries.ts'
 import { createEntries, type EntryContent } from './entries.ts'
+import { governedCallees, type GovernedCallee } from './governed-callees.ts'
 import {
   reportFinding,
   type AttachedPolicy,
@@ -16,34 +15,20 @@ import {
   type CompileState,
 } from '../state/state.ts'
 
-/** A bound tool or a sub-agent. */
-export interface GovernedCallee {
-  readonly wire: string
-  /** Logical id, which `scope` names. */
-  readonly id: string
-  readonly kind: 'tool' | 'agent'
-  readonly sideEffectClass?: SideEffectClass
-  readonly schema?: JsonSchema
-  /** Policies attached to this binding. */
-  readonly policies: readonly AttachedPolicy[]
-  readonly toolDefaults: readonly AttachedPolicy[]
-  readonly at: DocumentPlace
-}
-
 export function attachPolicies(state: CompileState): void {
   for (const member of state.members) {
     const entries = createEntries(member.id)
-    const callees = calleesOf(member)
+    const callees = governedCallees(member)
     for (const callee of callees) {
       entries.addToIndex(callee.wire)
-      const add = (attached: AttachedPolicy, kind: PolicyOrigin['kind'], strictScope = false): void => {
-        const id = addPolicyEntry(state, entries, attached, callee, kind, strictScope)
+      const add = (attached: AttachedPolicy, kind: PolicyOrigin['kind']): void => {
+        const id = addPolicyEntry(state, entries, attached, callee, kind)
         if (id) entries.addToIndex(callee.wire, id)
       }
       // The source says "applied to every tool binding", so delegations have only the policies of their edge and of boundaries.
       if (callee.kind === 'tool') for (const each of member.defaults) add(each, 'default')
       for (const each of callee.toolDefaults) add(each, 'tool_default')
-      for (const each of callee.policies) add(each, 'binding', true)
+      for (const each of callee.policies) add(each, 'binding')
       for (const resolvedPolicy of state.guardrailPolicies)
         if (canCheck(resolvedPolicy, callee)) add({ resolvedPolicy, at: callee.at }, 'guardrail')
     }
@@ -51,7 +36,9 @@ export function attachPolicies(state: CompileState): void {
       const policies = state.boundaries.get(boundary) ?? []
       const at = { document: member.document, pointer }
       for (const resolvedPolicy of policies) addBoundary(state, entries, { resolvedPolicy, at }, boundary, callees)
-      if (policies.length === 0) addSynthetic(state, entries, boundary, at, callees, member)
+      if (policies.length > 0) continue
+      reportUnresolvedBoundary(state, member, boundary, at)
+      addSynthetic(entries, boundary, callees)
     }
     member.policySet = entries.seal()
   }
@@ -65,46 +52,6 @@ const boundariesOf = ({ agent }: BundleAgent): readonly (readonly [string, strin
     `/metadata/governance/authority_boundaries/${index}`,
   ])
 
-function calleesOf(member: BundleAgent): readonly GovernedCallee[] {
-  const tools = member.bindings.flatMap(({ bound, policies, contract, at }): GovernedCallee[] =>
-    bound
-      ? [
-          {
-            wire: bound.wire,
-            id: bound.id,
-            kind: 'tool',
-            ...(bound.sideEffectClass && { sideEffectClass: bound.sideEffectClass }),
-            ...(bound.inputSchema !== undefined && { schema: bound.inputSchema }),
-            policies,
-            toolDefaults: contract?.policies ?? [],
-            at,
-          },
-        ]
-      : [],
-  )
-  const agents = member.edges.flatMap(({ bound, policies, target, at }): GovernedCallee[] => {
-    if (!bound) return []
-    const contract =
-      target.at === 'local'
-        ? target.member.contract
-        : target.at === 'published'
-          ? target.snapshot.inputContract
-          : undefined
-    return [
-      {
-        wire: bound.wire,
-        id: bound.id,
-        kind: 'agent',
-        schema: delegationSchema(bound.inputSchema, contract),
-        policies,
-        toolDefaults: [],
-        at,
-      },
-    ]
-  })
-  return [...tools, ...agents]
-}
-
 const inScope = ({ scope }: ResolvedPolicy, { id }: GovernedCallee): boolean => scope === undefined || scope === id
 
 const NAMED_FIELD = 'svc/allow_field'
@@ -116,17 +63,19 @@ const canCheck = (resolvedPolicy: ResolvedPolicy, callee: GovernedCallee): boole
   resolvedPolicy.scope !== undefined ||
   resolvedPolicy.policy.spec.decision?.runtime?.[NAMED_FIELD] !== undefined
 
-/** The entry of a policy for one callee; undefined if its scope is another tool or if it has an error. */
+/**
+ * The entry of a policy for one callee; undefined if its scope is another tool or if it has an error. Only at a binding is another
+ * scope a mistake: everywhere else a policy is offered to every call.
+ */
 export function addPolicyEntry(
   state: CompileState,
   entries: Entries,
   { resolvedPolicy, at }: AttachedPolicy,
   callee: GovernedCallee,
   kind: PolicyOrigin['kind'],
-  strictScope: boolean,
 ): Digest | undefined {
   if (!inScope(resolvedPolicy, callee)) {
-    if (strictScope)
+    if (kind === 'binding')
       reportFinding(
         state,
         'policy/scope-mismatch',
@@ -163,24 +112,25 @@ function addBoundary(
   if (content) entries.inherit(entries.add(content, origin))
 }
 
-function addSynthetic(
+const reportUnresolvedBoundary = (
   state: CompileState,
-  entries: Entries,
+  { id }: BundleAgent,
   boundary: string,
   at: DocumentPlace,
-  callees: readonly GovernedCallee[],
-  member: BundleAgent,
-): void {
+): void =>
   reportFinding(
     state,
     'authority/unresolved',
     at,
-    `No policy has authority_ref "${boundary}": every call above read_only of ${member.id} needs an approval instead.`,
+    `No policy has authority_ref "${boundary}": every call above read_only of ${id} needs an approval instead.`,
     {
       severity: state.strict ? 'error' : 'warning',
       fix: `Write a Policy document with decision.authority_ref: ${boundary}.`,
     },
   )
+
+/** Stands in for a boundary without a policy: asks for an approval of every call that is not read-only. */
+function addSynthetic(entries: Entries, boundary: string, callees: readonly GovernedCallee[]): void {
   const id = entries.add(syntheticBoundary(boundary), { kind: 'synthetic', boundary })
   for (const callee of callees)
     if (callee.kind === 'tool' && callee.sideEffectClass !== 'read_only') entries.addToIndex(callee.wire, id)

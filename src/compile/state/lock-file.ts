@@ -106,7 +106,7 @@ export function lockDrift(locked: LockFile, compiled: LockFile): readonly string
     }),
   ]
   changes.push(...mcpDrift(lockedMcpDigests(locked), compiled.mcp ?? []))
-  return changes.length > 0 ? changes : ['What svc.lock says beside its members differs.']
+  return changes.length > 0 ? changes : ['svc.lock differs outside of its members.']
 }
 
 /** A tool that is no longer bound changed its agent, which is reported above. */

@@ -87,7 +87,7 @@ export function isCoveredByApproval(
   const request = call.run.lastStep(
     (step) => step.type === 'UserTaskReq' && step.content['user_task_id'] === approved.task,
   )
-  // Nobody who approved it knew of the earlier call.
+  // The approvers did not know of the earlier call.
   const reasons = textOf(request?.content['reason']).split('; ')
   if (decision.reasons.includes(DUPLICATE_CALL) && !reasons.includes(DUPLICATE_CALL)) return false
   const seen = request?.content['effect']

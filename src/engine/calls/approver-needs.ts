@@ -1,8 +1,8 @@
-/** What policies ask of those who approve a call, and whether an approval gives as much. Source: policies, section 4. */
+/** Compares what policies require of approvers now with what was required of those who approved. Source: policies, section 4. */
 import type { PolicyDecision } from '../../policy/condition/decision.ts'
 import { splitRoles } from '../../spec/approver-role.ts'
 
-/** What was asked of those who approved, or would be. */
+/** Requirements that approvers met, or have to meet. */
 export interface AskedOfApprovers {
   readonly approvals: number
   readonly role: string | undefined
@@ -10,7 +10,7 @@ export interface AskedOfApprovers {
   readonly comprehension: boolean
 }
 
-/** What a decision asks of approvers beyond `asked`, as the object of "needs"; undefined if nothing. */
+/** The first requirement of a decision beyond `asked`, worded to follow "needs"; undefined if there is none. */
 export function findFurtherNeed({ obligations }: PolicyDecision, asked: AskedOfApprovers): string | undefined {
   if (!obligations) return undefined
   const given = splitRoles(asked.role)

@@ -38,7 +38,7 @@ export function decideCall(call: CallHandle, target: CallTarget, trigger: Dispat
   const { facts, seen, sources } = recordReads(known)
   // An undoing call is decided by the same policies as the call itself: its parent is the run that made that call.
   const above = undoneCallOf(run.record) ? run.ancestors().slice(1) : run.ancestors()
-  // Of the ancestors' policies, only inherited gates apply.
+  // Only inherited gates of the ancestors' policies apply.
   const policySets = { own: run.snapshot.policies, ancestors: above.map(({ snapshot }) => snapshot.policies) }
   const decision = decideByPolicies(policySets, record.name, facts)
   const duplicate = describeDuplicate(call)
@@ -65,7 +65,8 @@ const MAY_HAVE_HAPPENED = new Set([
  */
 function describeDuplicate({ tx, run, record }: CallHandle): string | undefined {
   if (!isUnsafeCall(run.snapshot, record)) return undefined
-  // Of two calls that await a person, the second card names the first. An approved one finds what was made since.
+  // Calls that only await a person count too, so that the card of the second one names the first. For an approved call they do not:
+  // it is about to leave, and only calls that may have been made matter.
   const isApproved = record.state.at === 'proposed' && record.state.approved !== undefined
   const isSame = (row: CallRow): boolean =>
     row.ref === record.ref &&
@@ -79,7 +80,7 @@ function describeDuplicate({ tx, run, record }: CallHandle): string | undefined 
   const isNear = (row: CallRow): boolean => (row.runId === run.id ? row.callId !== record.id : undoing.has(row.runId))
   const own = tx.callRows().find((row) => isNear(row) && isSame(row))
   if (own) return madeBeforeIn(own.runId === run.id ? 'this run' : `run ${own.runId}`)
-  // One that awaits a person is decided again before it leaves, and then finds this one.
+  // A call of another run that awaits a person is decided again before it leaves, and then finds this one.
   const { calls, isWhole } = tx.context.relatedCalls
   const other = calls.find(({ row }) => row.state !== 'awaiting' && isSame(row))
   if (other) {
@@ -99,7 +100,7 @@ const madeBeforeIn = (where: string): string => `same tool was called with the s
 /** @param what from `describeDuplicate` */
 function guardDuplicate(decision: PolicyDecision, what: string): PolicyDecision {
   const guarded = requireApproval(decision, DUPLICATE_CALL, `the ${what}`)
-  // Who is asked by a policy anyway reads of the earlier call as well.
+  // A person whom a policy asks anyway must read of the earlier call, too.
   return decision.decision === 'require_approval' || decision.decision === 'escalate'
     ? { ...guarded, explanation: `${decision.explanation} The ${what}` }
     : guarded

@@ -71,7 +71,7 @@ const toPrevious = (
   approved_by: approvedBy,
 })
 
-/** What the approval card shows of the key and the earlier call. */
+/** The key and the earlier call, as the approval card shows them. */
 export function effectOfTask(call: CallHandle, effect: CallEffect | undefined): TaskRecord['effect'] {
   const facts = effect && effectFacts(effect, call)
   if (!facts) return undefined

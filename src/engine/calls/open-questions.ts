@@ -41,7 +41,7 @@ export const isQuestion = (call: ToolCall): boolean => call.ref === ASK_PARENT
 export const answersQuestion = ({ ref }: Pick<ToolCall, 'ref'>): boolean =>
   ref === ANSWER_SUBAGENT || ref === ESCALATE_TO_PERSON
 
-/** What a call of `ask_parent` asks. */
+/** The question in a call of `ask_parent`. */
 export function questionOf(call: ToolCall): { question: string; context: JsonValue } {
   const given = isJsonObject(call.arguments) ? call.arguments : {}
   return { question: textOf(given['question']), context: given['context'] ?? null }

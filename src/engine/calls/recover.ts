@@ -14,18 +14,13 @@ import { settleWithError, toolError } from './settle.ts'
 export const MAX_LIVE_ATTEMPTS = 3
 /** Dispatches of a safe call across restarts. */
 export const MAX_ATTEMPTS = 10
-/**
- * How long after its deadline a call may still arrive: bytes in a kernel's buffer outlive their sender.
- * Source: reliability, "Records and protocol", 7, and "Leases and fencing", defaults.
- */
-export const QUARANTINE_MARGIN_MS = 3000
 /** How long a tool is assumed to remember an idempotency key. Source: reliability, "The honest promise at kill -9". */
 const KEY_TTL_MS = 24 * 3600_000
 
 /** A dispatch of unknown outcome. */
 export interface LostDispatch {
   readonly error: string
-  /** Of the error that the model gets. */
+  /** Code of the error that the model gets. */
   readonly code: string
   /** Attempts after which a safe call is not sent again. */
   readonly attempts: number

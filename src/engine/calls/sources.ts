@@ -151,11 +151,11 @@ function handInput(run: RunHandle, search: Search, names: Set<string>): void {
   for (const name of namesIn(parent, call?.ordinal ?? Infinity, search)) names.add(name)
 }
 
-/** What a person wrote in a task; of edited arguments only the changes. */
+/** The values that a person wrote in a task; if arguments were edited, only the changes. */
 function handAnswer(run: RunHandle, step: RunStep, hand: Handing['hand']): void {
   const { text_value, number_value, comment, selected_option_id, metadata, user_task_id } = step.content
-  for (const said of [text_value, number_value, comment, selected_option_id])
-    if (said !== null && said !== undefined) hand(said, 'person')
+  for (const value of [text_value, number_value, comment, selected_option_id])
+    if (value !== null && value !== undefined) hand(value, 'person')
   if (!isJsonObject(metadata)) return
   const { 'svc/arguments': edited, 'svc/arguments_digest': _, ...more } = metadata
   hand(more, 'person')
@@ -215,15 +215,15 @@ function handChildResult(run: RunHandle, step: RunStep, handing: Handing): void 
 }
 
 /** A sub-agent's text keeps its sources there, plus the sub-agent itself unless it only repeats its input. */
-function handChild(run: RunHandle, call: RunStep, said: JsonValue, { search, names, hand }: Handing): void {
-  const { isWhole, isToken } = findValue(search.value, said, search.budget)
+function handChild(run: RunHandle, call: RunStep, value: JsonValue, { search, names, hand }: Handing): void {
+  const { isWhole, isToken } = findValue(search.value, value, search.budget)
   if (!isWhole && !isToken) return
   const id = textOf(call.content['child_run_id'])
   const child = run.children().find((each) => each.id === id)
   if (child) for (const name of namesIn(child, Infinity, search)) names.add(name)
   if (isEchoed(search, call.content['input'] ?? null)) return
   const agent = agentNamed(run.snapshot, textOf(call.content['name']))
-  hand(said, `agent:${agent?.id ?? textOf(call.content['agent'])}`)
+  hand(value, `agent:${agent?.id ?? textOf(call.content['agent'])}`)
 }
 
 /** A source that only echoes the value is none: the value, or an attributable part of it, was in the request. */

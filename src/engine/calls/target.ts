@@ -59,7 +59,7 @@ function findAgentTarget(run: RunHandle, agent: BoundAgent): CallTarget | { read
   }
 }
 
-/** What is wrong with arguments; empty for arguments that the target accepts. */
+/** The faults in arguments; empty for arguments that the target accepts. */
 export function findArgumentProblems(target: CallTarget, value: JsonValue): readonly InvalidPlace[] {
   if (!isJsonObject(value)) return [{ path: '', message: 'must be a JSON object' }]
   if (typeof value['$unparsed'] === 'string') {

@@ -23,7 +23,8 @@ import type { SessionNotifier } from './notifier.ts'
 import { isAllAnswer } from './output-text.ts'
 import { reachedCauses } from '../effects/outage-end.ts'
 import type { Pauses } from './pauses.ts'
-import { performEffect, type EffectContext, type EffectInFlight } from '../effects/perform-effect.ts'
+import type { EffectContext, EffectInFlight } from '../effects/effect-in-flight.ts'
+import { performEffect } from '../effects/perform-effect.ts'
 
 export interface EffectRunner {
   /** Brings the effects in flight in line with the state of the session. */

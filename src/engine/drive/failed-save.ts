@@ -1,4 +1,4 @@
-/** What happens to mailbox items whose save failed: the store refused their content, or could not be written to at all. */
+/** Handles mailbox items whose save failed: the store refused their content, or could not be written to at all. */
 import { isFailure, type Failure } from '../../base/failure.ts'
 import type { Log } from '../../base/log.ts'
 import { toRunFailure, type MailboxItem, type SessionActor } from './mailbox.ts'

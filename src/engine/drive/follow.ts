@@ -79,7 +79,7 @@ export async function* followRunEvents(
   }
 }
 
-/** What a reader keeps of its run: the run itself, with its input, may be large, and thousands may read it. */
+/** The part of a run that a reader keeps: the run with its input may be large, and thousands may read it. */
 interface ReadersRun {
   readonly id: RunId
   readonly sessionId: SessionId

@@ -144,7 +144,7 @@ export function createLeases(
         events.changed(id)
       }
     } catch (error) {
-      // Nothing leaves once the leases have run out; what is in flight is stored when the store is back.
+      // No effect leaves once the leases have expired; outcomes of those in flight are stored when the store is back.
       if (!isStoreAway(error))
         log.write('warn', 'The leases could not be renewed.', { sessions: held.size, error: String(error) })
     }

@@ -6,7 +6,7 @@ import { advanceRun } from '../machine/advance.ts'
 import type { PlanRoom } from '../session/context.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { SessionTransaction } from '../session/transaction/transaction.ts'
-import type { EffectInFlight } from '../effects/perform-effect.ts'
+import type { EffectInFlight } from '../effects/effect-in-flight.ts'
 
 /** A change to a session that waits to be applied and saved. */
 export interface MailboxItem {

@@ -1,6 +1,6 @@
 /**
- * What operators have paused, as this process knows it. Without other processes on the store, only this one pauses anything; else
- * the store is asked again and again, and no effect leaves on an answer older than a second. Source: decisions, section 18.
+ * The pauses that operators have set, as this process knows them. Alone on its store, a process sees every pause itself; otherwise
+ * it asks the store again and again, and no effect leaves on an answer older than a second. Source: decisions, section 18.
  */
 import type { Clock } from '../../base/clock.ts'
 import type { WorkspaceId } from '../../base/ids.ts'

@@ -64,7 +64,11 @@ export function transitionContextOf(
     mostOutput: ({ model, fallback = [] }) =>
       Math.max(...[model, ...fallback].map((each) => parts.providers.maxOutputTokens(each, live.tree.session.id))),
     termsOf: (model) => parts.providers.terms(model, live.tree.session.id),
-    spentOn: (completion) => actor.inFlight.get(completion)?.meter.spent(),
+    spentOn(completion) {
+      const inFlight = actor.inFlight.get(completion)
+      if (inFlight) return inFlight.meter.spent()
+      return actor.maySend ? undefined : 'elsewhere'
+    },
     outages: {
       laterThan: (cause, run, now) => outages.laterThan(cause, run, actor.id, now),
       failed: (outage, run, until) => outages.failed(outage, run, until),

@@ -9,7 +9,7 @@ import type { Toolbox } from '../../tools/tool.ts'
 /** Input schemas as tool servers described them last. Weak: a tool is dropped with the version it belongs to. */
 export type DescribedTools = WeakMap<BoundTool, JsonSchema>
 
-/** What a run offers its model. */
+/** The tools that a run offers its model. */
 export interface OfferedTools {
   readonly run: Run
   readonly snapshot: AgentSnapshot

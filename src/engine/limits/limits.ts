@@ -156,7 +156,7 @@ export function sessionGrants(root: Run | undefined): Run['usage']['grants'] {
   return granted === undefined ? {} : { max_tokens_per_session: granted }
 }
 
-/** What the session's limit leaves to a root run and its descendants; undefined without a limit, and for a child. */
+/** Tokens that the session's limit leaves to a root run and its descendants; undefined without a limit, and for a child. */
 export function sessionTokenBudget(run: RunHandle): number | undefined {
   const value = sessionTokenLimit(run)
   return value === undefined ? undefined : value - sessionTokens(run) + tokensOf(run)
@@ -175,7 +175,7 @@ export function costBudget(run: RunHandle): { readonly amount: ScaledDecimal; re
   return { amount: toScaled(maxCost.amount) * BigInt(1 + grants), currency: maxCost.currency }
 }
 
-/** What one grant adds to a limit. */
+/** The amount that one grant adds to a limit, as text. */
 const amountOf = (run: RunHandle, { limit, value }: LimitBreach): string =>
   typeof value !== 'number'
     ? describeMoney(run.snapshot.maxCost!)

@@ -21,7 +21,7 @@ export type OutageStep =
   /** `expired`: the run was held, and for as long as is allowed. */
   | { readonly outcome: 'give_up'; readonly expired: boolean }
 
-/** What follows a failed attempt. @param before the outage as earlier attempts met it */
+/** Decides whether to wait or to give up after a failed attempt. @param before the outage as earlier attempts met it */
 export function nextAttempt(run: RunHandle, before: Outage | undefined, report: OutageReport): OutageStep {
   const { now, context } = run.tx
   const { onOutage, maxOutageMs = DEFAULT_MAX_OUTAGE_MS } = run.snapshot

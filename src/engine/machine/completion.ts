@@ -16,12 +16,12 @@ import { asksAboutLimit } from '../limits/on-limit.ts'
 import { describeExpired, laterAttempt, nextAttempt } from '../limits/outage.ts'
 import { requestCompletion, startTurn } from '../limits/request-completion.ts'
 import { concludeRun } from './output.ts'
-import { sentTokens, summaryWanted } from '../session/prompt/prompt.ts'
+import { summaryWanted } from '../session/prompt/prompt.ts'
 import { applySummary } from './summary.ts'
 import { answersQuestion, openQuestions, unansweredQuestions } from '../calls/open-questions.ts'
 import { escalateQuestion, refuseUntilAnswered, toWaitingCall } from '../calls/questions.ts'
 import { CallHandle } from '../session/transaction/call-handle.ts'
-import { recordUnanswered } from '../session/unanswered.ts'
+import { estimateSent, recordUnanswered } from '../session/unanswered.ts'
 import { countCompletion } from '../session/usage.ts'
 
 export function applyCompletion(
@@ -138,8 +138,7 @@ export function recoverCompletion(
   if (inFlight.has(completionKey(run.id, here.turn, here.attempt))) return undefined
   if (here.unsent) return requestCompletion(run, here)
   const error = 'The server ended before the model had answered; the tokens that were sent are booked by an estimate.'
-  const { model } = run.snapshot
-  recordUnanswered(run, error, { model, usage: { inputTokens: sentTokens(run, here), outputTokens: 0 } })
+  recordUnanswered(run, error, estimateSent(run, here))
   return requestCompletion(run, { ...here, attempt: here.attempt + 1, lost: (here.lost ?? 0) + 1 })
 }
 

@@ -54,9 +54,9 @@ export function resumeRun(
     ...(version && { version: version.snapshot.version, from_version: before }),
     ...(granted.length > 0 && { granted }),
   })
-  const told = { status: 'Running', output: null, error: null }
-  run.addEvent('run', 'engine.run.resumed', { ...told, resumedBy: by })
-  if (record.parentRunId === null) run.addEvent('session', 'engine.session.resumed', told)
+  const running = { status: 'Running', output: null, error: null }
+  run.addEvent('run', 'engine.run.resumed', { ...running, resumedBy: by })
+  if (record.parentRunId === null) run.addEvent('session', 'engine.session.resumed', running)
   setBudgetTimers(run)
   resumeChildren(run, from, by)
   return nextOf(run, from)

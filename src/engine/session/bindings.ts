@@ -1,4 +1,4 @@
-/** What the tool names of an agent refer to. */
+/** Looks up the tools and agents that an agent's names refer to. */
 import type { JsonValue } from '../../base/json/json.ts'
 import type { SideEffectClass } from '../../spec/document.ts'
 import type { ToolCall } from '../../spec/run.ts'

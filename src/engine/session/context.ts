@@ -1,4 +1,4 @@
-/** What transitions may read besides the session: time, ids, versions, routes, slots and calls of other sessions. */
+/** The facts that transitions may read besides the session: time, ids, versions, routes, slots and calls of other sessions. */
 import type { Instant } from '../../base/clock.ts'
 import type { IdSource, RunId } from '../../base/ids.ts'
 import type { Outage } from '../../spec/outage.ts'
@@ -67,10 +67,10 @@ export interface TransitionContext {
   ): boolean
   /** The most tokens that one answer of an agent's model can have. */
   mostOutput(agent: AgentSnapshot): number
-  /** What a model costs now, and how many tokens it reads. */
+  /** Present price of a model, and the size of its context window. */
   termsOf(model: SnapshotModel): ModelTerms
-  /** Usage so far of a completion in flight in this process, by its `completionKey`. */
-  spentOn(completion: string): SpentTokens | undefined
+  /** Usage so far of a completion, by its `completionKey`; `elsewhere` if another process may have sent it. */
+  spentOn(completion: string): SpentTokens | 'elsewhere' | undefined
   /** Outages that hold runs now; held runs read and update it. */
   readonly outages: {
     /** Undefined if the run may try now, and then it is the one that tries; else when it should ask again. */
@@ -80,9 +80,9 @@ export interface TransitionContext {
   }
   /** A new token for an attempt of a call, by its `dispatchKey`: given to its tool, and kept nowhere but in this process. */
   newToken(run: RunId, dispatch: string): string
-  /** What operators have paused. */
+  /** Pauses that operators have set. */
   readonly pauses: readonly PauseAct[]
-  /** What the workspace may spend in a day, and whether a completion may begin; undefined without a cap. */
+  /** The workspace's cap on spending per day, and whether a completion may begin; undefined without a cap. */
   readonly plan?: { readonly cap: SpendCap; readonly room: PlanRoom } | undefined
   /** Maximum of iterations where the agent sets no limit. */
   readonly maxIterations: number

@@ -111,7 +111,7 @@ export interface UndoRequest {
   readonly calls?: readonly CallReference[]
 }
 
-/** What a fork takes over of a run. */
+/** The parts of a run that a fork takes over. */
 export interface ForkSource {
   readonly run: Run
   readonly session: Session
@@ -189,7 +189,7 @@ export interface EngineParts {
   readonly sends?: boolean
   /** Calls and completions in flight at once; `DEFAULT_CONCURRENCY` where absent. */
   readonly concurrency?: Partial<ConcurrencyBounds>
-  /** What the workspace may spend in a day; absent = unlimited. */
+  /** Cap on the workspace's spending per day; absent = unlimited. */
   readonly plan?: SpendCap
   /** Maximum of iterations where `limits.max_loop_iterations` is absent; 100 by default. */
   readonly maxIterations?: number

@@ -76,7 +76,7 @@ export type RunTransitionEvent =
     }
   /** A message to a run that works; `interrupts` drops the completion under way. */
   | { readonly type: 'steered'; readonly message: SteeringMessage; readonly interrupts: boolean }
-  /** What held the run can be reached again. */
+  /** The cause of an outage that held the run is over. */
   | { readonly type: 'outage.over'; readonly cause: string }
   | { readonly type: 'wall_clock.due' }
   | { readonly type: 'hitl_wait.due' }

@@ -18,7 +18,7 @@ export interface LiveSession {
   callsSince: Instant
   /** By `callKey`. */
   readonly calls: Map<string, CallRow>
-  /** Who held its lease when it was read. */
+  /** The holder of its lease when it was read. */
   readonly heldBy: WorkerId | undefined
   /** True where another run repeats one of its runs. Who starts such a run saves this session, which is then read again. */
   readonly isRepeated: boolean

@@ -18,7 +18,7 @@ export interface RequestKey {
 
 export type OpenClaim = Omit<IdempotencyClaim, 'response'>
 
-/** What is stored of a request, without its response. */
+/** The claim of a request, without its response. */
 export const claimOf = (
   { clock }: { readonly clock: Clock },
   by: Principal,

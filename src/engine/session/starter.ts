@@ -1,4 +1,4 @@
-/** Who started a run, as policies and approvers of its calls need to know. */
+/** The starter of a run, as policies and approvers of its calls need to know. */
 import type { RunStarter } from '../../spec/starter.ts'
 import type { RunHandle } from './transaction/transaction.ts'
 

@@ -1,6 +1,7 @@
 /** Completions without an answer. Their tokens count all the same, so that aborting one escapes no budget. */
 import { completionKey } from './keys.ts'
-import type { RunHandle } from './transaction/transaction.ts'
+import { sentTokens } from './prompt/prompt.ts'
+import type { RunHandle, StateAt } from './transaction/transaction.ts'
 import type { SpentTokens } from './event.ts'
 import { countCompletion } from './usage.ts'
 
@@ -28,5 +29,11 @@ export function abandonCompletion(run: RunHandle): void {
   const spent = run.tx.context.spentOn(completionKey(run.id, state.turn, state.attempt))
   if (!spent) return
   const error = 'Called off before the model had answered; its tokens are booked as far as they were seen.'
-  recordUnanswered(run, error, spent)
+  recordUnanswered(run, error, spent === 'elsewhere' ? estimateSent(run, state) : spent)
 }
+
+/** The tokens that a completion has sent. How much of its answer arrived is not known here. */
+export const estimateSent = (run: RunHandle, wanted: StateAt<'thinking'>): SpentTokens => ({
+  model: run.snapshot.model,
+  usage: { inputTokens: sentTokens(run, wanted), outputTokens: 0 },
+})

@@ -21,7 +21,7 @@ export function activeMs(run: Run, now: number): number {
   return now - run.startedAt - waitedMs - heldMs - (waitingSince === null ? 0 : now - waitingSince)
 }
 
-/** What a run and its descendants cost. */
+/** The cost of a run and its descendants. */
 export const costOfRun = (run: RunHandle): CostSum =>
   joinCosts([run.usage.cost ?? NO_COST, ...run.children().map(costOfRun)])
 

@@ -74,7 +74,7 @@ async function deployedId(store: Store, workspace: WorkspaceId, name: string): P
   return (await store.agents(workspace)).find((agent) => agent.name === name)?.deployedVersionId ?? null
 }
 
-/** What the policies of an agent read beyond their run. */
+/** The facts beyond their run that the policies of an agent read. */
 export interface LookBack {
   /** True where calls of the whole session count, however old they are. */
   readonly countsSession: boolean

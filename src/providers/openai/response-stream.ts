@@ -79,7 +79,7 @@ export function collectResponse(request: CompletionRequest): StreamCollector<Res
   }
 }
 
-/** What the next request sends back. Name and arguments of a call are those of the transcript. */
+/** The items that the next request sends back. Name and arguments of a call are those of the transcript. */
 const toStoredItem = (item: ResponseOutputItem): JsonObject =>
   item.type === 'function_call'
     ? { type: item.type, ...(item.id !== undefined && { id: item.id }) }

@@ -139,7 +139,7 @@ function openProvider(
   }
 }
 
-/** What to check when a vendor refuses a request. */
+/** Advice for requests that a vendor refuses. */
 function remediesOf(type: OnlineType, keyVariable: string | undefined, region: string | undefined): ProviderRemedies {
   const model = {
     'azure-openai': 'Check that model.name is the name of a deployment of this resource.',

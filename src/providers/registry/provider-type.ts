@@ -1,4 +1,4 @@
-/** What stands behind a provider name of the documents: its entry in svc.config.yaml, and its type. */
+/** Resolves a provider name of the documents: its entry in svc.config.yaml, and its type. */
 import type { ProjectConfig, ProviderConfig, ProviderType } from '../../spec/config.ts'
 import { canonicalProvider, ONLINE_PROVIDERS, providerSpellings } from '../../spec/document.ts'
 

@@ -37,7 +37,7 @@ export function openConsolePage(): ConsolePage {
       if (method !== 'GET' && method !== 'HEAD') return false
       const path = url.split('?', 1)[0]!
       const isFile = path.startsWith(FILES)
-      if (!isFile && !isNavigation(request)) return false
+      if (!isFile && path !== '/' && !isNavigation(request)) return false
       const file = isFile ? files.get(path.slice(FILES.length)) : shell
       if (!file) {
         response.writeHead(404, { 'content-length': 0 }).end()
@@ -61,7 +61,7 @@ const FILES = '/assets/'
 const HASHED = /-[0-9A-Z]{8}\.(?:js|css)$/
 
 /**
- * A browser asks for a page; a program, or the page itself, for data. Files of users are data, however asked for, and the
+ * Below `/`, which is always the page, a browser asks for a page; a program, or the page itself, for data. Files of users are data, however asked for, and the
  * reference of the API is a page of its own.
  */
 const isNavigation = ({ headers, url = '/' }: IncomingMessage): boolean =>

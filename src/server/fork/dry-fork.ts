@@ -236,7 +236,7 @@ function answerOf(
     return task.kind === 'text' ? { textValue: value } : { selectedOptionId: value }
   }
   if ((task.kind !== 'approval' && task.kind !== 'escalation') || task.callId === undefined) return undefined
-  // Nobody has answered it in the recording either.
+  // The recording has no answer to it either.
   if (played.approved === undefined && !played.result) return undefined
   const approved = played.approved ?? played.decision !== 'deny'
   const digest = task.argumentsDigest

@@ -173,7 +173,7 @@ async function answer(call: HttpRequestContext, handle: RouteHandler, parts: Rou
 /** The body of a reply that is sent while it is made. */
 async function streamOf({ stream, events }: HttpReply, call: HttpRequestContext): Promise<BodyInit | null> {
   if (call.request.method === 'HEAD') {
-    // Nobody reads this stream; left open, it would follow the run to its end.
+    // This stream has no reader; left open, it would follow the run to its end.
     events?.destroy()
     await stream?.cancel()
     return null

@@ -34,7 +34,7 @@ export const withSpans = (store: Store, telemetry: Telemetry, log: Log): Store =
     const lease = await store.save(update, ...more)
     const { session } = update
     if (session.finishedAt === null) return lease
-    // Nobody waits for it.
+    // The caller does not wait for the export.
     exportSession(store, telemetry, session).catch((error: unknown) =>
       log.write('warn', 'a trace could not be exported', { sessionId: session.id, error: String(error) }),
     )

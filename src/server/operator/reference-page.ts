@@ -141,7 +141,7 @@ function schemaSection(name: string, schema: JsonObject, resolve: Resolve): stri
     .join('\n')
 }
 
-/** What a value may be, with links to the schemas of the page. */
+/** The type of a value, with links to the schemas of the page. */
 function typeOf(schema: JsonObject): string {
   const { $ref, type, format, items, enum: values, const: only, 'x-extensible-enum': words } = schema
   if (typeof $ref === 'string') {

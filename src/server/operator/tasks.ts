@@ -19,7 +19,7 @@ import { createPeopleReader } from './people/task-people.ts'
 import { notFoundFailure, findAgent, taskById } from './find/find.ts'
 import { toEnding } from './ending.ts'
 
-/** More than anyone answers; `total` still counts all. */
+/** More than anyone answers. */
 const MOST = 1000
 
 const MOST_SIMILAR = 20

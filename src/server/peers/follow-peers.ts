@@ -24,7 +24,7 @@ export interface PeerFollowerParts {
   readonly store: Store
   readonly exchange: TextExchange
   readonly secret: ClusterSecret
-  /** Of this process. */
+  /** Id of this process. */
   readonly worker: string
   readonly now: () => number
 }

@@ -25,7 +25,7 @@ const LONGEST_WAIT_MS = 5000
 export function openPeerLink(url: string, { exchange, secret, fetch }: PeerLinkParts): PeerLink {
   const ended = new AbortController()
   const headers = { authorization: secret.header() }
-  /** Of the open stream; undefined while there is none. */
+  /** The open stream; undefined while there is none. */
   let stream: { readonly name: string; readonly signal: AbortController } | undefined
   const changes = new Map<SessionId, boolean>()
   let sending: Promise<void> | undefined

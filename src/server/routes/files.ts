@@ -111,19 +111,20 @@ export async function registerUpload(
 ): Promise<Finalized> {
   const common = { objectKey: file.objectKey, filename: file.filename, mediaType: file.mediaType }
   if (file.finalizedAt !== null) return { ...common, sizeBytes: file.sizeBytes ?? 0, alreadyFinalized: true }
-  const staged = await blobs.head(file.stagingKey)
   // After a crash between move and row, the object is already at its final key.
-  const found = staged ?? (await blobs.head(file.objectKey))
-  if (!found) throw fail('not_uploaded')
-  const limit = Math.min(file.maxBytes, maxContentLength)
-  if (found.sizeBytes > limit) {
-    await blobs.delete(staged ? file.stagingKey : file.objectKey)
-    throw fail('size_mismatch', { size: found.sizeBytes, limit })
-  }
-  if (staged) await blobs.move(file.stagingKey, file.objectKey)
+  if (await blobs.head(file.stagingKey)) await blobs.move(file.stagingKey, file.objectKey)
   dieAtFailpoint('finalize.afterMove')
-  await store.finalizeFile(file.id, found.sizeBytes, clock.now())
-  return { ...common, sizeBytes: found.sizeBytes, alreadyFinalized: false }
+  // Measured where no upload address reaches it: the client may have sent other bytes meanwhile.
+  const moved = await blobs.head(file.objectKey)
+  if (!moved) throw fail('not_uploaded')
+  const { sizeBytes } = moved
+  const limit = Math.min(file.maxBytes, maxContentLength)
+  if (sizeBytes > limit) {
+    await blobs.delete(file.objectKey)
+    throw fail('size_mismatch', { size: sizeBytes, limit })
+  }
+  await store.finalizeFile(file.id, sizeBytes, clock.now())
+  return { ...common, sizeBytes, alreadyFinalized: false }
 }
 
 const withUploads = (

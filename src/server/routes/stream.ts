@@ -41,7 +41,7 @@ const tooManyStreams = (): Failure =>
     headers: { 'ratelimit-policy': `"streams";q=${MAX_STREAMS}`, ratelimit: '"streams";r=0;t=1' },
   })
 
-/** What ends an open stream early. */
+/** Conditions that end an open stream early. */
 export interface StreamLease {
   /** The stream ends when one of these is revoked or changes. */
   readonly grants: ReaderGrants

@@ -16,7 +16,7 @@ export const startLimits = ({ plan }: ProjectConfig, trigger?: Trigger): StartLi
   planCostPerDay: plan?.cost_per_day === undefined ? null : (readMoney(plan.cost_per_day) ?? null),
 })
 
-/** What the workspace may spend in a day; undefined where nothing limits it. */
+/** The workspace's cap on spending per day; undefined without one. */
 export function spendCapOf({ plan }: ProjectConfig): SpendCap | undefined {
   const cost = plan?.cost_per_day === undefined ? undefined : readMoney(plan.cost_per_day)
   const tokens = plan?.tokens_per_day

@@ -55,7 +55,7 @@ export interface ServerServices {
   readonly operator: string
 }
 
-/** What `GET /status` shows, and whether the server accepts new work. */
+/** State of the server: the facts of `GET /status`, and whether it accepts new work. */
 export interface ServerState {
   readonly version: string
   readonly startedAt: number

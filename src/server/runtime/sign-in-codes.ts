@@ -6,7 +6,7 @@ import { createApiKeySecret, hashKey } from '../../base/api-key.ts'
 import type { Clock, Instant } from '../../base/clock.ts'
 import type { KeyId } from '../../base/ids.ts'
 
-/** Who signs in with a code. */
+/** The person who signs in with a code. */
 export interface SignInIdentity {
   readonly operator: string
   /** The credential that asked for the code; null for the local identity. */

@@ -48,7 +48,7 @@ export function watchReaderRights({ store, workspaceId, readers, log }: ReaderWa
     if (looking) return
     looking = true
     look()
-      // Nothing is stored while the database is away, so a stream has nothing to show either.
+      // While the database is out of reach nothing is stored, so a stream has nothing to show.
       .catch((error: unknown) => {
         if (!isStoreAway(error))
           log.write('warn', 'rights of open streams could not be read', { detail: detailOf(error) })

@@ -14,7 +14,7 @@ export interface CopiedColumn {
   readonly kind: ColumnKind
   /** On SQLite the column has the number of a row of this table. */
   readonly reference?: ReferencedTable
-  /** What SQLite reads in its place, and does not write: an expression over the row `t`. */
+  /** Expression over the row `t` that SQLite reads in its place, and does not write. */
   readonly computed?: string
 }
 

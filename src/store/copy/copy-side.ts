@@ -21,7 +21,7 @@ export interface CopyTarget {
   write(table: CopiedTable, rows: readonly CopiedRow[]): Promise<void>
   /** Computes what is not copied: counts and search indexes. */
   finish(): Promise<void>
-  /** What was written, as `CopySource` reads it. */
+  /** The written rows, as `CopySource` reads them. */
   rows(table: CopiedTable): AsyncIterable<CopiedRow>
   commit(): Promise<void>
   /** Rolls back unless committed. */

@@ -1,5 +1,5 @@
 import { joinClauses } from '../rows/filter.ts'
-import { MAX_OF_KEY, toEffect, type StoredEffect } from '../rows/effect-rows.ts'
+import { MAX_OF_KEY, refuseInFlight, toEffect, type StoredEffect } from '../rows/effect-rows.ts'
 import type { EffectChange } from '../session-update.ts'
 import type { Store } from '../store.ts'
 import type { PostgresPool, PostgresQueries } from './database/pool.ts'
@@ -47,6 +47,7 @@ export const effectMethods = (db: PostgresPool): Pick<Store, 'effectsOfKey' | 'e
           key,
         })
         const standing = (await ofKey(tx, workspaceId, key, -1)).map(toEffect)
+        refuseInFlight(standing, at)
         await tx.run(
           `update effect set holds = false, released_at = :at, released_by = :by, release_reason = :reason
            where workspace_id = :workspaceId and key = :key and ${STANDS}`,

@@ -33,7 +33,7 @@ export const WITH_TRIGGER_NAMED = `coalesce(
     ${STARTED('triggerName', 'trigger_name')}, ${STARTED('triggerType', 'trigger_type')}
   ) = :trigger and ${AMONG_NEWEST}`
 
-/** Who started it, as votes name approvers. */
+/** The starter of a run, as votes name approvers. */
 const STARTED_BY = `coalesce(
   'operator:' || ${STARTED('person', 'person')},
   case ${STARTED('triggerType', 'trigger_type')} when 'operator' then 'operator:' else 'key:' end

@@ -1,6 +1,8 @@
+import type { Instant } from '../../base/clock.ts'
 import type { Digest } from '../../base/digest.ts'
+import { fail } from '../../base/failure.ts'
 import type { RunId, SessionId, WorkspaceId } from '../../base/ids.ts'
-import type { EffectRecord, EffectState } from '../../spec/effect.ts'
+import { mayStillArrive, type EffectRecord, type EffectState } from '../../spec/effect.ts'
 import { toValue } from './json-column.ts'
 
 /** Calls of one key that are read: repetitions that people approved. */
@@ -57,3 +59,9 @@ export const toEffect = (row: StoredEffect): EffectRecord => ({
     released: { at: row.released_at, by: row.released_by ?? '', reason: row.release_reason ?? '' },
   }),
 })
+
+/** @throws Failure `effect_in_flight` where one of the calls may still arrive: its key cannot be released */
+export function refuseInFlight(standing: readonly EffectRecord[], now: Instant): void {
+  const inFlight = standing.find((each) => mayStillArrive(each, now))
+  if (inFlight) throw fail('effect_in_flight', { key: inFlight.shown, runId: inFlight.runId })
+}

@@ -2,7 +2,7 @@ import type { Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { WorkspaceId } from '../../base/ids.ts'
 import type { EffectRecord } from '../../spec/effect.ts'
-import { MAX_OF_KEY, toEffect, type StoredEffect } from '../rows/effect-rows.ts'
+import { MAX_OF_KEY, refuseInFlight, toEffect, type StoredEffect } from '../rows/effect-rows.ts'
 import type { EffectChange } from '../session-update.ts'
 import type { Store } from '../store.ts'
 import { listClause, statementCache } from './database/filter.ts'
@@ -13,7 +13,11 @@ export interface EffectTable {
   readonly reads: Pick<Store, 'effectsOfKey' | 'effects'>
   /** @throws Failure `effect_taken` when another call holds the key */
   apply(workspaceId: WorkspaceId, change: EffectChange): void
-  /** Lets the effect happen again. @returns the records that held the key or would hold it next */
+  /**
+   * Lets the effect happen again.
+   * @returns the records that held the key or would hold it next
+   * @throws Failure `effect_in_flight`
+   */
   release(workspaceId: WorkspaceId, key: string, by: string, reason: string, at: Instant): readonly EffectRecord[]
 }
 
@@ -106,6 +110,7 @@ export function openEffects(db: Database): EffectTable {
     },
     release(workspaceId, key, by, reason, at) {
       const standing = ofKey.all({ workspaceId, key, now: -1 }).map(toEffect)
+      refuseInFlight(standing, at)
       release.run({ workspaceId, key, by, reason, at })
       return standing
     },

@@ -43,7 +43,7 @@ export function overwriteRunText(db: Database, isOn: boolean): void {
 /** Runs that a search looks at for each of its parts, newest first. */
 const MOST_FOUND = 2000
 
-/** Of runs that hold all words of `:text` in their input, or in their output and error. */
+/** Runs with all words of `:text` in their input, or in their output and error. */
 export const WITH_TEXT = `r.n in (
   select rowid from (select rowid from run_input where run_input match :text order by rowid desc limit ${MOST_FOUND})
   union all
@@ -70,7 +70,7 @@ const STARTED = (member: string, column: string): string =>
 export const WITH_TRIGGER = `${AMONG_NEWEST}
   and coalesce(${STARTED('triggerName', 'trigger_name')}, ${STARTED('triggerType', 'trigger_type')}) = :trigger`
 
-/** Who started it, as votes name approvers. */
+/** The starter of a run, as votes name approvers. */
 const STARTED_BY = `coalesce(
   'operator:' || ${STARTED('person', 'person')},
   case ${STARTED('triggerType', 'trigger_type')} when 'operator' then 'operator:' else 'key:' end
@@ -79,7 +79,7 @@ const STARTED_BY = `coalesce(
 export const WITH_PERSON = `(${AMONG_NEWEST} and ${STARTED_BY} = :person
   or ${WITH_APPROVER.replace(':approver', ':person')})`
 
-/** Of sessions whose metadata has the pair of `:metadata`, a JSON object of one member, among the newest. */
+/** Sessions whose metadata has the pair of `:metadata`, a JSON object of one member, among the newest. */
 export const WITH_METADATA = `r.session_n in (
   select m.n from session m
   where m.n > (select max(n) from session) - 20000 and exists (

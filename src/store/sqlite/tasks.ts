@@ -82,7 +82,7 @@ export function openTasks(db: Database, agents: AgentTable): TaskTable {
      order by t.created_at desc, t.n desc
      limit :limit`,
   )
-  /** What each session waits for: its runs are polled while nothing changes. */
+  /** Pending tasks by session: clients poll runs while nothing changes. */
   const polled = createRowCache<PolledTasks>(
     (sessionId) => {
       const rows = pendingOfSession.all(sessionId)

@@ -94,7 +94,7 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
     // Cleared first, so that an update may replace a timer.
     for (const timer of update.clearTimers) timers.clear(n, runNumber(timer.runId), timer)
     for (const timer of update.setTimers) timers.set(n, runNumber(timer.runId), timer)
-    // What this update has spent was counted before.
+    // After the costs of this update, which count against the plan.
     if (update.plan) plan.apply(update.session.workspaceId, update.plan, runNumber, clock.now())
   }
 

@@ -21,7 +21,7 @@ export async function explain(call: CommandContext<ExplainAnswer>): Promise<void
   const term = given.argument(0)
   if (given.flag('egress')) {
     if (term !== undefined)
-      throw usageFailure('--egress is of the whole project and takes no term.', 'svc explain --egress')
+      throw usageFailure('--egress is about the whole project: leave out the term.', 'svc explain --egress')
     const items = await reachedHosts(await openProject(call), call.io.env)
     return await printList(
       call,
@@ -30,7 +30,7 @@ export async function explain(call: CommandContext<ExplainAnswer>): Promise<void
       'A server of this project contacts no other host.',
     )
   }
-  if (term === undefined) throw usageFailure('What is to be explained?', 'svc explain tool/unresolved')
+  if (term === undefined) throw usageFailure('Name what to explain.', 'svc explain tool/unresolved')
   const page = ruleOf(term) ?? statusOf(term) ?? holdOf(term) ?? exitOf(term) ?? (await documentTermPage(term))
   if (!page) {
     const terms = [

@@ -31,7 +31,7 @@ import { usageFailure } from '../../shell/usage-failure.ts'
 export async function policyEval(call: CommandContext<AnswerOf<typeof policyEvalAnswer>>): Promise<number> {
   const { given, mode, out, io } = call
   const [tool, expected] = [given.text('tool'), given.text('expect')]
-  if (tool === undefined) throw usageFailure('A decision is about a call.', '--tool ID --args JSON')
+  if (tool === undefined) throw usageFailure('Name the call to decide.', '--tool ID --args JSON')
   const args = await readJsonOption(call, given.text('args') ?? '{}', '--args')
   const context = await readJsonOption(call, given.text('context') ?? '{}', '--context')
   if (!isJsonObject(context)) throw usageFailure('--context takes an object.')

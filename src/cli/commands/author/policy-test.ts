@@ -7,10 +7,16 @@ import { createTheme } from '../../../terminal/theme.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 import type { LeafPlaces } from '../../policy/places.ts'
-import { readPolicyTests, type PolicyCase } from '../../policy/case-file.ts'
+import { readPolicyTests, type PolicyCase, type PolicyTest } from '../../policy/case-file.ts'
 import { createCoverageCollector, type CoverageCollector, type PolicySetCoverage } from '../../policy/coverage.ts'
 import { rewriteCases } from '../../policy/rewrite.ts'
-import { createCasePreparer, decideCase, type CasePreparer, type DecidedCase } from '../../policy/run-cases.ts'
+import {
+  createCasePreparer,
+  decideCase,
+  type CasePreparer,
+  type DecidedCase,
+  type PreparedCase,
+} from '../../policy/run-cases.ts'
 import { decisionJson } from '../../policy/print-decision.ts'
 import { openProject } from '../../project/project.ts'
 import { findTestFiles } from '../../pages/test-file.ts'
@@ -47,17 +53,17 @@ async function testOnce(
 ): Promise<number> {
   const { given, io, mode, out } = call
   const since = io.clock.monotonic()
-  const [ask, collector] = [createCasePreparer(call), createCoverageCollector()]
-  const format = mode.json ? 'json' : (given.text('format') ?? 'text')
   const filter = createTestFilter(given.text('filter'))
+  const run: TestRun = { preparer: createCasePreparer(call), collector: createCoverageCollector(), filter }
+  const format = mode.json ? 'json' : (given.text('format') ?? 'text')
   const results: PolicyCaseResult[] = []
   for (const path of await findTestFiles('policytest', paths)) {
-    const found = await testFile(call, ask, collector, filter, path)
+    const found = await testFile(call, run, path)
     results.push(...found)
     if (format === 'text') printResults(call, found)
   }
   if (results.length === 0) filter.requireMatch()
-  const coverage = collector.result()
+  const coverage = run.collector.result()
   const failed = results.filter(({ ok }) => !ok).length
   const isShort = minimum !== undefined && coverage.percent < minimum
   if (format === 'json') await out.json(jsonOf(results, coverage, failed, isShort))
@@ -77,74 +83,70 @@ async function testOnce(
   return failed > 0 || isShort ? 1 : 0
 }
 
-async function testFile(
-  call: CommandContext,
-  ask: CasePreparer,
-  collector: CoverageCollector,
-  filter: TestFilter,
-  path: string,
-): Promise<readonly PolicyCaseResult[]> {
-  const { given, io, cwd } = call
-  const file = relative(cwd, path).replaceAll('\\', '/')
+/** What the files of one command share. */
+interface TestRun {
+  readonly preparer: CasePreparer
+  readonly collector: CoverageCollector
+  readonly filter: TestFilter
+}
+
+async function testFile(call: CommandContext, run: TestRun, path: string): Promise<readonly PolicyCaseResult[]> {
+  const file = relative(call.cwd, path).replaceAll('\\', '/')
   const text = (await readUserFile(path)).toString('utf8')
   const { tests, findings } = readPolicyTests(text, file)
-  const wrong = findings.filter(({ severity }) => severity === 'error')
-  if (wrong.length > 0)
-    return [
-      failedFile(
-        file,
-        wrong.map(
-          ({ range, message, rule }) => `${file}:${range.start.line}:${range.start.column} ${message} (${rule})`,
-        ),
-      ),
-    ]
-  const results: PolicyCaseResult[] = []
-  const decisions: DecidedCase[][] = []
-  for (const test of tests) {
-    const prepared = await ask.of(test, path).catch((error: unknown) => {
-      if (!isFailure(error)) throw error
-      return error
-    })
-    if (isFailure(prepared)) {
-      results.push(
-        failedFile(file, [
-          prepared.message,
-          ...(prepared.extras.details ?? []).map((each) => `${each.path} ${each.message}`),
-        ]),
-      )
-      decisions.push([])
-      continue
-    }
-    collector.addSet(prepared.subject.policies, prepared.places)
-    const decided: DecidedCase[] = []
-    for (const each of test.calls) {
-      const since = io.clock.monotonic()
-      const answer = decideCase(prepared, each, collector, io.clock.now())
-      decided.push(answer)
-      const name = each.name ?? `${each.tool} ${JSON.stringify(each.args ?? {})}`
-      if (!filter.chooses(file, name)) continue
-      const ms = Math.round(io.clock.monotonic() - since)
-      results.push({
-        file,
-        name,
-        ok: answer.failure.length === 0,
-        failure: answer.failure,
-        ms,
-        given: each,
-        decided: answer,
-        places: prepared.places,
-      })
-    }
-    decisions.push(decided)
-  }
-  if (!given.flag('update')) return results
+  const wrong = findings
+    .filter(({ severity }) => severity === 'error')
+    .map(({ range: { start }, message, rule }) => `${file}:${start.line}:${start.column} ${message} (${rule})`)
+  if (wrong.length > 0) return [failedFile(file, wrong)]
+  const tested: TestedCalls[] = []
+  for (const test of tests) tested.push(await testCalls(call, run, test, path, file))
+  const results = tested.flatMap((each) => each.results)
+  if (!call.given.flag('update')) return results
   const updated = rewriteCases(
     text,
-    decisions.map((decided) => decided.map(actualOf)),
+    tested.map(({ decided }) => decided.map(actualOf)),
   )
   if (updated !== text) await writeUserFile(path, updated)
   // The file now expects the actual decisions, so only calls without a decision still fail.
   return results.map((result) => (result.decided?.explanation ? { ...result, ok: true, failure: [] } : result))
+}
+
+interface TestedCalls {
+  readonly results: readonly PolicyCaseResult[]
+  /** Of every call, also of those that the filter leaves out; empty where the test cannot be prepared. */
+  readonly decided: readonly DecidedCase[]
+}
+
+/** Decides the calls of one test. */
+async function testCalls(
+  { io }: CommandContext,
+  { preparer, collector, filter }: TestRun,
+  test: PolicyTest,
+  path: string,
+  file: string,
+): Promise<TestedCalls> {
+  let prepared: PreparedCase
+  try {
+    prepared = await preparer.of(test, path)
+  } catch (error) {
+    if (!isFailure(error)) throw error
+    const details = (error.extras.details ?? []).map((each) => `${each.path} ${each.message}`)
+    return { results: [failedFile(file, [error.message, ...details])], decided: [] }
+  }
+  const { subject, places } = prepared
+  collector.addSet(subject.policies, places)
+  const results: PolicyCaseResult[] = []
+  const decided = test.calls.map((given) => {
+    const since = io.clock.monotonic()
+    const answer = decideCase(prepared, given, collector, io.clock.now())
+    const ms = Math.round(io.clock.monotonic() - since)
+    const name = given.name ?? `${given.tool} ${JSON.stringify(given.args ?? {})}`
+    const { failure } = answer
+    if (filter.chooses(file, name))
+      results.push({ file, name, ok: failure.length === 0, failure, ms, given, decided: answer, places })
+    return answer
+  })
+  return { results, decided }
 }
 
 const failedFile = (file: string, failure: readonly string[]): PolicyCaseResult => ({

@@ -69,7 +69,7 @@ async function withPages(
   const version = given.text('version')
   if ((await givenKey(call, project)) !== undefined) {
     if (agent === undefined)
-      throw usageFailure('With an API key sessions are listed by agent.', '--agent NAMESPACE.NAME')
+      throw usageFailure('With an API key, sessions are listed by agent.', '--agent NAMESPACE.NAME')
     if (version !== undefined && !isUuid(version))
       throw usageFailure(`With an API key a version is named by its full id, not by "${version}".`)
     const target = await openTarget(call, project)

@@ -39,8 +39,7 @@ async function variableOf(project: Project, typed: string): Promise<string> {
     .flatMap((secrets) => (Object.hasOwn(secrets, typed) ? [secrets[typed]] : []))
     .flatMap((secret) => (isJsonObject(secret) && typeof secret['fromEnv'] === 'string' ? [secret['fromEnv']] : []))[0]
   const name = declared ?? typed
-  if (!VARIABLE.test(name))
-    throw usageFailure(`"${name}" is no name of a variable.`, 'svc secrets set ANTHROPIC_API_KEY')
+  if (!VARIABLE.test(name)) throw usageFailure(`"${name}" is not a variable name.`, 'svc secrets set ANTHROPIC_API_KEY')
   return name
 }
 

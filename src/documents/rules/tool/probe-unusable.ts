@@ -17,11 +17,11 @@ export const toolProbeUnusable: LintRule = {
       if (wanted === undefined) continue
       const probe = uses.find(({ ref }) => ref?.id === wanted)
       const place = `${use.pointer}/ref`
-      if (!probe) report(place, `${use.ref!.id} is looked after with ${wanted}, which this agent does not bind.`, WHY)
+      if (!probe) report(place, `${use.ref!.id} is probed with ${wanted}, which this agent does not bind.`, WHY)
       else if (effectiveClass(workspace, probe) !== 'read_only')
-        report(place, `${use.ref!.id} is looked after with ${wanted}, which is not read_only.`, WHY)
+        report(place, `${use.ref!.id} is probed with ${wanted}, which is not read_only.`, WHY)
     }
   },
 }
 
-const WHY = { why: 'When nobody knows whether a call happened, whoever must decide cannot look.' }
+const WHY = { why: 'When the outcome of a call is unknown, the person who decides about it cannot look it up.' }

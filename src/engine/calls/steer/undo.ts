@@ -15,7 +15,7 @@ import { toolResultOf, resolveUndo, type ResolvedUndo } from '../../session/undo
 import { undoStateOf } from '../../session/undone.ts'
 import { errorTextOf } from '../settle.ts'
 
-/** Who asked for an undo. */
+/** The operator who asked for an undo, and why. */
 export interface UndoRequester {
   readonly starter: RunStarter
   readonly by: string

@@ -25,8 +25,8 @@ export function toolMessagesOf(steps: readonly RunStep[], results: CallResults):
           ? text
           : `Executed with arguments that a person edited: ${JSON.stringify(changed)}\n\n${text}`
       const since = undone.get(callId)
-      const told = since === undefined ? content : `[${since} The result at that time:]\n\n${content}`
-      return [callId, { role: 'tool', callId, name, content: told, isError }]
+      const shown = since === undefined ? content : `[${since} The result at that time:]\n\n${content}`
+      return [callId, { role: 'tool', callId, name, content: shown, isError }]
     }),
   )
 }

@@ -65,9 +65,9 @@ function readBefore(
 
 /** Adds the note on undone calls to the last message of a run, because the number of messages is fixed. */
 function withUndone(messages: readonly EarlierMessage[], notes: readonly UndoneNote[]): readonly EarlierMessage[] {
-  const [last, told] = [messages.at(-1), tellUndone(notes)]
-  if (!last || told === undefined) return messages
-  return [...messages.slice(0, -1), { ...last, text: `${last.text}\n\n[${told}]` }]
+  const [last, note] = [messages.at(-1), tellUndone(notes)]
+  if (!last || note === undefined) return messages
+  return [...messages.slice(0, -1), { ...last, text: `${last.text}\n\n[${note}]` }]
 }
 
 /** The count of earlier messages in the first step of a run. */

@@ -53,7 +53,7 @@ export function cutsOf(steps: readonly RunStep[]): readonly number[] {
     .map(({ ordinal }) => ordinal - 1)
 }
 
-/** What the model reads in place of the messages that are left out. */
+/** The message that the model reads in place of those that are left out. */
 export function toLeftOutMessage({ messages, summary }: LeftOut): ModelMessage {
   const count = `${messages} earlier ${messages === 1 ? 'message' : 'messages'} of this conversation`
   const text = summary === undefined ? `[${count} left out.]` : `[Summary of ${count}:]\n\n${summary}`

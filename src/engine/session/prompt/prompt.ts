@@ -19,7 +19,7 @@ export interface PromptParts {
   readonly turn: number
   readonly attempt: number
   readonly steps: readonly RunStep[]
-  /** Of the session before the run. */
+  /** Messages of the session before the run. */
   readonly before?: readonly EarlierMessage[]
   readonly tools: readonly ModelTool[]
   readonly attachments: AttachedParts

@@ -15,7 +15,7 @@ import { statusesOf } from '../status.ts'
 import type { StepLog } from './step-log.ts'
 import type { NewTask, RunHandle, SessionTransaction, StepOptions } from './transaction.ts'
 
-/** What the handles of a transaction share. */
+/** State that the handles of a transaction share. */
 export interface TransactionParts {
   readonly tx: SessionTransaction
   readonly handles: ReadonlyMap<RunId, RunHandle>

@@ -1,4 +1,4 @@
-/** What a route of the operator application receives. Everyone who reaches the channel is an operator. */
+/** The arguments of an operator route. Everyone who reaches the channel is an operator. */
 import type { OperatorRoutes } from '../../../spec/operator/routes.ts'
 import type { HttpReply } from '../../http/reply.ts'
 import type { HttpRequestContext } from '../../http/route.ts'

@@ -1,4 +1,4 @@
-/** Who asked, who voted and who may still answer a task, by the names of people and keys. */
+/** The people of a task: who asked, who voted and who may still answer, by the names of people and keys. */
 import { toIsoText } from '../../../base/clock.ts'
 import { MAX_CANDIDATES, type TaskPeople, type TaskRecord, type TaskStanding } from '../../../spec/task.ts'
 import type { ApiKey, OperatorKey } from '../../../spec/key.ts'

@@ -23,7 +23,7 @@ export const getDifference: OperatorAction<'GET /difference'> = async ({ service
   return { breaking, widens, changes }
 }
 
-/** What a version would do with `edit` in it and in the agents that it pins. Undefined without the compiler. */
+/** Compares a version with itself after `edit`, applied to it and to the agents that it pins. Undefined without the compiler. */
 export async function compareEdited(
   services: ServerServices,
   snapshot: AgentSnapshot,

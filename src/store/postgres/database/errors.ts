@@ -1,4 +1,4 @@
-/** What a failure of PostgreSQL means: refused content, no connection, no room, or a conflict that another attempt solves. */
+/** Classifies errors of PostgreSQL: refused content, no connection, no room, or a conflict that another attempt solves. */
 import { fail, isFailure, type Failure } from '../../../base/failure.ts'
 
 /** Time for somebody to free disk space, and for a database to come back. */

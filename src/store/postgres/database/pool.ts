@@ -24,7 +24,7 @@ export interface PostgresPool extends PostgresQueries {
   toFailure(error: unknown): unknown
   /** Gives a connection of the pool to `work`, and its errors as they are. */
   withClient<T>(work: (client: PoolClient) => Promise<T>): Promise<T>
-  /** The same, for work that may take long; failures are those of the store. */
+  /** Like `withClient`, for work that may take long; errors become failures of the store. */
   alone<T>(work: (client: PoolClient) => Promise<T>): Promise<T>
   /** A connection of the pool, until it is released. */
   connect(): Promise<PoolClient>

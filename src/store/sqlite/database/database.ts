@@ -29,7 +29,7 @@ export function openDatabase(path: string): Database.Database {
     if (!inMemory && mode !== 'wal')
       throw fail('store_unreadable', { file: path, why: 'its file system has no shared memory' })
     db.pragma('synchronous = full')
-    // What is deleted, or leaves its page, is overwritten: what is erased later must not be left in the file by an earlier write.
+    // Overwrites deleted and moved content: a copy from an earlier write must not survive a later erasure.
     db.pragma('secure_delete = on')
     db.pragma('foreign_keys = on')
     db.pragma('trusted_schema = off')

@@ -31,7 +31,7 @@ export function openSessionLists(db: Database, agents: AgentTable): ListSessions
   }
   const wholeOf = (page: SessionPage): number => page.wholeBytes ?? Number.MAX_SAFE_INTEGER
 
-  /** Of all statuses, by the index of starts or of tags. */
+  /** Sessions of all statuses, by the index of starts or of tags. */
   function listByStart(filter: SessionFilter, agent: AgentCounts | undefined, page: SessionPage): ListedPage {
     const isTagged = filter.tag !== undefined && agent !== undefined
     const filters = joinClauses([

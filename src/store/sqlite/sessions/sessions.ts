@@ -27,7 +27,7 @@ export interface SessionFence {
   readonly leaseUntil: Instant | null
 }
 
-/** Who holds the lease of a session, as a save leaves it. */
+/** The lease of a session, as a save leaves it. */
 export type LeaseColumns = Pick<SessionFence, 'owner' | 'epoch' | 'leaseUntil'>
 
 export interface SessionTable {

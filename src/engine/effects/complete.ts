@@ -1,0 +1,179 @@
+/** Requests a completion: from the agent's model, or from one of its fallbacks. */
+import { isFailure } from '../../base/failure.ts'
+import { isHeldBack } from '../../base/net/transport.ts'
+import {
+  ProviderError,
+  type ModelCompletion,
+  type CompletionRequest,
+  type ModelProvider,
+} from '../../providers/provider.ts'
+import { estimateUsage } from '../../providers/tokens.ts'
+import type { SnapshotModel } from '../../spec/snapshot.ts'
+import type { EngineParts } from '../session/engine.ts'
+import type { RunTransitionEvent } from '../session/event.ts'
+import { modelCause } from '../session/outages.ts'
+import { filesOf } from '../session/prompt/input.ts'
+import { summaryWanted, toRequest } from '../session/prompt/prompt.ts'
+import { attachFiles } from './attach.ts'
+import type { EffectContext, EffectInFlight } from './effect-in-flight.ts'
+import type { RunEffect } from './effects.ts'
+import { askWithFallback } from './fallback.ts'
+import type { CompletionMeter } from './meter.ts'
+import { toModelTools } from './model-tools.ts'
+
+export type CompletionEffect = Extract<RunEffect, { do: 'complete' }>
+
+/** Failures of the provider become events; a thrown error is a bug or an abort. */
+export async function completeTurn(
+  parts: EngineParts,
+  effect: CompletionEffect,
+  context: EffectContext,
+  onText: (text: string) => void,
+  inFlight: EffectInFlight,
+): Promise<RunTransitionEvent> {
+  const { turn, attempt } = effect
+  const { meter, controller } = inFlight
+  const { signal } = controller
+  try {
+    const prompt = await readPrompt(parts, effect, context, signal)
+    // Summaries are not streamed: nobody reads them.
+    const onShown = prompt.summarise ? () => {} : onText
+    const ask = (model: SnapshotModel): Promise<ModelCompletion> => askModel(parts, prompt, model, onShown, inFlight)
+    return { type: 'model.answered', turn, attempt, ...(await askWithFallback(context.snapshot, ask, signal, meter)) }
+  } catch (error) {
+    signal.throwIfAborted()
+    const failed = toFailedEvent(error, effect, context, meter)
+    if (!failed) throw error
+    return failed
+  }
+}
+
+type CompletionPrompt = Parameters<typeof toRequest>[0]
+
+async function readPrompt(
+  parts: EngineParts,
+  { turn, tries, room, note }: CompletionEffect,
+  context: EffectContext,
+  signal: AbortSignal,
+): Promise<CompletionPrompt> {
+  const { run, snapshot, steps, before } = context
+  return {
+    run,
+    snapshot,
+    steps,
+    before,
+    turn,
+    attempt: tries,
+    attachments: await attachFiles(parts.store, parts.blobs, run.workspaceId, filesOf(steps)),
+    tools: await toModelTools(parts.tools, context, signal),
+    repair: note?.['repair'] === true,
+    summarise: summaryWanted(note),
+    room,
+  }
+}
+
+/** Asks one model, once its provider has a free slot. */
+async function askModel(
+  { providers }: EngineParts,
+  prompt: CompletionPrompt,
+  model: SnapshotModel,
+  onText: (text: string) => void,
+  { controller: { signal }, enter, mayLeave, meter }: EffectInFlight,
+): Promise<ModelCompletion> {
+  const { snapshot, run } = prompt
+  const provider = providers.choose(snapshot, model, run.sessionId)
+  const isFallback = model !== snapshot.model
+  const request = toRequest(isFallback ? { ...prompt, snapshot: { ...snapshot, model } } : prompt)
+  checkFits(request, providers.terms(model, run.sessionId).contextWindow)
+  const leave = await enter(model.provider, signal)
+  const mayModelLeave = (): boolean => mayLeave(model.provider)
+  try {
+    if (isFallback && mayLeave() && !mayModelLeave()) throw pausedProvider(model.provider)
+    return await sendRequest(provider, { ...request, mayLeave: mayModelLeave }, onText, signal, meter)
+  } finally {
+    leave()
+  }
+}
+
+/** The event of a completion that failed; undefined for an error that is a bug. */
+function toFailedEvent(
+  error: unknown,
+  { turn, attempt }: CompletionEffect,
+  { snapshot }: EffectContext,
+  meter: CompletionMeter,
+): RunTransitionEvent | undefined {
+  if (isHeldBack(error)) return { type: 'model.held_back', turn, attempt }
+  if (error instanceof ProviderError) {
+    const { message, retryable, retryAfterMs, outage: reason } = error
+    const cause = modelCause(snapshot.model.provider)
+    const spent = meter.hasText() ? meter.spent() : undefined
+    return {
+      type: 'model.failed',
+      turn,
+      attempt,
+      error: message,
+      retryable,
+      ...(reason && { outage: { reason, cause, ...(retryAfterMs !== undefined && { retryAfterMs }) } }),
+      ...(spent && { spent }),
+    }
+  }
+  if (!isFailure(error)) return undefined
+  const { message } = error
+  const outage = isFailure(error, 'secret_not_set') && ({ reason: 'secret_missing', cause: message } as const)
+  return { type: 'model.failed', turn, attempt, error: message, retryable: false, ...(outage && { outage }) }
+}
+
+/**
+ * Characters that hardly any text has per token. The estimate takes four; a prompt that does not fit even with twice as many
+ * never does.
+ */
+const GENEROUS = 2
+
+/** @throws ProviderError for a prompt that cannot fit into the model's context window */
+function checkFits(request: CompletionRequest, contextWindow: number | undefined): void {
+  if (contextWindow === undefined) return
+  const { provider, name } = request.model
+  const least = Math.floor(estimateUsage(request, '', []).inputTokens / GENEROUS)
+  if (least <= contextWindow) return
+  throw new ProviderError(
+    `The prompt has at least ${least} tokens, and ${provider}/${name} reads ${contextWindow} at once. Nothing was sent.`,
+    { retryable: false },
+  )
+}
+
+/** The provider of a fallback model is paused by an operator. */
+const pausedProvider = (provider: string): ProviderError =>
+  new ProviderError(`The provider ${provider} is paused.`, { retryable: true, outage: 'provider_unreachable' })
+
+/**
+ * Characters of an answer, thinking and arguments included. No model writes as much, so this stops a server that does not end. Each
+ * takes at most six bytes as JSON: an answer of ours that holds such an output stays below its 8 MiB.
+ */
+const MAX_ANSWER_CHARACTERS = 1_310_720
+
+/** Sends a request to the model, and reads the answer as it arrives. */
+async function sendRequest(
+  provider: ModelProvider,
+  request: CompletionRequest,
+  onText: (text: string) => void,
+  signal: AbortSignal,
+  meter: CompletionMeter,
+): Promise<ModelCompletion> {
+  meter.begin(request)
+  for await (const part of provider.complete(request, signal)) {
+    if (part.type === 'end') return part.completion
+    meter.addText(part.text)
+    if (meter.characters() > MAX_ANSWER_CHARACTERS) throw longAnswer()
+    if (part.type === 'text') onText(part.text)
+  }
+  throw new ProviderError('The connection to the model broke before its answer was complete.', {
+    retryable: true,
+    outage: 'provider_unreachable',
+  })
+}
+
+const longAnswer = (): ProviderError =>
+  new ProviderError(
+    `The model did not end its answer within ${MAX_ANSWER_CHARACTERS} characters. Set max_output_tokens, or look at the model server.`,
+    { retryable: false },
+  )
