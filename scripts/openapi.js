@@ -209,7 +209,11 @@ const validators = (every) => {
     strict: true,
     allErrors: every,
     verbose: true,
-    formats: { uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i },
+    formats: {
+      uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i,
+      // For generators alone, which take 32 bits otherwise; the bounds stand beside it.
+      int64: true,
+    },
     allowUnionTypes: true,
     keywords: ['x-message'],
     code: { source: true, esm: true, lines: false },

@@ -25,8 +25,12 @@ const home = mkdtempSync(join(tmpdir(), 'svc-generated-'))
 afterAll(() => removeDirectory(home))
 
 /** What each of them prints. */
-const SEEN = `WaitingForHITL: approval of refunds for 180
+const SEEN = `File of more bytes than announced: 400, 409
+File of 1 TiB: 413: file_too_large
+File: 12 bytes
+WaitingForHITL: approval of refunds for 180
 Completed: 180 refunded
+UserMessage: 1 file
 Reasoning: A refund is due.
 UserTaskReq: acme.refund-desk wants to call refunds
 Reasoning: {"refunded":180}
@@ -36,7 +40,7 @@ Output: 180
 
 /** What a program needs to call a server of its own. */
 async function serve(): Promise<NodeJS.ProcessEnv> {
-  const { server, secret, agentId } = await running()
+  const { server, secret, agentId } = await running({ key: { allowUploads: true } })
   return { SVC_URL: server.url, SVC_API_KEY: secret, SVC_AGENT: agentId }
 }
 

@@ -47,9 +47,9 @@ test('a card that is not opened to its end approves nothing, and says how much w
   const run = await svc(['run', 'acme.refund-desk', 'order=A-7', 'amount:=180'], { tty: true, rows: 7, answers })
   const told = run.stderr.match(/Not approved[^\n]*|\d+ of \d+ lines seen; v [^\n]*/g)
   expect([...new Set(told)]).toEqual([
-    'Not approved. Open the folded value first. Go on with v.',
+    'Not approved. Open the folded value first. Press v.',
     '6 of 10 lines seen; v goes on there.',
-    'Not approved. Open the folded value first. 6 of 10 lines seen; go on with v.',
+    'Not approved. Open the folded value first. 6 of 10 lines seen; v goes on there.',
   ])
   expect(run).toMatchObject({ code: 0, asked: answers.map(() => '') })
   expect(run.stdout).toContain('"refunded":180')

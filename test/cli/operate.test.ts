@@ -239,6 +239,12 @@ test('TAB offers what a running server knows', async () => {
   expect(await offered('effects', 'show', '')).toMatch(/^refund:A-1042\tacme\.refunds done\n:4\n$/)
   expect(await offered('workers', 'drain', '')).toMatch(/^[0-9a-f]{6}\tserving\n:4\n$/)
   expect((await svc(['complete', '--', 'secrets', 'set', ''])).stdout).toBe(NOTHING_OFFERED)
+  expect(await offered('policy', 'can', 'acme.refund-desk', '')).toMatch(/^acme\.(?:refunds|orders\.lookup)\n/)
+  expect(await offered('stop', '--provider', '')).toMatch(/^scripted\n/)
+  expect(await offered('stop', '--version', '')).toMatch(/^acme\.[\w-]+@1\.0\.0\tdeployed\n/)
+  expect(await offered('runs', 'migrate', '--agent', 'acme.refund-desk', '--to', '')).toBe('1.0.0\tdeployed\n:4\n')
+  expect(await offered('sessions', 'show', '')).toMatch(/^@last\n[0-9a-f]{6}\tacme\.refund-desk /)
+  expect((await svc(['complete', '--', 'policy', 'revoke', ''])).stdout).toBe(NOTHING_OFFERED)
 })
 
 test('TAB offers no value that a shell would take for more than a word', async () => {

@@ -239,6 +239,13 @@ describe('completion', () => {
     expect(await offered('runs', 'list', '--status', 'Com')).toBe('Completed\n:4\n')
   })
 
+  test('settings are offered by their keys, those of the file too', async () => {
+    write('svc.config.yaml', 'workspace: acme\nproviders: { main: { type: openai } }\n')
+    const offered = async (...words: string[]) => (await run(['complete', '--', ...words])).stdout
+    expect(await offered('config', 'get', 'dev.po')).toMatch(/^dev\.port(?:\t.+)?\n:4\n$/)
+    expect(await offered('config', 'set', 'providers.')).toBe('providers.main.type\n:4\n')
+  })
+
   test('rules are offered with their law', async () => {
     expect((await run(['complete', '--', 'explain', 'tool/unres'])).stdout).toMatch(/^tool\/unresolved\t.+\n:4\n$/)
   })

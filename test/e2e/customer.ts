@@ -59,6 +59,13 @@ export function customer({ url }: Pick<ServerProcess, 'url'>, { agentId, secret 
       }
       return status
     },
+    /** What people wrote to a run. */
+    async messages(runId: string): Promise<string[]> {
+      const { items } = await get<Conversation>(`/v1/runs/${runId}/conversation`)
+      return items.flatMap(({ type, content }) =>
+        type === 'UserMessage' ? [String((content as { text?: unknown }).text)] : [],
+      )
+    },
     /** Numbers of the stored events of a run that has ended. */
     async eventNumbers(runId: string): Promise<number[]> {
       const response = await fetch(`${url}/v1/runs/${runId}/stream`, { headers: { 'X-API-Key': secret } })

@@ -29,6 +29,8 @@ test(
       { cwd: project.directory },
     )
     const accepted: string[] = []
+    /** Messages to working runs: those that a server took, and all that were sent. */
+    const steered = { taken: new Set<string>(), sent: new Set<string>() }
 
     for (let kill = 0; kill < KILLS; kill++) {
       const server = await courier.serve()
@@ -44,7 +46,19 @@ test(
           await after(20)
         }
       }
-      const work = Promise.allSettled([starts(), helps()])
+      const steers = async (): Promise<void> => {
+        while (!over.signal.aborted) {
+          await after(random() * 60)
+          const runId = accepted.at(-1)
+          if (runId === undefined) continue
+          const text = `message ${steered.sent.size}`
+          steered.sent.add(text)
+          const steer = random() < 0.3 ? 'interrupt' : true
+          const { status, body } = await api.send(runId, { text, steer })
+          if (status === 202 && !('error' in (body as object))) steered.taken.add(text)
+        }
+      }
+      const work = Promise.allSettled([starts(), helps(), steers()])
       await after(random() * LONGEST_LIFE_MS)
       await server.stop('SIGKILL')
       over.abort()
@@ -71,6 +85,14 @@ test(
     expect(sessions.filter(({ status }) => status !== 'Completed')).toEqual([])
     const scheduled = sessions.filter(({ triggerType }) => triggerType === 'scheduled')
     expect(scheduled.length).toBeGreaterThan(0)
+
+    // A message that was taken is in the timeline once, also if its server died then; no other is there twice.
+    expect(steered.taken.size).toBeGreaterThan(0)
+    const texts: string[] = []
+    for (const runId of accepted) texts.push(...(await api.messages(runId)))
+    const told = texts.filter((text) => steered.sent.has(text))
+    expect(told.toSorted()).toEqual([...new Set(told)].toSorted())
+    expect([...steered.taken].filter((text) => !told.includes(text))).toEqual([])
 
     // Each did every unsafe thing once, and none of them was called a second time.
     const calls = (tool: string) => arrivals.filter((each) => each.tool === tool).map(({ key }) => key)

@@ -16,11 +16,11 @@ const SHOWN_CHARACTERS = 300
 /** Silence after which nothing more is stored. */
 const QUIET_MS = 300
 
-/** Without what all events of the run repeat; those of its sub-agent runs name theirs. */
-const textOf = (data: object, runId: string): string =>
-  JSON.stringify(
-    Object.fromEntries(Object.entries(data).filter(([name, value]) => name !== 'sessionId' && value !== runId)),
-  )
+/** Without the ids of run and session, which all its events repeat; those of its sub-agent runs name theirs. */
+function textOf(data: object, runId: string): string {
+  const ids: ReadonlySet<unknown> = new Set([runId, 'sessionId' in data ? data.sessionId : runId])
+  return JSON.stringify(data, (_, value: unknown) => (ids.has(value) ? undefined : value))
+}
 
 /** Reads what is stored now; a later change is another reading. */
 export function readEvents(runId: string): Promise<readonly EventLine[]> {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -14,7 +16,8 @@ func TestLive(t *testing.T) {
 	ctx := context.WithValue(context.Background(), ContextAPIKeys, keys)
 	configuration := NewConfiguration()
 	configuration.Servers[0].URL = os.Getenv("SVC_URL")
-	api := NewAPIClient(configuration).RunsApi
+	client := NewAPIClient(configuration)
+	api, files := client.RunsApi, client.FilesApi
 	must := func(err error) {
 		if err != nil {
 			t.Fatal(err)
@@ -22,7 +25,34 @@ func TestLive(t *testing.T) {
 	}
 	amount := func(of interface{}, name string) interface{} { return of.(map[string]interface{})[name] }
 
-	input := map[string]interface{}{"order": "A-1042", "amount": 180}
+	// Stores a file: presign, PUT, finalize.
+	upload := func(text string, most int64) (int, int, Finalized) {
+		announced := PresignBody{Filename: "receipt.txt", MediaType: "text/plain", MaxContentLength: most}
+		place, _, err := files.PresignFile(ctx).PresignBody(announced).Execute()
+		must(err)
+		request, err := http.NewRequest("PUT", place.UploadUrl, strings.NewReader(text))
+		must(err)
+		for name, value := range place.RequiredHeaders {
+			request.Header.Set(name, value)
+		}
+		put, err := http.DefaultClient.Do(request)
+		must(err)
+		finalize := FinalizeBody{ObjectKey: place.ObjectKey, MaxContentLength: most}
+		file, answer, _ := files.FinalizeFile(ctx).FinalizeBody(finalize).Execute()
+		return put.StatusCode, answer.StatusCode, file
+	}
+	put, finalized, _ := upload("more than it said", 4)
+	fmt.Printf("File of more bytes than announced: %d, %d\n", put, finalized)
+	huge := PresignBody{Filename: "huge.bin", MediaType: "text/plain", MaxContentLength: 1 << 40}
+	_, refused, err := files.PresignFile(ctx).PresignBody(huge).Execute()
+	var problem ErrorBody
+	must(json.Unmarshal(err.(GenericOpenAPIError).Body(), &problem))
+	fmt.Printf("File of 1 TiB: %d: %s\n", refused.StatusCode, problem.Code)
+	_, _, file := upload("Paid 180 EUR", 12)
+	fmt.Printf("File: %d bytes\n", file.SizeBytes)
+
+	receipt := map[string]interface{}{"svcFile": true, "filename": file.Filename, "mediaType": file.MediaType}
+	input := map[string]interface{}{"order": "A-1042", "amount": 180, "receipt": receipt}
 	started, _, err := api.StartRun(ctx, os.Getenv("SVC_AGENT")).StartRunBody(StartRunBody{Input: &input}).Execute()
 	must(err)
 	paused, _, err := api.GetRun(ctx, started.RunId).Prefer("wait=10").Execute()
@@ -43,6 +73,8 @@ func TestLive(t *testing.T) {
 	must(err)
 	for _, item := range conversation.Items {
 		switch step := item.TimelineItemInterface.(type) {
+		case *UserMessageItem:
+			fmt.Printf("UserMessage: %d file\n", len(*step.Content.Files))
 		case *ReasoningItem:
 			if step.Content.Text != "" {
 				fmt.Printf("Reasoning: %s\n", step.Content.Text)

@@ -59,7 +59,7 @@ async function confirmEdit(decision: OpenDecision, task: ShownTask, edited: Json
       const below = [...changes, ...(decision.panel?.lines ?? [])]
       surface.show(fitApproval(canvas, card, surface.rows, { below, footer, isEarly }).lines)
     }
-    await awaitReading(decision, changes.join('\n'), ['y'], () => show(true))
+    await awaitReading(decision, changes.join('\n'), ['y'], [], () => show(true))
     show(false)
     const key = await surface.key(['y', 'n'], signal)
     if (key !== undefined) return key === 'y'

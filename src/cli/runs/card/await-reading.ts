@@ -3,34 +3,42 @@ import { setTimeout as after } from 'node:timers/promises'
 import { describeEarlyKeys, untilKeysDecide } from '../../../spec/view/card-reading.ts'
 import { tell, type OpenDecision } from './open-decision.ts'
 
+/** How often typed keys are looked at meanwhile. */
+const LOOK_EVERY_MS = 100
+
 /**
- * Shows the card without its keys until a key can be meant for it. Keys typed too early are discarded, and the card says so.
+ * Shows the card without its keys until a key can be meant for it. Keys that decide are discarded, and the card says so.
  * @param content the decision as text; the time starts again only when it changes
  * @param keys those that decide
+ * @param looking those that only show something: they need no wait
  * @param show draws the card without its keys
+ * @returns the looking key that was typed meanwhile
  */
 export async function awaitReading(
   decision: OpenDecision,
   content: string,
   keys: readonly string[],
+  looking: readonly string[],
   show: () => void,
-): Promise<void> {
+): Promise<string | undefined> {
   const { io } = decision.session.call
   // Scripted prompts have no keyboard.
-  if (!io.prompts.dropTyped || keys.length === 0) return
+  if (!io.prompts.dropTyped || keys.length === 0) return undefined
   const isNew = decision.shown?.content !== content
   let shownAt = isNew ? Number.NaN : decision.shown!.at
   for (;;) {
     const typed = await io.prompts.dropTyped()
     const early = typed.filter((key) => keys.includes(key.toLowerCase()))
     if (early.length > 0) tell(decision, describeEarlyKeys([...new Set(early)]))
+    const look = early.length > 0 || Number.isNaN(shownAt) ? undefined : typed.find((key) => looking.includes(key))
+    if (look !== undefined) return look
     const now = io.clock.monotonic()
     if (Number.isNaN(shownAt)) shownAt = now
     decision.shown = { content, at: shownAt }
     const left = untilKeysDecide(shownAt, io.prompts.lastTyped?.(keys) ?? -Infinity, now)
-    if (left <= 0) return
+    if (left <= 0) return undefined
     show()
-    await after(left, undefined, { signal: decision.signal }).catch((error: unknown) => {
+    await after(Math.min(left, LOOK_EVERY_MS), undefined, { signal: decision.signal }).catch((error: unknown) => {
       throw decision.signal.aborted ? decision.signal.reason : error
     })
   }

@@ -15,6 +15,9 @@ import { again, type OpenDecision, type PromptAnswer } from './open-decision.ts'
 import { describeHistory, describeProbe } from './panels.ts'
 import { writePolicy } from './write-policy.ts'
 
+/** Keys that show more of the card. */
+const LOOKING = ['v', 'w', 'h', 'c', 'p']
+
 /** Shows the card, and reads one key or a question's answer. */
 export async function readCardKey(decision: OpenDecision, task: ShownTask): Promise<PromptAnswer> {
   const { session, surface, signal } = decision
@@ -24,13 +27,11 @@ export async function readCardKey(decision: OpenDecision, task: ShownTask): Prom
     fitApproval(surface.canvas, card, surface.rows, { isEarly, ...(decision.panel && { below: decision.panel.lines }) })
   const deciding = card.actions.filter(({ decides }) => decides).map((each) => each.key)
   const content = JSON.stringify(describeTaskView(task))
-  await awaitReading(decision, content, deciding, () => surface.show(draw(true).lines))
+  const looking = await awaitReading(decision, content, deciding, LOOKING, () => surface.show(draw(true).lines))
   const drawn = draw(false)
   surface.show(drawn.lines)
-  const key = await surface.key(
-    card.actions.map((each) => each.key),
-    signal,
-  )
+  const offered = card.actions.map((each) => each.key)
+  const key = looking !== undefined && offered.includes(looking) ? looking : await surface.key(offered, signal)
   if (key === undefined) return 'again'
   const isToggled = decision.panel?.key === key
   if (decision.panel?.key === '') decision.panel = undefined
@@ -43,7 +44,7 @@ export async function readCardKey(decision: OpenDecision, task: ShownTask): Prom
   if (unopened > 0 && (key === 'a' || key === 'e'))
     return again(
       decision,
-      `Not approved. ${describeUnopened(unopened)} ${viewed ? `${describeSeen(viewed)}; go` : 'Go'} on with v.`,
+      `Not approved. ${describeUnopened(unopened)} ${viewed ? `${describeSeen(viewed)}; v goes on there.` : 'Press v.'}`,
     )
   switch (key) {
     case 'a':
