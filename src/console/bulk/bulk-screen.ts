@@ -19,7 +19,7 @@ import { goTo } from '../wire/navigation.ts'
 import { BulkDecidePanel } from './bulk-decide-panel.ts'
 import { findReviewProblem, sendTogether, viewTextOf, type BulkResult } from './bulk-decision.ts'
 import { BulkTable } from './bulk-table.ts'
-import { useSignal } from '../wire/signal.ts'
+import { useSignal } from '../wire/use-signal.ts'
 
 export function BulkScreen({ id = '' }: { readonly id?: string }): View {
   const back = `/inbox/${id}`

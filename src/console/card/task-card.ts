@@ -9,7 +9,7 @@ import { html, type Child, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { exactTime, now } from '../wire/moment.ts'
 import { CardValues, isFolded } from './card-values.ts'
-import { useSignal } from '../wire/signal.ts'
+import { useSignal } from '../wire/use-signal.ts'
 
 /** Long values of the card that must be opened before what cannot be undone is approved. */
 export const foldedPlaces = ({ rows }: TaskCard): readonly string[] =>

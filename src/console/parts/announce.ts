@@ -1,7 +1,7 @@
 /** One polite place in which changes are told to a screen reader, at most every two seconds. */
-import { createSignal } from '../wire/signal.ts'
+import { signal } from '@preact/signals-core'
 
-export const announcement = createSignal('')
+export const announcement = signal('')
 
 const APART_MS = 2000
 let next: string | undefined

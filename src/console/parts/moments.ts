@@ -1,7 +1,7 @@
 import { shortDuration } from '../../base/short-text.ts'
 import { clockTime, describeAge, exactTime, now, serverTime } from '../wire/moment.ts'
 import { html, type View } from './html.ts'
-import { useSignal } from '../wire/signal.ts'
+import { useSignal } from '../wire/use-signal.ts'
 
 /** A moment as its distance from now; exactly in the title. */
 export const Age = ({ at }: { readonly at: string | number }): View => {

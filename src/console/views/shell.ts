@@ -1,4 +1,5 @@
 /** What stands around every screen: the sections, who is signed in, and whether the server answers. */
+import { signal } from '@preact/signals-core'
 import { useEffect } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import type { OperatorRoutes } from '../../spec/operator/routes.ts'
@@ -12,7 +13,7 @@ import { goTo } from '../wire/navigation.ts'
 import { sendOperatorRequest, signedIn } from '../wire/request.ts'
 import { aboutWorkspace, useOperator } from '../wire/resource.ts'
 import { HelpDialog } from './help.ts'
-import { createSignal, useSignal } from '../wire/signal.ts'
+import { useSignal } from '../wire/use-signal.ts'
 
 interface Section {
   readonly href: string
@@ -33,7 +34,7 @@ export const SECTIONS: readonly Section[] = [
 
 type Status = OperatorRoutes['GET /status']['answer']
 
-const isHelpOpen = createSignal(false)
+const isHelpOpen = signal(false)
 
 export function Shell({ path, children }: { readonly path: string; readonly children: Child }): View {
   const status = useOperator('GET /status', {}, aboutWorkspace)

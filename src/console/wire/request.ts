@@ -1,6 +1,6 @@
 /** Requests to the operator routes, of the origin that served the page. */
+import { signal } from '@preact/signals-core'
 import { compareClocks } from './moment.ts'
-import { createSignal } from './signal.ts'
 import type { ErrorBody } from '../../spec/api.ts'
 import type { FileView } from '../../spec/operator/runs.ts'
 import type { OperatorRoutes } from '../../spec/operator/routes.ts'
@@ -37,7 +37,7 @@ export async function findRefusal(act: () => Promise<unknown>): Promise<RequestE
 }
 
 /** False once the server has said that nobody is signed in here. */
-export const signedIn = createSignal<boolean | undefined>(undefined)
+export const signedIn = signal<boolean | undefined>(undefined)
 
 export async function callOperator<R extends ConsoleRoute>(
   route: R,

@@ -1,10 +1,11 @@
 /** A value of the server that a screen shows, read again when a hint says that it may have changed. */
+import { signal } from '@preact/signals-core'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { LiveHint } from '../../spec/operator/inbox.ts'
 import { onHint } from './live.ts'
 import type { OperatorRoutes } from '../../spec/operator/routes.ts'
 import { callOperator, findRefusal, type ConsoleRoute, type RequestError, type RouteInput } from './request.ts'
-import { createSignal, useSignal } from './signal.ts'
+import { useSignal } from './use-signal.ts'
 
 export interface Resource<T> {
   /** Undefined until it was read. Stays while a later read fails. */
@@ -20,7 +21,7 @@ interface Reading<T> {
 }
 
 function createReader<T>(load: () => Promise<T>) {
-  const state = createSignal<Reading<T>>({})
+  const state = signal<Reading<T>>({})
   let reading: Promise<T | undefined> | undefined
   let isAsked = false
   const read = async (): Promise<T | undefined> => {

@@ -23,7 +23,7 @@ import { callOperator } from '../../wire/request.ts'
 import { aboutAnySession, useResource } from '../../wire/resource.ts'
 import { inboxState, mineOf } from '../../wire/inbox-count.ts'
 import { TaskScreen } from './task.ts'
-import { useSignal } from '../../wire/signal.ts'
+import { useSignal } from '../../wire/use-signal.ts'
 
 const TABS = [
   ['mine', 'Mine'],

@@ -24,7 +24,7 @@ import { goTo } from '../../wire/navigation.ts'
 import { callOperator, RequestError } from '../../wire/request.ts'
 import { aboutAnySession, aboutNothing, useOperator, useResource } from '../../wire/resource.ts'
 import { ReplyPanel } from '../runs/reply.ts'
-import { useSignal } from '../../wire/signal.ts'
+import { useSignal } from '../../wire/use-signal.ts'
 
 interface Notice {
   readonly tone: 'ok' | 'bad' | 'waiting'

@@ -25,7 +25,7 @@ import { ConversationTab, EventsTab, RawTab } from './run-tabs.ts'
 import { RunActions } from './run-actions.ts'
 import { StepPanel } from './step.ts'
 import { WhyTab } from './why.ts'
-import { useSignal } from '../../wire/signal.ts'
+import { useSignal } from '../../wire/use-signal.ts'
 
 const TABS = [
   ['timeline', 'Timeline'],

@@ -1,0 +1,96 @@
+/** GET /live: when a hint leaves, by a clock wound by hand. Source: console, 4.3 and 6 (C6). */
+import { afterEach, expect, test, vi } from 'vitest'
+import type { SessionId } from '../../src/spec/ids.ts'
+import { openHouse } from './fixtures.ts'
+
+afterEach(() => void vi.useRealTimers())
+
+/** What a reader of the stream has got since it last looked. */
+async function openLive() {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+  const { services, clock, operatorRaw } = openHouse()
+  const reader = (await operatorRaw('GET /live')).body!.pipeThrough(new TextDecoderStream()).getReader()
+  let got = ''
+  const reading = (async () => {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) got += part.value
+  })()
+  const wait = async (ms: number): Promise<void> => {
+    clock.wind(ms)
+    await vi.advanceTimersByTimeAsync(ms)
+  }
+  const read = async (): Promise<readonly string[]> => {
+    await new Promise(setImmediate)
+    const lines = got.split('\n').filter((line) => line !== '')
+    got = ''
+    return lines
+  }
+  expect(await read()).toEqual(['retry: 1000', 'data: {"sessions":[],"workspace":true}'])
+  const end = async (): Promise<void> => {
+    await reader.cancel()
+    await reading
+  }
+  return {
+    tell: (session?: string) => services.changes.tell(session as SessionId | undefined),
+    wait,
+    read,
+    end,
+    services,
+  }
+}
+
+test('the first change after quiet leaves at once', async () => {
+  const { tell, wait, read, end } = await openLive()
+  await wait(1000)
+  tell('s1')
+  await wait(0)
+  expect(await read()).toEqual(['data: {"sessions":["s1"],"workspace":false}'])
+  await end()
+})
+
+test('the changes that follow it within 40 ms share one hint', async () => {
+  const { tell, wait, read, end } = await openLive()
+  await wait(1000)
+  tell('s1')
+  await wait(0)
+  tell('s1')
+  await wait(10)
+  tell('s2')
+  tell()
+  await wait(29)
+  expect(await read()).toEqual(['data: {"sessions":["s1"],"workspace":false}'])
+  await wait(1)
+  expect(await read()).toEqual(['data: {"sessions":["s1","s2"],"workspace":true}'])
+  await wait(1000)
+  expect(await read()).toEqual([])
+  await end()
+})
+
+test('a change after those 40 ms leaves at once again', async () => {
+  const { tell, wait, read, end } = await openLive()
+  await wait(40)
+  tell('s1')
+  await wait(0)
+  expect(await read()).toHaveLength(1)
+  await wait(40)
+  tell('s2')
+  await wait(0)
+  expect(await read()).toEqual(['data: {"sessions":["s2"],"workspace":false}'])
+  await end()
+})
+
+test('changes of more than 100 sessions are one hint that names none', async () => {
+  const { tell, wait, read, end } = await openLive()
+  await wait(40)
+  for (let n = 0; n <= 100; n++) tell(`s${n}`)
+  await wait(0)
+  expect(await read()).toEqual(['data: {"sessions":"any","workspace":false}'])
+  await end()
+})
+
+test('a reader that leaves listens no longer', async () => {
+  const { services, end } = await openLive()
+  expect(services.readers.owners()).toHaveLength(1)
+  await end()
+  expect(services.readers.owners()).toEqual([])
+  expect(vi.getTimerCount()).toBe(0)
+})
