@@ -49,7 +49,7 @@ test('a card that is not opened to its end approves nothing, and says how much w
   expect([...new Set(told)]).toEqual([
     'Not approved. Open the folded value first. Press v.',
     '6 of 10 lines seen; v goes on there.',
-    'Not approved. Open the folded value first. 6 of 10 lines seen; v goes on there.',
+    'Not approved. Read the opened value to the end first. 6 of 10 lines seen; v goes on there.',
   ])
   expect(run).toMatchObject({ code: 0, asked: answers.map(() => '') })
   expect(run.stdout).toContain('"refunded":180')

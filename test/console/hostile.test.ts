@@ -77,14 +77,27 @@ describeInBrowser('content of others', () => {
     expect(await page.evaluate(() => /[\u202a-\u202e\u2066-\u2069\u200b]/.test(document.body.innerText))).toBe(false)
   })
 
-  test('of a megabyte is folded, and approved only once it was opened', async () => {
+  test('of a megabyte is folded, and approved only once it was opened and shown to its end', async () => {
     const { page, decided } = await openWaiting('x'.repeat(600_000))
     const approve = page.getByRole('button', { name: /Hold to approve/ })
     expect(await approve.isDisabled()).toBe(true)
     await page.getByText('Open the folded value first.').waitFor()
     await page.getByRole('button', { name: /Show all 600,002 characters/ }).click()
+    await page.getByText('Read the opened value to the end first.').waitFor()
+    await page.keyboard.press('a')
+    expect(await approve.isDisabled()).toBe(true)
+    await page.locator('.value-end').evaluate((end) => end.scrollIntoView())
+    await page.getByText('Read the opened value to the end first.').waitFor({ state: 'detached' })
     expect(await approve.isDisabled()).toBe(false)
     expect(await decided()).toBe('pending')
+  })
+
+  test('that is folded, and shorter than the screen, is read once it is opened', async () => {
+    const { page } = await openWaiting('x'.repeat(700))
+    const approve = page.getByRole('button', { name: /Hold to approve/ })
+    expect(await approve.isDisabled()).toBe(true)
+    await page.getByRole('button', { name: /Show all 702 characters/ }).click()
+    await expect.poll(() => approve.isDisabled()).toBe(false)
   })
 })
 

@@ -1,6 +1,6 @@
 /** GET /live: when a hint leaves, by a clock wound by hand. Source: console, 4.3 and 6 (C6). */
 import { afterEach, expect, test, vi } from 'vitest'
-import type { SessionId } from '../../src/spec/ids.ts'
+import type { SessionId } from '../../src/base/ids.ts'
 import { openHouse } from './fixtures.ts'
 
 afterEach(() => void vi.useRealTimers())

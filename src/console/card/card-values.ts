@@ -1,4 +1,8 @@
-/** The values of a card, fenced and whole. What is long is folded; which folds were opened is remembered for the decision. */
+/**
+ * The values of a card, fenced and whole. What is long is folded; which folds were opened, and shown to their end, is
+ * remembered for the decision.
+ */
+import { useEffect, useRef } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import type { CardValue } from '../../spec/view/task-card.ts'
 import { html, type View } from '../parts/html.ts'
@@ -10,6 +14,10 @@ const SHOWN_LINES = 12
 export const isFolded = ({ text, lines = [] }: CardValue): boolean =>
   text.length > SHOWN_CHARACTERS || lines.length > SHOWN_LINES
 
+/** Long values that were unfolded, by their place: true once their end was on the screen. */
+export type OpenedValues = ReadonlyMap<string, boolean>
+export type OnOpen = (place: string, isRead: boolean) => void
+
 export function CardValues({
   label,
   values,
@@ -18,9 +26,8 @@ export function CardValues({
 }: {
   readonly label: string
   readonly values: readonly CardValue[]
-  /** Places of the values that were unfolded. */
-  readonly opened: ReadonlySet<string>
-  readonly onOpen: (place: string) => void
+  readonly opened: OpenedValues
+  readonly onOpen: OnOpen
 }): View {
   if (values.length === 0) return html`<p class="dim">no arguments</p>`
   return html`
@@ -30,8 +37,8 @@ export function CardValues({
         return html`<${OneValue}
           key=${place}
           value=${value}
-          isOpen=${!isFolded(value) || opened.has(place)}
-          onOpen=${() => onOpen(place)}
+          isRead=${!isFolded(value) || opened.get(place)}
+          onOpen=${(isRead: boolean) => onOpen(place, isRead)}
         />`
       })}
     </dl>
@@ -40,21 +47,24 @@ export function CardValues({
 
 function OneValue({
   value,
-  isOpen,
+  isRead,
   onOpen,
 }: {
   readonly value: CardValue
-  readonly isOpen: boolean
-  readonly onOpen: () => void
+  /** Undefined while it is folded. */
+  readonly isRead: boolean | undefined
+  readonly onOpen: (isRead: boolean) => void
 }): View {
   const { name, unit, limit, place, weights = [] } = value
   const whole = value.lines ? value.lines.join('\n') : value.text
-  const shown = isOpen ? whole : `${cutLines(whole)}…`
+  const shown = isRead !== undefined ? whole : `${cutLines(whole)}…`
   return html`
     <div class="value ${weights.join(' ')}">
       ${name !== '' && html`<dt>${name}</dt>`}
       <dd>
-        <span class=${value.lines ? 'value-text block' : 'value-text'}>${shown}</span>
+        <span class=${value.lines ? 'value-text block' : 'value-text'}
+          >${shown}${isRead === false && html`<${ValueEnd} onSeen=${() => onOpen(true)} />`}</span
+        >
         ${unit !== undefined && html`<span class="value-unit">${unit}</span>`}
         ${
           limit !== undefined &&
@@ -64,14 +74,27 @@ function OneValue({
           >`
         }
         ${
-          !isOpen &&
-          html`<button type="button" class="link fold" onClick=${onOpen}>
+          isRead === undefined &&
+          html`<button type="button" class="link fold" onClick=${() => onOpen(false)}>
             Show all ${whole.length.toLocaleString('en')} characters
           </button>`
         }
       </dd>
     </div>
   `
+}
+
+/** Stands below the last line of a value, and tells when it comes onto the screen. */
+function ValueEnd({ onSeen }: { readonly onSeen: () => void }): View {
+  const end = useRef<HTMLElement>(null)
+  useEffect(() => {
+    const observer = new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) onSeen()
+    })
+    observer.observe(end.current!)
+    return () => observer.disconnect()
+  }, [])
+  return html`<span class="value-end" ref=${end}></span>`
 }
 
 const cutLines = (text: string): string => text.split('\n', SHOWN_LINES).join('\n').slice(0, SHOWN_CHARACTERS)

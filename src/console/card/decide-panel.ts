@@ -5,7 +5,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import type { JsonObject } from '../../base/json/json.ts'
-import { describeUnopened, mustBeOpened } from '../../spec/view/card-reading.ts'
+import { describeUnread, mustBeOpened } from '../../spec/view/card-reading.ts'
 import { outputUnderReview } from '../../spec/view/output-review.ts'
 import { findKeyArgument, presentTask } from '../../spec/view/task-card.ts'
 import type { ShownTask } from '../../spec/task.ts'
@@ -32,7 +32,7 @@ export function DecidePanel(props: DecidePanelProps): View | null {
   return isVote ? html`<${VotePanel} ...${props} />` : html`<${ValuePanel} ...${props} />`
 }
 
-function VotePanel({ task, unopened, blocked, isSending, onDecide, onLater }: DecidePanelProps): View {
+function VotePanel({ task, unread, blocked, isSending, onDecide, onLater }: DecidePanelProps): View {
   const [mode, setMode] = useState<Mode>('choose')
   const [typed, setTyped] = useState('')
   const card = presentTask(task, serverTime())
@@ -40,10 +40,10 @@ function VotePanel({ task, unopened, blocked, isSending, onDecide, onLater }: De
   const [output, setOutput] = useState(reviewed ?? '')
   const fact = findKeyArgument(task.arguments)
   const isUnderstood = task.comprehensionRequired !== true || typed.trim() === String(fact?.value ?? 'yes')
-  const mustOpen = unopened > 0 && mustBeOpened(card, task)
+  const isUnread = unread.folded + unread.opened > 0 && mustBeOpened(card, task)
   const why =
     blocked ??
-    (mustOpen ? describeUnopened(unopened) : undefined) ??
+    (isUnread ? describeUnread(unread) : undefined) ??
     (isUnderstood ? undefined : `Type ${fact ? safeText(fact.name) : '"yes"'} as the call has it.`)
   const { isRead, early, onEarly } = useReading()
   const canApprove = mayDecide(task) && why === undefined && !isSending
@@ -77,7 +77,7 @@ function VotePanel({ task, unopened, blocked, isSending, onDecide, onLater }: De
   useReleased('a', () => hold.handle.end() && setMode('confirm'))
 
   if (mode === 'edit')
-    return html`<${EditPanel} task=${task} isSending=${isSending} hint=${isUnderstood ? undefined : why} onCancel=${() => setMode('choose')} onSend=${approve}>
+    return html`<${EditPanel} task=${task} isSending=${isSending} hint=${why} onCancel=${() => setMode('choose')} onSend=${approve}>
       <${Comprehension} task=${task} typed=${typed} onType=${setTyped} />
     </${EditPanel}>`
   if (mode === 'reject')

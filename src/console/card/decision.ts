@@ -5,6 +5,7 @@ import { toAnswerBody, type TaskDecision } from '../../client/index.ts'
 import type { MessageAccepted } from '../../spec/api.ts'
 import { describeTaskView, VIEW_DIGEST } from '../../spec/view/task-view.ts'
 import type { ShownTask } from '../../spec/task.ts'
+import type { UnreadValues } from '../../spec/view/card-reading.ts'
 import { digestInBrowser } from '../wire/digest.ts'
 import { callOperator } from '../wire/request.ts'
 import type { ShownDigest } from './task-card.ts'
@@ -59,8 +60,7 @@ export const mayEdit = (task: ShownTask): boolean =>
 
 export interface DecidePanelProps {
   readonly task: ShownTask
-  /** Long values that were not opened yet. */
-  readonly unopened: number
+  readonly unread: UnreadValues
   /** Why nothing can be approved now; undefined where it can. */
   readonly blocked: string | undefined
   readonly isSending: boolean

@@ -3,19 +3,29 @@ import { safeText } from '../../base/escape-text.ts'
 import { shortId } from '../../base/short-text.ts'
 import { presentTask, type CardRow, type TaskCard } from '../../spec/view/task-card.ts'
 import type { ShownTask } from '../../spec/task.ts'
+import type { UnreadValues } from '../../spec/view/card-reading.ts'
 import { shortDigest } from '../wire/digest.ts'
 import { EffectBadge } from '../parts/badge.ts'
 import { html, type Child, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { exactTime, now } from '../wire/moment.ts'
-import { CardValues, isFolded } from './card-values.ts'
+import { CardValues, isFolded, type OpenedValues, type OnOpen } from './card-values.ts'
 import { useSignal } from '../wire/use-signal.ts'
 
-/** Long values of the card that must be opened before what cannot be undone is approved. */
+/** Places of the long values of a card. */
 export const foldedPlaces = ({ rows }: TaskCard): readonly string[] =>
   rows.flatMap((row) =>
     'values' in row ? row.values.flatMap((value, at) => (isFolded(value) ? [`${row.label}/${at}`] : [])) : [],
   )
+
+/** Those that must be opened before what cannot be undone is approved. */
+export function countUnread(card: TaskCard, opened: OpenedValues): UnreadValues {
+  const places = foldedPlaces(card)
+  return {
+    folded: places.filter((place) => !opened.has(place)).length,
+    opened: places.filter((place) => opened.get(place) === false).length,
+  }
+}
 
 export interface ShownDigest {
   /** Of what is shown; it goes with the decision. */
@@ -35,8 +45,8 @@ export function TaskCardView({
   readonly task: ShownTask
   /** Undefined until it is computed. */
   readonly digest: ShownDigest | undefined
-  readonly opened: ReadonlySet<string>
-  readonly onOpen: (place: string) => void
+  readonly opened: OpenedValues
+  readonly onOpen: OnOpen
   /** What else can be done with the task. */
   readonly links: Child
   readonly footer: Child
@@ -86,8 +96,8 @@ function Row({
   onOpen,
 }: {
   readonly row: CardRow
-  readonly opened: ReadonlySet<string>
-  readonly onOpen: (place: string) => void
+  readonly opened: OpenedValues
+  readonly onOpen: OnOpen
 }): View {
   const content =
     'values' in row

@@ -25,12 +25,23 @@ export const describeEarlyKeys = (keys: readonly string[]): string =>
 export const describeEarlyPress = (what: string): string =>
   `Too early: ${what} decided nothing. Read it, then press again.`
 
-/** True where an approval needs every folded value opened: nobody approves what was not shown whole. */
+/** True where an approval needs every folded value opened, and shown to its end: nobody approves what was not shown whole. */
 export const mustBeOpened = (
   { isIrreversible }: Pick<TaskCard, 'isIrreversible'>,
   { comprehensionRequired }: Pick<ShownTask, 'comprehensionRequired'>,
 ): boolean => isIrreversible || comprehensionRequired === true
 
-/** Said in place of an approval until they are opened. */
-export const describeUnopened = (values: number): string =>
-  `Open ${values === 1 ? 'the folded value' : `the ${values} folded values`} first.`
+/** Long values of a card that nobody can have read whole. */
+export interface UnreadValues {
+  /** How many are folded. */
+  readonly folded: number
+  /** How many were opened, and not yet shown to their end. */
+  readonly opened: number
+}
+
+/** Said in place of an approval while there are any. */
+export const describeUnread = ({ folded, opened }: UnreadValues): string =>
+  folded > 0 ? `Open ${nameValues(folded, 'folded')} first.` : `Read ${nameValues(opened, 'opened')} to the end first.`
+
+const nameValues = (count: number, state: string): string =>
+  count === 1 ? `the ${state} value` : `the ${count} ${state} values`

@@ -1,7 +1,7 @@
 /** The keys of the card: draws it, reads one key, and does what the key says. */
 import type { ShownTask } from '../../../spec/task.ts'
 import { presentKeyedTask } from '../../../spec/view/task-actions.ts'
-import { describeUnopened, mustBeOpened } from '../../../spec/view/card-reading.ts'
+import { describeUnread, mustBeOpened } from '../../../spec/view/card-reading.ts'
 import { describeTaskView } from '../../../spec/view/task-view.ts'
 import { drawWholeApproval, fitApproval } from '../../../terminal/approval.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'
@@ -41,11 +41,13 @@ export async function readCardKey(decision: OpenDecision, task: ShownTask): Prom
   }
   const viewed = decision.viewed?.content === content ? decision.viewed : undefined
   const unopened = mustBeOpened(card, task) && (!viewed || viewed.seen < viewed.total) ? drawn.folded : 0
-  if (unopened > 0 && (key === 'a' || key === 'e'))
+  if (unopened > 0 && (key === 'a' || key === 'e')) {
+    const unread = describeUnread(viewed ? { folded: 0, opened: unopened } : { folded: unopened, opened: 0 })
     return again(
       decision,
-      `Not approved. ${describeUnopened(unopened)} ${viewed ? `${describeSeen(viewed)}; v goes on there.` : 'Press v.'}`,
+      `Not approved. ${unread} ${viewed ? `${describeSeen(viewed)}; v goes on there.` : 'Press v.'}`,
     )
+  }
   switch (key) {
     case 'a':
       return await askApproval(decision, task)

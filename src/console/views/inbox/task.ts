@@ -7,10 +7,11 @@ import { readInboxItem } from '../../../spec/view/task-content.ts'
 import type { ShownTask } from '../../../spec/task.ts'
 import type { InboxItem } from '../../../spec/operator/inbox.ts'
 import { listSimilar } from '../../../spec/view/bulk-review.ts'
+import type { OpenedValues } from '../../card/card-values.ts'
 import { ClaimLink } from '../../card/claim-link.ts'
 import { DecidePanel } from '../../card/decide-panel.ts'
 import { digestOfShown, mayDecide, sendDecision } from '../../card/decision.ts'
-import { foldedPlaces, TaskCardView, whyAddress, type ShownDigest } from '../../card/task-card.ts'
+import { countUnread, TaskCardView, whyAddress, type ShownDigest } from '../../card/task-card.ts'
 import { announce } from '../../parts/announce.ts'
 import { html, type View } from '../../parts/html.ts'
 import { Icon } from '../../parts/icon.ts'
@@ -54,7 +55,7 @@ export function TaskScreen({
   const text = read && JSON.stringify(read)
   const task = useMemo(() => read && readInboxItem(read), [text])
   const [digest, setDigest] = useState<ShownDigest | undefined>(undefined)
-  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
+  const [opened, setOpened] = useState<OpenedValues>(new Map())
   const [isSending, setSending] = useState(false)
   const [notice, setNotice] = useState<Notice | undefined>(undefined)
   const seen = useRef<string | undefined>(undefined)
@@ -75,7 +76,7 @@ export function TaskScreen({
     void digestOfShown(task).then((made) => {
       if (!isCurrent) return
       if (seen.current !== undefined && seen.current !== made.view) {
-        setOpened(new Set())
+        setOpened(new Map())
         setChanges((count) => count + 1)
         if (task.status === 'pending')
           setNotice({ tone: 'waiting', text: 'The task has changed. Read it again before you decide.' })
@@ -113,7 +114,6 @@ export function TaskScreen({
       setSending(false)
     }
   }
-  const unopened = foldedPlaces(presentTask(task, 0)).filter((place) => !opened.has(place)).length
   const footer = html`
     ${notice && html`<p class="note ${notice.tone}" role="status" tabindex="-1" ref=${takeLostFocus}><${Icon} name=${notice.tone === 'ok' ? 'check' : 'warning'} /><span>${safeText(notice.text)}</span></p>`}
     ${
@@ -122,7 +122,7 @@ export function TaskScreen({
         : html`<${DecidePanel}
             key=${changes}
             task=${task}
-            unopened=${unopened}
+            unread=${countUnread(presentTask(task, 0), opened)}
             blocked=${blockedBy(digest, isLost)}
             isSending=${isSending || digest === undefined}
             onDecide=${(decision: TaskDecision) => void decide(decision)}
@@ -145,7 +145,7 @@ export function TaskScreen({
       task=${task}
       digest=${digest}
       opened=${opened}
-      onOpen=${(place: string) => setOpened(new Set([...opened, place]))}
+      onOpen=${(place: string, isRead: boolean) => setOpened((all) => new Map([...all, [place, isRead]]))}
       links=${html`${similar > 0 && html`<a href=${together}>${similar} more like this <kbd>x</kbd></a>`} ${task.kind !== 'reply' && isOpen(task) && html`<${ClaimLink} task=${task} />`}`}
       footer=${footer}
     />
