@@ -167,10 +167,12 @@ async function live(requests: readonly AnyRequest[], wrap: (store: Store) => Sto
     if (request.do === 'end calls') return endCalls(request.known)
     if (request.do === 'start') {
       // What is left of the runs before it comes to an end, as a rule.
-      for (let round = 0; round < 6 && found && !isTerminal((await session())!.status); round++) {
+      for (let round = 0; round < 6; round++) {
+        const now = await session()
+        if (!now || isTerminal(now.status)) break
         endCalls(true)
         await turns(40)
-        await answer(found.id, true)
+        await answer(now.id, true)
         await turns(40)
       }
       const { calls, amount, holds } = request
