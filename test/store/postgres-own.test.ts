@@ -319,7 +319,7 @@ describe.skipIf(!server)('a PostgreSQL that processes share', () => {
       await admin.run('update svc_schema set version = 99, min_reader = 99')
       expect(await refusal(server!.url(database))).toMatchObject([
         'store_unreadable',
-        expect.stringContaining('a newer svc wrote it (schema 99, this one knows 6)'),
+        expect.stringContaining('a newer svc wrote it (schema 99, this one knows'),
       ])
       await admin.run('drop table svc_schema')
       expect(await refusal(server!.url(database))).toMatchObject([
