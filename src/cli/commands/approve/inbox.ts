@@ -212,6 +212,4 @@ function whatOf(item: InboxItem): string {
 }
 
 const expiry = ({ expiresAt, onTimeout }: InboxItem, now: number): string =>
-  expiresAt === null
-    ? '—'
-    : `${timeLeft(Date.parse(expiresAt) - now)}${onTimeout ? ` → ${onTimeout}` : ''}`
+  expiresAt === null ? '—' : `${timeLeft(Date.parse(expiresAt) - now)}${onTimeout ? ` → ${onTimeout}` : ''}`
