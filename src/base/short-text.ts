@@ -15,6 +15,12 @@ export function shortDuration(ms: number): string {
   return `${Math.floor(ms / DAY)}d`
 }
 
+/** The time until a deadline: minutes are rounded up, so that a fresh one of 30 minutes is not shown as 29. */
+export function timeLeft(ms: number): string {
+  const left = Math.max(0, ms)
+  return shortDuration(left > MINUTE ? Math.ceil(left / MINUTE) * MINUTE : left)
+}
+
 /** The last six digits of a UUID, since its beginning is the time. Other text is returned unchanged. */
 export const shortId = (id: string): string => (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(id) ? id.slice(-6) : id)
 

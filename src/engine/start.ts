@@ -255,9 +255,9 @@ const rootOf = (rootRunId: RunId, { id, snapshot, closureDigest }: AgentVersion,
   },
 })
 
-const labelsOf = ({ redactor }: EngineParts, { metadata = {}, tags = [] }: StartRequest) => ({
-  ...(Object.keys(metadata).length > 0 && { metadata: redactor.json(metadata) }),
-  ...(tags.length > 0 && { tags: redactor.json(tags) }),
+const labelsOf = ({ redactor }: EngineParts, { metadata, tags }: StartRequest) => ({
+  ...(metadata && { metadata: redactor.json(metadata) }),
+  ...(tags && { tags: redactor.json(tags) }),
 })
 
 /** The context of a first transition: there are no calls, children or slots yet. */

@@ -4,7 +4,7 @@ import type { Canvas } from './screen.ts'
 import { safeText } from '../base/escape-text.ts'
 import { truncateText, wrapText } from './text.ts'
 import { widthOf } from './width.ts'
-import { shortDuration } from '../base/short-text.ts'
+import { timeLeft } from '../base/short-text.ts'
 import type { TextStyle } from './theme.ts'
 
 export interface DevStatus {
@@ -38,7 +38,7 @@ const SHOWN = 3
 export function drawDevStatus({ theme, width }: Canvas, status: DevStatus, now: Instant): string[] {
   const { url, operator, versions, running, waiting, paused = [], wider, problem, keys } = status
   const [next] = waiting
-  const deadline = next?.expiresAt === undefined ? '' : `, ${shortDuration(Math.max(0, next.expiresAt - now))} left`
+  const deadline = next?.expiresAt === undefined ? '' : `, ${timeLeft(next.expiresAt - now)} left`
   const more = versions.length > SHOWN ? ` and ${versions.length - SHOWN} more` : ''
   const line = (text: string, style: TextStyle): string => style(truncateText(safeText(text), width))
   return [

@@ -128,6 +128,25 @@ test('an agent is asked about by its id, among several bundles', async () => {
   })
 })
 
+test('of bundles in one directory, the one that reaches the agent is meant', async () => {
+  bundle('.')
+  const other = (path: string): string =>
+    readFileSync(join(cwd, path), 'utf8')
+      .replace('name: refund', 'name: another')
+      .replace('agents/refund-desk.yaml', 'agents/another.yaml')
+  write('agents/another.yaml', other('agents/refund-desk.yaml'))
+  // In the order of their paths it is the first.
+  write('another.yaml', other('bundle.yaml'))
+  const asked = (agent: string) => svc(...EVAL, '--agent', agent)
+  expect(await asked(AGENT)).toMatchObject({ code: 0 })
+  expect(await asked('acme.another-desk')).toMatchObject({ code: 0 })
+  expect(await asked('acme.fraud-check')).toMatchObject({
+    code: 2,
+    stderr: 'error[ambiguous_reference]: "acme.fraud-check" could be another.yaml, bundle.yaml.\n',
+  })
+  expect(await asked('acme.nobody')).toMatchObject({ code: 5 })
+}, 60_000)
+
 describe('in the bundle itself', () => {
   beforeEach(() => bundle('shop'))
   const sound = async (): Promise<void> => expect(await svc('compile', 'shop')).toMatchObject({ code: 0 })

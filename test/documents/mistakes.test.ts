@@ -34,12 +34,12 @@ test.each([
   [
     'a comparison as a text',
     policy('  conditions: args.amount > 100\n  decision: { type: deny }'),
-    'doc/schema | args.amount > 100 | spec.conditions must be a mapping, but is a string. | Write {field: args.amount, op: gt, value: 100}. | safe',
+    'policy/condition-syntax | args.amount > 100 | spec.conditions must be a mapping, but is a string. | Write {when: "args.amount > 100"}. | safe',
   ],
   [
     'several comparisons as a text',
     policy('  conditions: args.amount > 100 and args.country != "DE"\n  decision: { type: deny }'),
-    'doc/schema | args.amount > 100 and args.country != "DE" | spec.conditions must be a mapping, but is a string. | Write {when: \'args.amount > 100 and args.country != "DE"\'}. | safe',
+    'policy/condition-syntax | args.amount > 100 and args.country != "DE" | spec.conditions must be a mapping, but is a string. | Write {when: \'args.amount > 100 and args.country != "DE"\'}. | safe',
   ],
   [
     'several comparisons as a text below all',
@@ -49,7 +49,7 @@ test.each([
   [
     'comparisons in the words of another language',
     policy("  conditions: args.amount > 100 && args.country != 'DE'\n  decision: { type: deny }"),
-    "doc/schema | args.amount > 100 && args.country != 'DE' | spec.conditions must be a mapping, but is a string. | Write it under `when`: `{when: 'args.NAME > 100 and args.OTHER == \"text\"'}`. | advice",
+    "policy/condition-syntax | args.amount > 100 && args.country != 'DE' | spec.conditions must be a mapping, but is a string. | Write it under `when`: `{when: 'args.NAME > 100 and args.OTHER == \"text\"'}`. | advice",
   ],
   [
     'a template as a value',
@@ -129,8 +129,10 @@ test('a condition as a text is mended to `when`, which means the same', async ()
     written(`{when: 'args.amount > 100 and args.country != "DE"'}`),
   )
   expect(await mended(written(`{ any: [ args.x == "it's" or args.y exists, args.amount > 1 ] }`))).toBe(
-    written(`{ any: [ {when: 'args.x == "it''s" or args.y exists'}, {field: args.amount, op: gt, value: 1} ] }`),
+    written(`{ any: [ {when: 'args.x == "it''s" or args.y exists'}, {when: "args.amount > 1"} ] }`),
   )
+  expect(await mended(written('args.amount > 100'))).toBe(written('{when: "args.amount > 100"}'))
+  expect(await mended(written('args.country eq DE'))).toBe(written('{field: args.country, op: eq, value: DE}'))
 })
 
 const PLACEHOLDER = 'agent/instructions-placeholder'

@@ -161,7 +161,7 @@ test('title, metadata and tags are set and removed, and bad ones change nothing'
   ])
     expect((await send('PATCH', path, bad)).status).toBe(400)
   const { body } = await send<SessionListItem>('PATCH', path, { title: null, tags: [], metadata: {} })
-  expect([body.title, body.tags, body.metadata]).toEqual([undefined, undefined, undefined])
+  expect([body.title, body.tags, body.metadata]).toEqual([undefined, [], {}])
 })
 
 test('a session is erased by a key only where its trigger allows it, and once', async () => {

@@ -113,7 +113,7 @@ test('bytes that are replaced while they are finalized are measured where nobody
   const { call, presign, upload, objects, blobs } = await library()
   const address = await presign()
   upload(address, 60)
-  const { move } = blobs
+  const move = blobs.move.bind(blobs)
   Object.assign(blobs, {
     move(from: string, to: string) {
       upload(address, 5000)

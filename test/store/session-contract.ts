@@ -177,12 +177,7 @@ export function sessionContract(name: string, open: (clock: Clock) => Store | Pr
       expect([await of([triggerId, null]), await of([]), await of(['other' as TriggerId])]).toEqual([1, 0, 0])
       await store.labelSession(id, { title: null, tags: [], metadata: {}, legalHold: true })
       const session = (await store.session(id))!
-      expect([session.title, session.tags, session.metadata, session.legalHold]).toEqual([
-        undefined,
-        undefined,
-        undefined,
-        true,
-      ])
+      expect([session.title, session.tags, session.metadata, session.legalHold]).toEqual([undefined, [], {}, true])
       await expect(store.labelSession(sessionId('none'), { title: 'x' })).rejects.toMatchObject({ code: 'not_found' })
     })
 

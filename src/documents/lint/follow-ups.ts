@@ -63,7 +63,8 @@ function causesAmong(findings: readonly Diagnostic[]): (each: Diagnostic, row: F
 const NEEDS_BUNDLE: RuleName = 'agent/needs-bundle'
 
 /** An error in the form of a document. */
-const isOfForm = ({ rule, severity }: Diagnostic): boolean => rule.startsWith('doc/') && severity === 'error'
+const isOfForm = ({ rule, severity, facts }: Diagnostic): boolean =>
+  (rule.startsWith('doc/') || facts?.wrongValue === true) && severity === 'error'
 
 const isOfSchema = ({ rule }: Diagnostic): boolean => rule.startsWith('schema/')
 

@@ -53,7 +53,7 @@ interface RewrittenText {
 /** The mapping or number that a string means: a comparison, or a duration. */
 export function rewrittenText(pointer: string, written: string): RewrittenText | undefined {
   if (pointer === '/spec/conditions' || /^\/spec\/conditions(?:\/(?:all|any)\/\d+|\/not)+$/.test(pointer)) {
-    const text = comparisonIn(written) ?? whenIn(written)
+    const text = whenIn(written) ?? comparisonIn(written)
     return text === undefined ? undefined : { text, description: `Write ${text}.` }
   }
   const minutes = minutesIn(written)
@@ -78,7 +78,7 @@ const OPERATOR_WORDS: Readonly<Record<string, string>> = {
   '<=': 'lte',
 }
 
-/** A leaf for `args.amount > 100`; undefined unless the text is exactly one comparison. */
+/** A leaf for `args.country eq DE`, which `when` would not read; undefined unless the text is exactly one comparison. */
 function comparisonIn(text: string): string | undefined {
   const [, field, written, value] = COMPARISON.exec(text.trim()) ?? []
   if (field === undefined || written === undefined || value === undefined) return undefined
@@ -90,7 +90,8 @@ function comparisonIn(text: string): string | undefined {
 /** `{when: …}` for a text that is a condition on one line. */
 function whenIn(text: string): string | undefined {
   const line = text.trim().replaceAll(/\s*\n\s*/g, ' ')
-  return 'node' in readWhen(line) ? `{when: '${line.replaceAll("'", "''")}'}` : undefined
+  if (!('node' in readWhen(line))) return undefined
+  return /["\\]/.test(line) ? `{when: '${line.replaceAll("'", "''")}'}` : `{when: "${line}"}`
 }
 
 /** `30m`, `2 hours`, `1d`, in minutes. */

@@ -101,8 +101,10 @@ function wrongType(schema: SchemaName, file: DocumentSpans, error: ErrorObject):
   }
   const foundType = found === null ? 'empty' : articleFor(typeNames[typeOf(found)]!)
   const fix = fixForType(schema, file, error, wanted, found)
+  const isConditionText = schema === 'policy' && pointer === '/spec/conditions' && typeof found === 'string'
   return finding(
-    'doc/schema',
+    // The same fault below `all`, `any` and `not`, which have no schema, is of this rule.
+    isConditionText ? 'policy/condition-syntax' : 'doc/schema',
     `${name} must be ${wanted.map((each) => articleFor(typeNames[each] ?? each)).join(' or ')}, but is ${foundType}.`,
     { wrongValue: true, ...(fix !== undefined && { fix }) },
   )

@@ -2,7 +2,7 @@
 import { isUuid, type SessionId } from '../../base/ids.ts'
 import type { Session } from '../../spec/session.ts'
 import type { SessionList } from '../../spec/api.ts'
-import { LISTED_WHOLE_BYTES, sessionListReply } from '../view/session-list.ts'
+import { LISTED_WHOLE_BYTES, sessionListReply, sessionsCursor } from '../view/session-list.ts'
 import { toSessionListItem } from '../view/shape.ts'
 import type { SessionView } from '../../spec/operator/runs.ts'
 import { labelProblems } from '../http/labels.ts'
@@ -22,24 +22,26 @@ export const listSessions: OperatorAction<'GET /sessions'> = async ({ services, 
   }
   const versionId = query.versionId?.toLowerCase()
   const status = query.status?.split(',')
-  const { items, total } = await store.sessions(
+  const agentId = agent === undefined ? undefined : (await findAgent(services, agent)).id
+  const { items, total, next } = await store.sessions(
     {
       workspaceId: workspace.id,
-      ...(agent !== undefined && { agentId: (await findAgent(services, agent)).id }),
+      ...(agentId !== undefined && { agentId }),
       ...(versionId !== undefined && { versionId }),
       ...(status && { status }),
     },
     { ...pageOf(query), wholeBytes: LISTED_WHOLE_BYTES },
   )
-  // With an agent, the same answer as the API's.
+  // With an agent, the same answer as the API's, whose cursors are of that agent.
   const shown = items.map((session) => ({
     session,
     item: agent === undefined ? toNamedItem(session) : toPricedItem(session),
     isHidden: false,
   }))
-  const { text, json } = await sessionListReply(store, shown, { total, nextCursor: null, refsOnly: false })
-  const list = (text === undefined ? json : JSON.parse(text)) as Pick<SessionList, 'items' | 'total'>
-  return { items: list.items, total: list.total }
+  const nextCursor = agentId && next ? sessionsCursor(agentId, next) : null
+  const { text, json } = await sessionListReply(store, shown, { total, nextCursor, refsOnly: false })
+  const list = (text === undefined ? json : JSON.parse(text)) as SessionList
+  return agentId === undefined ? { items: list.items, total: list.total } : list
 }
 
 /** Runs of a session that are shown, the newest. */

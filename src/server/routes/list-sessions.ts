@@ -1,11 +1,10 @@
 import { withCaller, type IdentifyCaller } from '../auth/auth.ts'
-import { toListCursor } from '../http/list-cursor.ts'
 import type { RouteHandler } from '../http/route.ts'
 import { agentInScope, shownTriggers } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { withoutContent } from '../view/redact.ts'
 import { toSessionListItem } from '../view/shape.ts'
-import { LISTED_WHOLE_BYTES, positionNumbers, sessionListReply } from '../view/session-list.ts'
+import { LISTED_WHOLE_BYTES, sessionListReply, sessionsCursor, sessionsOf } from '../view/session-list.ts'
 import { parseSessionsQuery } from '../http/validate.ts'
 
 /**
@@ -15,8 +14,7 @@ import { parseSessionsQuery } from '../http/validate.ts'
 export const listSessions = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async ({ url, params }, { principal }) => {
     const agentId = await agentInScope(services, principal, params['agentId']!)
-    const list = `sessions ${agentId}`
-    const { page, filter, versionLabel, refsOnly } = parseSessionsQuery(url.searchParams, list)
+    const { page, filter, versionLabel, refsOnly } = parseSessionsQuery(url.searchParams, sessionsOf(agentId))
     const versionId = versionLabel && (await services.store.versionIdByLabel(agentId, versionLabel))
     if (versionLabel !== undefined && versionId === undefined)
       return sessionListReply(services.store, [], { total: 0, nextCursor: null, refsOnly })
@@ -37,6 +35,6 @@ export const listSessions = (services: ServerServices, identify: IdentifyCaller)
       const isHidden = visible !== 'all' && !visible.has(session.triggerId)
       return { session, item: isHidden ? withoutContent(item) : item, isHidden }
     })
-    const nextCursor = next && toListCursor(list, positionNumbers(next))
+    const nextCursor = next && sessionsCursor(agentId, next)
     return sessionListReply(services.store, shown, { total, nextCursor, refsOnly })
   })

@@ -1,11 +1,12 @@
 /** Writes a page of sessions within the bounds of an answer. Source: decisions, section 2, "Bounded answers". */
 import { setImmediate } from 'node:timers/promises'
 import { digestOf } from '../../base/digest.ts'
-import type { RunId } from '../../base/ids.ts'
+import type { AgentId, RunId } from '../../base/ids.ts'
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import type { SessionListItem } from '../../spec/api.ts'
 import type { LeftOutValue, ListedSession, SessionPosition } from '../../store/queries.ts'
 import type { Store } from '../../store/store.ts'
+import { toListCursor } from '../http/list-cursor.ts'
 import type { HttpReply } from '../http/reply.ts'
 import { REFERENCE_BYTES, toReference } from '../../spec/value-reference.ts'
 import { MAX_ANSWER_BYTES, wholeLimit } from './answer-bounds.ts'
@@ -92,5 +93,9 @@ export function boundedSession(item: SessionListItem, refsOnly = false): Session
   return { ...item, input: given, output: shown(outputText, output), startContext: context }
 }
 
-/** The position of a session, for a cursor. */
-export const positionNumbers = ({ startedAt, n }: SessionPosition): readonly number[] => [startedAt, n]
+/** What cursors of an agent's sessions name. */
+export const sessionsOf = (agentId: AgentId): string => `sessions ${agentId}`
+
+/** The cursor of the page after this position. */
+export const sessionsCursor = (agentId: AgentId, { startedAt, n }: SessionPosition): string =>
+  toListCursor(sessionsOf(agentId), [startedAt, n])

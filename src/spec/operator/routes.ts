@@ -8,6 +8,7 @@ import type {
   Conversation,
   MessageAccepted,
   RunStatusBody,
+  SessionList,
   SessionListItem,
   StartRunBody,
   StartRunResponse,
@@ -149,8 +150,8 @@ interface OperatorAnswers {
   'POST /runs/dry-fork': OperatorList<DryForkView> & { differing: number }
   /** As `POST /v1/runs/{runId}/messages`, with the operator's authority. `as`: the identity that the request has. */
   'POST /runs/:id/messages': MessageAccepted
-  /** As the API lists them; without `agent` those of every agent. */
-  'GET /sessions': OperatorList<SessionListItem & { readonly agent?: string }>
+  /** As the API lists them, with its `nextCursor`; without `agent` those of every agent, which have no cursor. */
+  'GET /sessions': OperatorList<SessionListItem & { readonly agent?: string }> & Pick<SessionList, 'nextCursor'>
   'GET /sessions/:id': SessionView
   'PATCH /sessions/:id': SessionView
   'DELETE /sessions/:id': SessionView

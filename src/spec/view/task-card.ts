@@ -5,7 +5,7 @@
 import type { Instant } from '../../base/clock.ts'
 import { safeBlock, safeJson, safeText } from '../../base/escape-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import { shortDuration, shortId } from '../../base/short-text.ts'
+import { shortId, timeLeft } from '../../base/short-text.ts'
 import { currencyOf, splitComparisons, weighArguments, type ArgumentWeight } from './call-arguments.ts'
 import { describeSource } from '../source.ts'
 import type { DecidedPolicy } from '../step.ts'
@@ -129,15 +129,11 @@ const TITLES: Readonly<Record<string, string>> = {
   reply: 'Reply needed',
 }
 
-const MINUTE = 60_000
-
 function describeDeadline({ expiresAt, onTimeout }: TaskRequest, now: Instant): string | undefined {
   if (expiresAt === undefined) return undefined
   const left = expiresAt - now
   const then = onTimeout ? ` (then ${onTimeout})` : ''
-  // Rounded up, so that a fresh deadline of 30 minutes is not shown as 29.
-  const shown = left > MINUTE ? Math.ceil(left / MINUTE) * MINUTE : left
-  return left <= 0 ? `expired${then}` : `expires in ${shortDuration(shown)}${then}`
+  return left <= 0 ? `expired${then}` : `expires in ${timeLeft(left)}${then}`
 }
 
 function rowsOf(task: ShownTask): CardRow[] {

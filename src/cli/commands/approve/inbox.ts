@@ -9,7 +9,7 @@ import { fitApproval } from '../../../terminal/approval.ts'
 import type { Canvas } from '../../../terminal/screen.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { wrapText } from '../../../terminal/text.ts'
-import { shortDuration, shortId, withoutNamespace } from '../../../base/short-text.ts'
+import { shortDuration, shortId, timeLeft, withoutNamespace } from '../../../base/short-text.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { createInlineSurface, type CardSurface } from '../../runs/card/card-surface.ts'
 import { decideTask } from '../../runs/card/decide-task.ts'
@@ -212,6 +212,4 @@ function whatOf(item: InboxItem): string {
 }
 
 const expiry = ({ expiresAt, onTimeout }: InboxItem, now: number): string =>
-  expiresAt === null
-    ? '—'
-    : `${shortDuration(Math.max(0, Date.parse(expiresAt) - now))}${onTimeout ? ` → ${onTimeout}` : ''}`
+  expiresAt === null ? '—' : `${timeLeft(Date.parse(expiresAt) - now)}${onTimeout ? ` → ${onTimeout}` : ''}`

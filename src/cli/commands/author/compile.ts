@@ -43,7 +43,8 @@ export async function compileCommand(call: CommandContext<AnswerOf<typeof compil
   const summary = summarizeCompile(bundle, workspace)
   const boundary = given.text('explain')
   const explained = boundary === undefined ? undefined : standFor(boundary, bundle)
-  const rowsOf = (agent: AgentSnapshot): readonly AuthorityRow[] => authorityMatrix(agent, ancestorsOf(bundle, agent.id))
+  const rowsOf = (agent: AgentSnapshot): readonly AuthorityRow[] =>
+    authorityMatrix(agent, ancestorsOf(bundle, agent.id))
   if (mode.json)
     return await out.json({
       ...summary,

@@ -12,6 +12,8 @@ import { openProject } from '../../project/project.ts'
 import { resolveAgent, runIdsOf } from '../../project/reference.ts'
 import { actOnEach, collectEach } from '../../shell/act-on-each.ts'
 import type { CommandContext } from '../../shell/command.ts'
+import { describeCommandError } from '../../shell/exit.ts'
+import { RemoteError } from '../../shell/remote.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
@@ -68,7 +70,7 @@ async function newestOf(operator: OperatorClient, agent: string): Promise<readon
   return items.map(({ runId }) => runId)
 }
 
-/** Tries each run separately: one that cannot be forked at this step is told. With `--agent` it is only left out. */
+/** Tries each run separately: one that cannot be forked at this step is refused; with `--agent`, which names none, it is left out. */
 async function tryEach(
   call: CommandContext<ForkAnswer>,
   operator: OperatorClient,
@@ -85,21 +87,33 @@ async function tryEach(
   const print = async (items: AnswerOf<typeof dryForksAnswer>['items']): Promise<void> => {
     if (mode.json) await out.json(toAnswer(items))
   }
+  const tryOne = async (id: string): Promise<AnswerOf<typeof dryForksAnswer>['items'][number]> => {
+    const fork = (await operator.call('POST /runs/dry-fork', { body: { ...body, runs: [id] } })).items[0]!
+    tried.push(fork)
+    if (!mode.json) for (const line of linesOf(fork)) out.line(line)
+    return fork
+  }
+  const tryOrLeaveOut = async (id: string): ReturnType<typeof tryOne> => {
+    try {
+      return await tryOne(id)
+    } catch (error) {
+      const words = error instanceof RemoteError ? describeCommandError(error) : undefined
+      if (!words) throw error
+      const { exit: _exit, ...refusal } = words
+      out.message(`${shortId(id)} is left out: ${words.message}`)
+      return { runId: id, error: refusal }
+    }
+  }
   const { items, exit } = await collectEach(
     call,
     runs,
-    async (id): Promise<AnswerOf<typeof dryForksAnswer>['items'][number]> => {
-      const fork = (await operator.call('POST /runs/dry-fork', { body: { ...body, runs: [id] } })).items[0]!
-      tried.push(fork)
-      if (!mode.json) for (const line of linesOf(fork)) out.line(line)
-      return fork
-    },
+    given.text('agent') === undefined ? tryOne : tryOrLeaveOut,
     (runId, error) => ({ runId, error }),
     print,
   )
   await print(items)
   if (!mode.json) out.line(summaryOf({ total: tried.length, differing: toAnswer(items).differing }))
-  return given.text('agent') === undefined ? exit : 0
+  return exit
 }
 
 function parseEdit(text: string): { step: number; value: JsonValue } {

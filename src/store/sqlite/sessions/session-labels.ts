@@ -5,7 +5,7 @@ import { toText } from '../../rows/json-column.ts'
 import type { Database } from 'better-sqlite3'
 
 export interface LabelTable {
-  /** Sets what is given; null and empty values remove. @returns false for a session that is not there, or was erased */
+  /** Sets what is given; a title of null is removed, empty tags and metadata are kept as such. @returns false for a session that is not there, or was erased */
   set(id: SessionId, labels: SessionLabels): boolean
 }
 
@@ -49,8 +49,8 @@ export function openLabels(db: Database): LabelTable {
       update.run({
         n,
         title: title === undefined ? row.title : title,
-        metadata: metadata ? toText(Object.keys(metadata).length > 0 ? metadata : null) : row.metadata,
-        tags: tags ? toText(tags.length > 0 ? tags : null) : row.tags,
+        metadata: metadata ? toText(metadata) : row.metadata,
+        tags: tags ? toText(tags) : row.tags,
         legalHold: legalHold === undefined ? row.legal_hold : legalHold ? 1 : 0,
       })
       return true
