@@ -19,7 +19,7 @@ export const foldedPlaces = ({ rows }: TaskCard): readonly string[] =>
   )
 
 /** Those that must be opened before what cannot be undone is approved. */
-export function countUnread(card: TaskCard, opened: OpenedValues): UnreadValues {
+export function countUnreadValues(card: TaskCard, opened: OpenedValues): UnreadValues {
   const places = foldedPlaces(card)
   return {
     folded: places.filter((place) => !opened.has(place)).length,

@@ -11,7 +11,7 @@ import type { OpenedValues } from '../../card/card-values.ts'
 import { ClaimLink } from '../../card/claim-link.ts'
 import { DecidePanel } from '../../card/decide-panel.ts'
 import { digestOfShown, mayDecide, sendDecision } from '../../card/decision.ts'
-import { countUnread, TaskCardView, whyAddress, type ShownDigest } from '../../card/task-card.ts'
+import { countUnreadValues, TaskCardView, whyAddress, type ShownDigest } from '../../card/task-card.ts'
 import { announce } from '../../parts/announce.ts'
 import { html, type View } from '../../parts/html.ts'
 import { Icon } from '../../parts/icon.ts'
@@ -122,7 +122,7 @@ export function TaskScreen({
         : html`<${DecidePanel}
             key=${changes}
             task=${task}
-            unread=${countUnread(presentTask(task, 0), opened)}
+            unread=${countUnreadValues(presentTask(task, 0), opened)}
             blocked=${blockedBy(digest, isLost)}
             isSending=${isSending || digest === undefined}
             onDecide=${(decision: TaskDecision) => void decide(decision)}
