@@ -117,7 +117,9 @@ export async function openGraphileJobs(jobs: readonly BackgroundJob[], parts: Gr
     if (stop.signal.aborted || !jobs.some((job) => job.name === name)) return
     const added: Promise<unknown> = add(life, name, clock.now(), false)
       // The next minute adds it.
-      .catch((error: unknown) => log.write('warn', 'a job could not be woken', { job: name, detail: String(error) }))
+      .catch((error: unknown) => {
+        if (!stop.signal.aborted) log.write('warn', 'a job could not be woken', { job: name, detail: String(error) })
+      })
       .finally(() => waking.delete(added))
     waking.add(added)
   }
