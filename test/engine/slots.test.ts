@@ -143,6 +143,34 @@ test('frees the slots of a cancelled run for those that wait', async () => {
   expect(bench.invoked.map(({ run }) => run.id)).toEqual([first, second])
 })
 
+test('an unsafe call that goes on after a cancel keeps its slot until it ends, with or without an answer', async () => {
+  const tools = held()
+  const post = tool('post', { sideEffectClass: 'non_idempotent_write' })
+  const bench = await bounded(
+    { tool: 2 },
+    {
+      agents: [snapshotOf({ name: 'root', tools: [post] })],
+      models: { root: inOrder(many(1, 'post'), 'Done.') },
+      tools: { post: tools.run },
+    },
+  )
+  for (let at = 0; at < 4; at++) {
+    const run = await bench.start('root')
+    await turns()
+    await bench.engine.cancel(run, operator())
+    await turns()
+  }
+  expect(tools.waiting()).toBe(2)
+  const last = await bench.start('root')
+  await turns()
+  expect(tools.waiting()).toBe(2)
+  await tools.end()
+  expect(bench.invoked.map(({ run }) => run.id).at(-1)).toBe(last)
+  await tools.endAll()
+  await bench.waitForEnd(last)
+  expect([tools.most(), bench.invoked.length]).toEqual([2, 3])
+})
+
 test('sends a call that waited for a slot once after a restart', async () => {
   const tools = held()
   const bench = await bounded(
@@ -192,11 +220,13 @@ test('sends completions of one provider up to its bound, in order of arrival', a
 
 test('never exceeds a bound, keeps nobody waiting for a free slot, and serves all in the end', () => {
   const bounds = { completion: 8, tool: 3, provider: 1, server: 5 }
-  const step = fc.record({ run: fc.nat(4), tool: fc.nat(2), ends: fc.boolean() })
+  const step = fc.record({ run: fc.nat(4), tool: fc.nat(2), ends: fc.constantFrom('no', 'yes', 'called off') })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const under = new Map<string, SlotRequest>()
       const waiting = new Map<string, SlotRequest>()
+      /** Their sessions do not need them any more. */
+      const outlasting = new Map<string, SlotRequest>()
       let admitted: SessionId[] = []
       const slots = createSlots(bounds, (session) => void admitted.push(session))
       const settle = (session: SessionId): void => {
@@ -209,11 +239,12 @@ test('never exceeds a bound, keeps nobody waiting for a free slot, and serves al
               under.set(each.key, each)
             }
         }
-        const perTool = [0, 1, 2].map((n) => [...under.values()].filter((each) => each.tool === `t${n}`).length)
+        const all = [...under.values(), ...outlasting.values()]
+        const perTool = [0, 1, 2].map((n) => all.filter((each) => each.tool === `t${n}`).length)
         expect(Math.max(...perTool)).toBeLessThanOrEqual(bounds.tool)
-        expect(under.size).toBeLessThanOrEqual(bounds.server)
+        expect(all.length).toBeLessThanOrEqual(bounds.server)
         const idle = [...waiting.values()].filter(
-          (each) => under.size < bounds.server && perTool[Number(each.tool.slice(1))]! < bounds.tool,
+          (each) => all.length < bounds.server && perTool[Number(each.tool.slice(1))]! < bounds.tool,
         )
         expect(idle).toEqual([])
       }
@@ -221,6 +252,21 @@ test('never exceeds a bound, keeps nobody waiting for a free slot, and serves al
         const [oldest] = under.values()
         if (!oldest) return
         under.delete(oldest.key)
+        settle(oldest.session)
+      }
+      const callOff = (): void => {
+        const [oldest] = under.values()
+        if (!oldest) return
+        under.delete(oldest.key)
+        outlasting.set(oldest.key, oldest)
+        slots.outlast(oldest.key)
+        settle(oldest.session)
+      }
+      const end = (): void => {
+        const [oldest] = outlasting.values()
+        if (!oldest) return
+        outlasting.delete(oldest.key)
+        slots.ended(oldest.key)
         settle(oldest.session)
       }
       steps.forEach(({ run, tool: n, ends }, index) => {
@@ -234,9 +280,14 @@ test('never exceeds a bound, keeps nobody waiting for a free slot, and serves al
         if (slots.take(request)) under.set(request.key, request)
         else waiting.set(request.key, request)
         settle(request.session)
-        if (ends) finish()
+        if (ends === 'yes') finish()
+        if (ends === 'called off') callOff()
+        else if (n === 0) end()
       })
-      while (under.size > 0) finish()
+      while (under.size + outlasting.size > 0) {
+        finish()
+        end()
+      }
       expect(waiting.size).toBe(0)
     }),
     { numRuns: 300 },

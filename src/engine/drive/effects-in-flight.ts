@@ -56,7 +56,7 @@ export interface EffectRunnerParts {
 
 export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
   const { slots, outages, pauses, lifecycle, enter, leases, postEvent } = runner
-  const underWay = new Map<Promise<void>, EffectInFlight>()
+  const underWay = new Map<EffectInFlight, Promise<void>>()
 
   function start(actor: SessionActor, live: LiveSession, effect: RunEffect, epoch: number): void {
     const subject = subjectOfEffect(live, effect)
@@ -78,8 +78,11 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
         !started.isCalledOff && (isSwitchedOff('guard') || (leases.mayLeave(actor.id, epoch) && !isPaused(provider))),
     }
     actor.inFlight.set(effect.key, started)
-    const done = runEffect(actor, live, effect, started).finally(() => void underWay.delete(done))
-    underWay.set(done, started)
+    const done = runEffect(actor, live, effect, started).finally(() => {
+      underWay.delete(started)
+      slots.ended(effect.key)
+    })
+    underWay.set(started, done)
   }
 
   async function runEffect(
@@ -101,13 +104,31 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
     await postEvent(actor.id, effect.runId, event, { effectKey: effect.key, retrySave: true })
   }
 
+  /**
+   * An unsafe call that has left is not cut off, which would undo nothing: its answer closes the review that was opened for it. Until
+   * then it counts for the bounds on what is under way.
+   */
+  function callOffUnwanted(
+    { inFlight }: SessionActor,
+    wanted: ReadonlySet<string>,
+    unknown: ReadonlySet<string>,
+  ): void {
+    for (const [key, started] of inFlight) {
+      if (wanted.has(key) || unknown.has(key)) continue
+      started.isCalledOff = true
+      if (!started.isUnsafe) started.controller.abort()
+      else if (underWay.has(started)) slots.outlast(key)
+      inFlight.delete(key)
+    }
+  }
+
   return {
     reconcile(actor, live) {
       // A call that an earlier process sent must not be sent again before its recovery is applied.
       if (actor.inbox.some(({ isRecovery }) => isRecovery)) return
       const wanted = effectsOf(live.tree).filter(({ runId }) => !actor.blockedRuns.has(runId))
       const keys = new Set(wanted.map(({ key }) => key))
-      abortUnwanted(actor, keys, unknownKeys(live.tree))
+      callOffUnwanted(actor, keys, unknownKeys(live.tree))
       const waiting = waitingKeys(live.tree)
       actor.awaitsSlot = waiting.size > 0
       slots.keep(actor.id, (key) => keys.has(key) || waiting.has(key))
@@ -124,21 +145,11 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
         void postEvent(actor.id, runId, { type: 'stopped', inFlight })
     },
     async settled() {
-      while (underWay.size > 0) await Promise.all(underWay.keys())
+      while (underWay.size > 0) await Promise.all(underWay.values())
     },
     abortAll() {
-      for (const { controller } of underWay.values()) controller.abort()
+      for (const { controller } of underWay.keys()) controller.abort()
     },
-  }
-}
-
-/** An unsafe call that has left is not cut off, which would undo nothing: its answer closes the review that was opened for it. */
-function abortUnwanted({ inFlight }: SessionActor, wanted: ReadonlySet<string>, unknown: ReadonlySet<string>): void {
-  for (const [key, started] of inFlight) {
-    if (wanted.has(key) || unknown.has(key)) continue
-    started.isCalledOff = true
-    if (!started.isUnsafe) started.controller.abort()
-    inFlight.delete(key)
   }
 }
 

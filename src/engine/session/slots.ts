@@ -43,6 +43,10 @@ export interface Slots {
   arrived(key: string, bytes: number): void
   /** Frees the slots and places in line of a session whose keys are not needed any more. */
   keep(session: SessionId, isNeeded: (key: string) => boolean): void
+  /** Keeps the slot of a call that goes on although its session does not need it any more, until `ended`. */
+  outlast(key: string): void
+  /** Frees the slot of such a call. */
+  ended(key: string): void
 }
 
 /** @param admit called when a call that waited in line has got its slot */
@@ -54,6 +58,8 @@ export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionI
   /** Bytes of the results that arrived: their calls are over, and their slots are free. */
   const results = new Map<string, number>()
   let resultBytes = 0
+  /** Calls that go on although their sessions do not need them any more. */
+  const outlasting = new Set<string>()
   /** Waiting requests by run, in the order in which runs are served. */
   const line = new Map<RunId, SlotRequest[]>()
   /** True if a waiting call may get a slot; avoids checking all of them at each save. */
@@ -137,8 +143,14 @@ export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionI
       admitNext()
     },
     keep(session, isNeeded) {
-      for (const key of keysOf.get(session) ?? []) if (!isNeeded(key)) release(key)
+      for (const key of keysOf.get(session) ?? []) if (!isNeeded(key) && !outlasting.has(key)) release(key)
       for (const [run, waiting] of line) if (waiting[0]?.session === session) leaveLine(run, isNeeded)
+      admitNext()
+    },
+    outlast: (key) => void outlasting.add(key),
+    ended(key) {
+      if (!outlasting.delete(key)) return
+      release(key)
       admitNext()
     },
   }

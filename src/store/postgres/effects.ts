@@ -1,3 +1,4 @@
+import { QUARANTINE_MARGIN_MS } from '../../spec/effect.ts'
 import { joinClauses } from '../rows/filter.ts'
 import { MAX_OF_KEY, refuseInFlight, toEffect, type StoredEffect } from '../rows/effect-rows.ts'
 import type { EffectChange } from '../session-update.ts'
@@ -49,10 +50,12 @@ export const effectMethods = (db: PostgresPool): Pick<Store, 'effectsOfKey' | 'e
         })
         const standing = (await ofKey(tx, workspaceId, key, -1)).map(toEffect)
         refuseInFlight(standing, at)
+        // A call may have taken the key since the last statement.
         await tx.run(
           `update effect set holds = false, released_at = :at, released_by = :by, release_reason = :reason
-           where workspace_id = :workspaceId and key = :key and ${STANDS}`,
-          { workspaceId, key, by, reason, at },
+           where workspace_id = :workspaceId and key = :key and ${STANDS}
+             and not (state = 'in_flight' and not_after > :arrived)`,
+          { workspaceId, key, by, reason, at, arrived: at - QUARANTINE_MARGIN_MS },
         )
         return standing
       }),
