@@ -53,9 +53,9 @@ export interface EffectRecord {
  */
 export const QUARANTINE_MARGIN_MS = 3000
 
-/** True while a call may still be on its way to its tool. */
+/** True while a call may still be on its way to its tool. One whose run was cancelled goes on, with an unknown outcome. */
 export const mayStillArrive = ({ state, notAfter }: EffectRecord, now: Instant): boolean =>
-  state === 'in_flight' && now < notAfter + QUARANTINE_MARGIN_MS
+  (state === 'in_flight' || state === 'unknown') && now < notAfter + QUARANTINE_MARGIN_MS
 
 /** The view of an earlier call with a key for policies and people (`effect.previous`). */
 export interface PreviousEffect {

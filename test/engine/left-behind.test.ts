@@ -98,6 +98,7 @@ test.each([
   expect(await bench.engine.answer(run, reply(asked, { by: operator(), ...wrong }))).toMatchObject({
     code: 'invalid_value',
   })
+  await bench.advance(63_000)
   expect(await bench.engine.answer(run, reply(asked, { by: operator(), ...answer }))).toEqual({
     status: 'Cancelled',
     userTaskId: task!.id,
@@ -107,6 +108,24 @@ test.each([
   expect(await reviews(bench, run)).toMatchObject([{ status: 'completed' }])
   expect((await bench.timeline(run)).at(-1)).toMatchObject({ type: 'UserTaskRes' })
   expect(await bench.store.run(run)).toMatchObject({ status: 'Cancelled', errorCode: 'cancelled' })
+})
+
+test('nobody says of a call that goes on after a cancel that it did not happen', async () => {
+  const { bench, run, finish } = await paying('non_idempotent_write')
+  await bench.engine.cancel(run, operator())
+  const [task] = await reviews(bench, run)
+  const skip = reply({ user_task_id: task!.id }, { by: operator(), selectedOptionId: 'skip' })
+  await bench.advance(62_999)
+  expect(await bench.engine.answer(run, skip)).toMatchObject({
+    code: 'invalid_value',
+    error: 'The call may still arrive until 2026-01-01T00:01:03.000Z; say after that whether it happened.',
+  })
+  finish(returns({ paid: 5 }))
+  await turns()
+  expect([await stateOf(bench, run), (await reviews(bench, run)).map(({ status }) => status)]).toEqual([
+    'executed',
+    ['cancelled'],
+  ])
 })
 
 test.each([

@@ -95,6 +95,8 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
       const end = (name: string, state: EffectEnd['state'], result?: string): EffectChange => ({
         end: { runId: runId(name), callId: 'c1', state, ...(result !== undefined && { result }) },
       })
+      /** When no call may arrive any more. */
+      const LATER = NOW + MINUTE + 3000
       const holders = async (key: string) =>
         (await store.effects({ workspaceId: WORKSPACE, key, holds: true }, ALL)).map(({ id }) => id)
 
@@ -161,16 +163,19 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         await save('a', { take: claim('a', 'k') }, end('a', 'unknown'))
         await store.deleteAllRuns()
         expect(await holders('k')).toEqual(['a'])
-        expect(await store.releaseEffect(WORKSPACE, 'k', 'operator:ana', 'why', NOW + 1)).toMatchObject([{ id: 'a' }])
-        expect(await store.releaseEffect(WORKSPACE, 'k', 'operator:ana', 'why', NOW + 1)).toEqual([])
+        expect(await store.releaseEffect(WORKSPACE, 'k', 'operator:ana', 'why', LATER)).toMatchObject([{ id: 'a' }])
+        expect(await store.releaseEffect(WORKSPACE, 'k', 'operator:ana', 'why', LATER)).toEqual([])
         expect(await store.effects({ workspaceId: WORKSPACE, key: 'k' }, ALL)).toMatchObject([
-          { id: 'a', holds: false, released: { at: NOW + 1, by: 'operator:ana', reason: 'why' } },
+          { id: 'a', holds: false, released: { at: LATER, by: 'operator:ana', reason: 'why' } },
         ])
       })
 
-      test('a release is refused while any call with the key may still arrive, and changes nothing', async () => {
+      test.each([
+        ['in flight', undefined],
+        ['of a run that was cancelled', 'unknown'],
+      ] as const)('a release is refused while a call %s may still arrive, and changes nothing', async (_, state) => {
         await save('a', { take: claim('a', 'k') }, end('a', 'unknown'))
-        await save('b', { take: claim('b', 'k', { at: NOW + 1, replaces: 'a' }) })
+        await save('b', { take: claim('b', 'k', { at: NOW + 1, replaces: 'a' }) }, ...(state ? [end('b', state)] : []))
         const release = (at: number) => store.releaseEffect(WORKSPACE, 'k', 'operator:ana', 'why', at)
         await expect(release(NOW + MINUTE + 2999)).rejects.toMatchObject({ code: 'effect_in_flight' })
         expect(await holders('k')).toEqual(['b'])

@@ -100,6 +100,11 @@ function findReviewProblem(tx: SessionTransaction, task: TaskRecord, answer: Giv
   if (selectedOptionId === 'retry' && arrivesUntil > tx.now) {
     return refuseValue(`The first attempt may still arrive until ${toIsoText(arrivesUntil)}; send it again after that.`)
   }
+  // The end of a run does not cut an unsafe call off, and this answer would give its effect key back meanwhile.
+  if (selectedOptionId === 'skip' && arrivesUntil > tx.now && tx.run(task.runId).state.at === 'done')
+    return refuseValue(
+      `The call may still arrive until ${toIsoText(arrivesUntil)}; say after that whether it happened.`,
+    )
   const schema = toolNamed(tx.run(task.runId).snapshot, task.tool?.name ?? '')?.outputSchema
   if (selectedOptionId !== 'happened' || schema === undefined) return undefined
   const errors = checkValue(schema, reviewedResult(task, answer, schema))

@@ -54,7 +54,7 @@ export const effectMethods = (db: PostgresPool): Pick<Store, 'effectsOfKey' | 'e
         await tx.run(
           `update effect set holds = false, released_at = :at, released_by = :by, release_reason = :reason
            where workspace_id = :workspaceId and key = :key and ${STANDS}
-             and not (state = 'in_flight' and not_after > :arrived)`,
+             and not (state in ('in_flight', 'unknown') and not_after > :arrived)`,
           { workspaceId, key, by, reason, at, arrived: at - QUARANTINE_MARGIN_MS },
         )
         return standing
