@@ -238,3 +238,24 @@ test('a trigger from a backup starts nothing until it is released, and makes up 
   expect(starts()).toBe(1)
   await schedule.stop()
 })
+
+test.each([
+  {
+    what: 'a tick between the creation of a trigger and the first pass of a server that shares its database',
+    afterMs: 70_000,
+    starts: 1,
+  },
+  { what: 'no tick of a trigger that is older, such as one that was inactive', afterMs: 130_000, starts: 0 },
+])('starts the run of $what', async ({ afterMs, starts }) => {
+  const house = openHouse()
+  await house.deploy(DESK)
+  await house.operator('POST /triggers', { body: { agent: DESK, type: 'schedule', cron: '* * * * *' } })
+  const { store, engine, workspace, config, clock } = house.services
+  const log: Log = { write: () => undefined }
+  const job = scheduleJob({ store, engine, workspaceId: workspace.id, config, clock, log, isShared: true })
+  house.clock.wind(afterMs)
+  await job.run(new AbortController().signal)
+  expect(house.asked.starts.length).toBe(starts)
+  await job.run(new AbortController().signal)
+  expect(house.asked.starts.length).toBe(starts)
+})

@@ -44,8 +44,12 @@ export function scheduleJob(parts: ScheduleParts): BackgroundJob {
     const before = isShared ? await store.ticks(workspaceId) : (handled ??= await store.ticks(workspaceId))
     const all = (await store.triggers(workspaceId)).filter(({ type }) => type === 'schedule')
     const held = new Set((await store.restored(workspaceId)).triggers)
+    // A command that writes to a shared database wakes no server, so a tick may be due before the first pass that finds its trigger.
+    const firstSeen = ({ createdAt }: Trigger): Instant =>
+      isShared && now - createdAt <= LATE_MS ? Math.min(createdAt, now) : now
     const active = all.filter(({ id, active }) => active && !held.has(id))
-    for (const trigger of active) await startDueRuns(parts, trigger, before.get(trigger.id) ?? now, now, maxLateMs)
+    for (const trigger of active)
+      await startDueRuns(parts, trigger, before.get(trigger.id) ?? firstSeen(trigger), now, maxLateMs)
     handled = new Map(active.map(({ id }) => [id, now]))
     const idle = all.filter((trigger) => !active.includes(trigger) && before.has(trigger.id))
     const marks = new Map([...handled, ...idle.map(({ id }) => [id, null] as const)])
