@@ -4,10 +4,12 @@
  * Source: scale-out, sections 0.4 and 2.2.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Runner, RunnerOptions, TaskList, WorkerUtils } from 'graphile-worker'
+import type { TaskList, WorkerUtils } from 'graphile-worker'
 import type { Clock, Instant } from '../base/clock.ts'
 import { fail } from '../base/failure.ts'
 import type { Log } from '../base/log.ts'
+import { within } from '../base/within.ts'
+import { startGraphile, type GraphileLife, type GraphileLifeOptions } from './graphile-life.ts'
 import { RETRY_JOB_MS, type BackgroundJob, type JobRunner } from './jobs.ts'
 
 export interface GraphileJobParts {
@@ -30,6 +32,9 @@ const ADD_MISSING = 'add_missing'
 const WAKE_WITHIN_MS = 60_000
 /** Pause before graphile-worker is started again after it gave up, for example while the database is away. */
 const RESTART_MS = 2000
+/** How long jobs under way may take to end when the server does. What is not done then is due again at another server. */
+const LAST_JOBS_MS = 5000
+const LEAST_GRACE_MS = 500
 
 type GraphileWorker = typeof import('graphile-worker')
 
@@ -88,10 +93,10 @@ export async function openGraphileJobs(jobs: readonly BackgroundJob[], parts: Gr
       for (const { name } of jobs) await add(helpers, name, clock.now(), true)
     },
   }
-  const options: RunnerOptions = {
-    connectionString: url,
+  const options: GraphileLifeOptions = {
+    url,
+    connections: CONNECTIONS,
     schema,
-    maxPoolSize: CONNECTIONS,
     concurrency: JOBS_AT_ONCE,
     pollInterval: POLL_MS,
     noHandleSignals: true,
@@ -103,16 +108,18 @@ export async function openGraphileJobs(jobs: readonly BackgroundJob[], parts: Gr
     taskList,
     logger: quietLogger(graphile, log),
   }
-  let runner: Runner = await graphile.run(options)
+  let life: GraphileLife = await startGraphile(graphile, options, stop.signal)
   const timers = new Map<string, NodeJS.Timeout>()
   /** Wakes that are not stored yet. */
   const waking = new Set<Promise<unknown>>()
 
   const wake = (name: string): void => {
     if (stop.signal.aborted || !jobs.some((job) => job.name === name)) return
-    const added: Promise<unknown> = add(runner, name, clock.now(), false)
+    const added: Promise<unknown> = add(life, name, clock.now(), false)
       // The next minute adds it.
-      .catch((error: unknown) => log.write('warn', 'a job could not be woken', { job: name, detail: String(error) }))
+      .catch((error: unknown) => {
+        if (!stop.signal.aborted) log.write('warn', 'a job could not be woken', { job: name, detail: String(error) })
+      })
       .finally(() => waking.delete(added))
     waking.add(added)
   }
@@ -126,15 +133,17 @@ export async function openGraphileJobs(jobs: readonly BackgroundJob[], parts: Gr
   /** graphile-worker gives up after some errors in a row. */
   async function keepRunning(): Promise<void> {
     while (!stop.signal.aborted) {
-      await runner.promise.catch(() => {})
+      await life.ended
       for (let isTold = false; !stop.signal.aborted; isTold = true) {
         await delay(RESTART_MS * (0.5 + Math.random()), undefined, { signal: stop.signal }).catch(() => {})
         if (stop.signal.aborted) return
         try {
-          runner = await graphile.run(options)
+          life = await startGraphile(graphile, options, stop.signal)
+          if (stop.signal.aborted) await life.stop(0)
           break
         } catch (error) {
-          if (!isTold) log.write('warn', 'background jobs wait for the database', { detail: String(error) })
+          if (!isTold && !stop.signal.aborted)
+            log.write('warn', 'background jobs wait for the database', { detail: String(error) })
         }
       }
     }
@@ -143,12 +152,14 @@ export async function openGraphileJobs(jobs: readonly BackgroundJob[], parts: Gr
   for (const { name } of jobs) wake(name)
   return {
     wake,
-    async close() {
+    async close(graceMs = LAST_JOBS_MS) {
       stop.abort()
       for (const timer of timers.values()) clearTimeout(timer)
-      await Promise.all(waking)
-      await runner.stop().catch(() => {})
-      await kept
+      const until = performance.now() + Math.max(LEAST_GRACE_MS, Math.min(graceMs, LAST_JOBS_MS))
+      const left = (): number => Math.max(0, until - performance.now())
+      await within(left(), Promise.all(waking))
+      await life.stop(left())
+      await within(left(), kept)
     },
   }
 }

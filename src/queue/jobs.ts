@@ -17,8 +17,8 @@ export interface BackgroundJob {
 export interface JobRunner {
   /** Runs a job soon, before the time that it asked for. */
   wake(name: string): void
-  /** Starts no more jobs; resolves when the running ones have ended. */
-  close(): Promise<void>
+  /** Starts no more jobs; resolves when the running ones have ended, or after `graceMs` where the database keeps them. */
+  close(graceMs?: number): Promise<void>
 }
 
 /** Pause before a failed job runs again. */

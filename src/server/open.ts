@@ -4,7 +4,9 @@
  */
 import { rm } from 'node:fs/promises'
 import { toNodeHandler } from 'h3/node'
+import type { Log } from '../base/log.ts'
 import { isLoopback } from '../base/net/loopback.ts'
+import { within } from '../base/within.ts'
 import type { Engine } from '../engine/session/engine.ts'
 import type { Store } from '../store/store.ts'
 import { fail } from '../base/failure.ts'
@@ -55,6 +57,8 @@ export interface RunningServer {
   readonly recovered: number
   /** Drains: stops accepting, ends streams, stores outcomes of work in flight. Runs continue at the next start. */
   close(graceMs?: number): Promise<void>
+  /** Closes for a process that ends next: what has not closed 2 s after the time to drain is left to the end of the process. */
+  end(): Promise<void>
 }
 
 export interface OpenOperator {
@@ -71,13 +75,23 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
   const runtime = await openRuntime(options, { host, port: options.uploadPort ?? 0 })
   try {
     const server = await openListeners(runtime, options, host)
-    return { ...server, close: (graceMs = drainMs) => runtime.close(graceMs) }
+    const close = (graceMs = drainMs): Promise<void> => runtime.close(graceMs)
+    return { ...server, close, end: () => closeInTime(close(), drainMs, runtime.services.log) }
   } catch (error) {
     await runtime.close(0)
     const { dataDirectory: directory } = options
     if (directory === undefined || !isFullDisk(error)) throw error
     throw fail('data_directory_full', { directory, why: NO_SPACE }, { cause: error })
   }
+}
+
+/** For what follows the time to drain: the last outcomes are stored, leases given back, files closed. */
+const LAST_STEPS_MS = 1500
+
+/** To end late loses no more than a crash, which loses nothing, but who waits for the end may lose patience and kill more. */
+async function closeInTime(closed: Promise<void>, drainMs: number, log: Log): Promise<void> {
+  if (await within(drainMs + LAST_STEPS_MS, closed)) return await closed
+  log.write('warn', 'not everything could be closed in time: it ends with the process', { drainMs })
 }
 
 /**
@@ -102,7 +116,7 @@ async function openListeners(
   runtime: OpenRuntime,
   options: ServerOptions,
   host: string,
-): Promise<Omit<RunningServer, 'close'>> {
+): Promise<Omit<RunningServer, 'close' | 'end'>> {
   const { services, presence } = runtime
   const { serverState: about, engine, store, ids, log, clock, workspace, config } = services
 
@@ -131,11 +145,11 @@ async function openListeners(
       runs: restored.sessions.length,
       triggers: restored.triggers.length,
     })
-  // Other processes continue its runs while it still answers accepted requests; closing the runtime waits for its end.
-  runtime.onClose((graceMs) => void engine.close(graceMs).catch(() => {}))
   const jobs = await openBackgroundJobs(services, options.store)
   about.onTriggersChanged = () => jobs.wake('schedule')
-  runtime.onClose(() => jobs.close())
+  runtime.onClose((graceMs) => jobs.close(graceMs))
+  // Other processes continue its runs while its jobs end and it still answers accepted requests; closing the runtime waits for its end.
+  runtime.onClose((graceMs) => void engine.close(graceMs).catch(() => {}))
 
   if (runtime.clusterSecret) {
     const { clusterSecret: secret, worker } = runtime

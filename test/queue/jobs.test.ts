@@ -6,7 +6,9 @@ import { createEmbeddedJobs } from '../../src/queue/embedded-jobs.ts'
 import { migrateGraphileJobs, openGraphileJobs } from '../../src/queue/graphile-jobs.ts'
 import { JOB_SCHEMA, type BackgroundJob, type JobRunner } from '../../src/queue/jobs.ts'
 import { openPool } from '../../src/store/postgres/database/pool.ts'
+import { openPostgresProxy } from '../store/postgres-proxy.ts'
 import { startPostgres } from '../store/postgres-server.ts'
+import { waitUntil } from '../wait-until.ts'
 
 const server = startPostgres()
 afterAll(() => server?.stop())
@@ -132,5 +134,65 @@ describe.skipIf(!server)('jobs of several servers', () => {
         { interval: 500 },
       )
       .toBeGreaterThan(before)
+  })
+
+  test(
+    'go on, and can be closed, after two of them ended while the database was away',
+    { timeout: 180_000 },
+    async () => {
+      let release = (): void => {}
+      const released = new Promise<void>((resolve) => (release = resolve))
+      const seen = { begun: 0 }
+      const held = (name: string): BackgroundJob => ({
+        name,
+        async run() {
+          seen.begun++
+          await released
+          return Date.now() + 100
+        },
+      })
+      const url = server!.url(`jobs_${databases++}`)
+      await migrateGraphileJobs(url, JOB_SCHEMA)
+      const runner = await openGraphileJobs([held('one'), held('other')], {
+        url,
+        schema: JOB_SCHEMA,
+        clock: systemClock,
+        log: silentLog,
+        failed,
+      })
+      runners.push(runner)
+      await waitUntil(() => seen.begun === 2)
+      server!.crash()
+      release()
+      // Both have tried to store their end, and found nobody.
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      server!.start()
+      await waitUntil(() => {
+        runner.wake('one')
+        return seen.begun > 3
+      })
+      await runner.close()
+    },
+  )
+
+  test('are closed in time while the database does not answer', { timeout: 180_000 }, async () => {
+    const proxy = await openPostgresProxy(server!.socket)
+    const database = `jobs_${databases++}`
+    await migrateGraphileJobs(server!.url(database), JOB_SCHEMA)
+    const { job, seen } = counted('mute', () => Date.now() + 5)
+    const runner = await openGraphileJobs([job], {
+      url: proxy.url(database),
+      schema: JOB_SCHEMA,
+      clock: systemClock,
+      log: silentLog,
+      failed,
+    })
+    await waitUntil(() => seen.runs > 2)
+    proxy.swallow(true)
+    runner.wake('mute')
+    const from = performance.now()
+    await runner.close(1000)
+    expect(performance.now() - from).toBeLessThan(10_000)
+    await proxy.close()
   })
 })

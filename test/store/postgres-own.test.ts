@@ -55,6 +55,69 @@ describe.skipIf(!server)('a PostgreSQL that processes share', () => {
     return (await store.session(sessionId(name)))!
   }
 
+  describe('where the database does not answer', () => {
+    test(
+      'it answers again soon after the network does, though no connection has ended',
+      { timeout: 120_000 },
+      async () => {
+        const store = await open(proxy.url(database))
+        const readAll = () => Promise.allSettled(Array.from({ length: 4 }, () => store.keys(WORKSPACE)))
+        await readAll()
+        proxy.swallow(true)
+        const stuck = readAll()
+        await vi.waitFor(() => expect(proxy.swallowed()).toBe(4))
+        proxy.swallow(false)
+        const from = performance.now()
+        await vi.waitFor(() => store.keys(WORKSPACE), { timeout: 60_000, interval: 100 })
+        // Without a look at the connections it takes the 35 s of a statement.
+        expect(performance.now() - from).toBeLessThan(25_000)
+        await stuck
+      },
+    )
+
+    test('a statement that takes long is left alone', { timeout: 120_000 }, async () => {
+      const pool = await openPool({ url: proxy.url(database), schema: 'svc', name: 'slow', connections: 1 })
+      expect(await pool.row('select 1 as done from pg_sleep(8)')).toEqual({ done: 1 })
+      await pool.close()
+    })
+
+    test(
+      'the listening connection is opened again, and told that hints may be lost',
+      { timeout: 120_000 },
+      async () => {
+        const store = await open(proxy.url(database))
+        const over = new AbortController()
+        const hints = store.hints(over.signal)[Symbol.asyncIterator]()
+        const first = hints.next()
+        await vi.waitFor(async () => {
+          const listening = await admin.rows(`select 1 from pg_stat_activity where query like 'listen%'`)
+          expect(listening).toHaveLength(1)
+        })
+        proxy.swallow(true)
+        await vi.waitFor(() => expect(proxy.swallowed()).toBeGreaterThan(0), { timeout: 60_000 })
+        proxy.swallow(false)
+        expect(await first).toEqual({ done: false, value: 'all' })
+        over.abort()
+        await hints.return?.(undefined)
+      },
+    )
+
+    test('it can be closed', { timeout: 120_000 }, async () => {
+      const store = await openPostgres({ url: proxy.url(database), connections: 4 })
+      const over = new AbortController()
+      const hints = store.hints(over.signal)[Symbol.asyncIterator]()
+      const next = hints.next()
+      await store.keys(WORKSPACE)
+      proxy.swallow(true)
+      const stuck = store.keys(WORKSPACE).catch((error: unknown) => error)
+      over.abort()
+      await store.close()
+      expect(await stuck).toBeInstanceOf(Error)
+      expect(await next).toEqual({ done: true, value: undefined })
+      proxy.swallow(false)
+    })
+  })
+
   describe('where the connection breaks during a save', () => {
     test('a lost reply of the commit is found out, with the lease that the save gave', async () => {
       const store = await open(proxy.url(database))

@@ -13,6 +13,13 @@ export interface PostgresProxy {
   loseEvery(count: number, text: string): void
   /** Breaks every connection that sends this text. */
   refuse(text: string): void
+  /**
+   * While true, accepts connections and everything sent on them, and answers nothing. The connections on which something was
+   * swallowed stay as they are afterwards.
+   */
+  swallow(isSwallowed: boolean): void
+  /** Connections on which something was swallowed the last time. */
+  swallowed(): number
   /** Replies that were lost. */
   lost(): number
   close(): Promise<void>
@@ -24,15 +31,23 @@ export async function openPostgresProxy(socket: string): Promise<PostgresProxy> 
   let every: { readonly count: number; readonly text: string; seen: number } | undefined
   let refused: string | undefined
   let lost = 0
+  let swallows = false
+  let dead = 0
   const clients = new Set<Socket>()
-  const listener = createServer((client) => {
+  const listener = createServer({ allowHalfOpen: true }, (client) => {
     clients.add(client)
     client.on('close', () => clients.delete(client))
     client.on('error', () => {})
     const server = createConnection(socket)
     server.on('error', () => client.destroy())
     let losesReply = false
+    let isDead = false
+    const swallowed = (): boolean => {
+      if (swallows && !isDead) dead++
+      return (isDead ||= swallows)
+    }
     client.on('data', (data) => {
+      if (swallowed()) return
       if (refused !== undefined && data.includes(refused)) return void client.destroy()
       if (next && data.includes(next.text)) {
         const { what } = next
@@ -47,12 +62,15 @@ export async function openPostgresProxy(socket: string): Promise<PostgresProxy> 
       server.write(data)
     })
     server.on('data', (data) => {
+      if (swallowed()) return
       if (!losesReply) return void client.write(data)
       lost++
       losesReply = false
       client.destroy()
     })
-    server.on('close', () => client.destroy())
+    server.on('close', () => {
+      if (!swallowed()) client.destroy()
+    })
     // The server notices a client that left only when it next writes: as with a network that breaks.
     client.on('end', () => server.end())
   })
@@ -62,6 +80,11 @@ export async function openPostgresProxy(socket: string): Promise<PostgresProxy> 
     url: (database) => `postgres://svc@127.0.0.1:${port}/${database}`,
     loseEvery: (count, text) => void (every = { count, text, seen: 0 }),
     refuse: (text) => void (refused = text),
+    swallow: (isSwallowed) => {
+      swallows = isSwallowed
+      if (swallows) dead = 0
+    },
+    swallowed: () => dead,
     lost: () => lost,
     loseNext: (text, what) => void (next = { text, what }),
     close: () =>

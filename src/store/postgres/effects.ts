@@ -3,7 +3,8 @@ import { joinClauses } from '../rows/filter.ts'
 import { MAX_OF_KEY, refuseInFlight, toEffect, type StoredEffect } from '../rows/effect-rows.ts'
 import type { EffectChange } from '../session-update.ts'
 import type { Store } from '../store.ts'
-import type { PostgresPool, PostgresQueries } from './database/pool.ts'
+import type { PostgresPool } from './database/pool.ts'
+import type { PostgresQueries } from './database/queries.ts'
 
 /** A call that was made, is under way or may have been made, and that no operator has released. */
 const STANDS = `state <> 'not_made' and released_at is null`

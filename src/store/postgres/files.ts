@@ -1,7 +1,8 @@
 import { fail } from '../../base/failure.ts'
 import { toFile, type FileRow } from '../rows/file-rows.ts'
 import type { Store } from '../store.ts'
-import type { PostgresPool, PostgresQueries } from './database/pool.ts'
+import type { PostgresPool } from './database/pool.ts'
+import type { PostgresQueries } from './database/queries.ts'
 
 type FileMethods = Pick<
   Store,

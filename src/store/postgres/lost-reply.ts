@@ -45,12 +45,13 @@ async function askAgain<T>(
   ask: () => Promise<T>,
   cause: unknown,
 ): Promise<T> {
+  const until = performance.now() + TRIED_FOR_MS
   for (let attempt = 1; ; attempt++) {
     try {
       if (backend !== undefined) await endBackend(pool, backend)
       return await ask()
     } catch (error) {
-      if (attempt === TRIES) throw storeUnreachable(pool.database, cause ?? error)
+      if (attempt === TRIES || performance.now() > until) throw storeUnreachable(pool.database, cause ?? error)
       await delay((TRIED_FOR_MS / TRIES) * Math.random() * 2)
     }
   }

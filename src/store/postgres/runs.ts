@@ -17,7 +17,8 @@ import {
   WITH_VOTE_OF,
   WITH_WORDS,
 } from './run-text.ts'
-import type { PostgresPool, PostgresQueries } from './database/pool.ts'
+import type { PostgresPool } from './database/pool.ts'
+import type { PostgresQueries } from './database/queries.ts'
 
 export const runReads = (
   db: PostgresPool,

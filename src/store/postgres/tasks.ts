@@ -4,7 +4,8 @@ import type { TaskInSession } from '../queries.ts'
 import { joinClauses } from '../rows/filter.ts'
 import { endingRange, tailOf } from '../rows/tail.ts'
 import type { Store } from '../store.ts'
-import type { PostgresPool, PostgresQueries } from './database/pool.ts'
+import type { PostgresPool } from './database/pool.ts'
+import type { PostgresQueries } from './database/queries.ts'
 
 type TaskReads = Pick<Store, 'task' | 'tasks' | 'tasksInScope' | 'pendingTasks' | 'tasksOfSession' | 'tasksEndingWith'>
 

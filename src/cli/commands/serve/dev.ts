@@ -143,7 +143,7 @@ export async function dev(
     await watching?.close()
     await front?.close()
     if (key) await operator.call('POST /keys/:id/revoke', { id: key.keyId, body: undefined })
-    await server.close()
+    await server.end()
     if (ephemeral !== undefined) {
       await deleteServerFile(project.dataDirectory)
       await rm(ephemeral, { recursive: true, force: true })

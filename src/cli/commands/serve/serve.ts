@@ -53,7 +53,7 @@ export async function serve(call: CommandContext<AnswerOf<typeof readyAnswer>>):
     else out.line(`ready ${server.url}`)
     await untilStopped(AbortSignal.any([signal, server.drain]))
   } finally {
-    await server.close()
+    await server.end()
   }
   return 0
 }

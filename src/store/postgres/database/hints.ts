@@ -4,15 +4,21 @@
  * every 10 ms. Source: scale-out, sections 2.3 and 3.4.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Client } from 'pg'
+import type { Client, QueryConfig } from 'pg'
 import type { SessionId } from '../../../base/ids.ts'
+import { within } from '../../../base/within.ts'
 import type { SessionHint } from '../../lease.ts'
-import type { PostgresPool } from './pool.ts'
+import { endAlone, type PostgresPool } from './pool.ts'
 
 const EVERY_MS = 10
 /** Number of hints that fit into the 8,000 bytes of a notification. */
 const MAX_NAMED = 340
 const MAX_RECONNECT_MS = 2000
+/** How often the listening connection is tried, on which a server that is gone would not be noticed, and how long an answer may take. */
+const TRY_EVERY_MS = 5000
+const TRIED_FOR_MS = 3000
+/** For a hint under way when the process ends. */
+const LAST_HINT_MS = 1000
 
 export interface SessionHints {
   /** Sessions that this process changed, and whether nobody holds them. */
@@ -54,20 +60,20 @@ export function createHints(pool: PostgresPool, schema: string, self: string): S
         const client = await pool.connectAlone().catch(() => undefined)
         if (!client) continue
         try {
-          await client.query(`listen ${channel}`)
+          await client.query({ text: `listen ${channel}`, query_timeout: TRIED_FOR_MS } as QueryConfig)
           if (attempt > 0) yield 'all'
           attempt = 0
           yield* notificationsOf(client, self, signal)
         } catch {
           // The connection is lost, and hints may be lost with it.
         } finally {
-          await client.end().catch(ignoreLost)
+          await endAlone(client)
         }
       }
     },
     async close() {
       ending.abort()
-      await sending
+      if (sending) await within(LAST_HINT_MS, sending)
     },
   }
 }
@@ -95,6 +101,9 @@ async function* notificationsOf(client: Client, self: string, signal: AbortSigna
   client.on('error', end)
   signal.addEventListener('abort', end, { once: true })
   if (signal.aborted) end()
+  const trying = setInterval(() => {
+    client.query({ text: 'select 1', query_timeout: TRIED_FOR_MS } as QueryConfig).catch(end)
+  }, TRY_EVERY_MS).unref()
   try {
     while (!ended.signal.aborted) {
       if (waiting.length === 0) await new Promise<void>((resolve) => (wake = resolve))
@@ -103,6 +112,7 @@ async function* notificationsOf(client: Client, self: string, signal: AbortSigna
       yield* hints
     }
   } finally {
+    clearInterval(trying)
     signal.removeEventListener('abort', end)
   }
 }

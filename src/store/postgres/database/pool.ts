@@ -1,19 +1,12 @@
 /** The connections of this process to PostgreSQL. */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Client, Pool, PoolClient, PoolConfig, QueryResultRow } from 'pg'
+import type { Client, ClientConfig, Pool, PoolClient, PoolConfig } from 'pg'
 import { fail } from '../../../base/failure.ts'
-import { hasState, isConflict, isLostConnection, isOutOfConnections, NOT_OPEN, toStoreFailure } from './errors.ts'
+import { isConflict, isLostConnection, isOutOfConnections, NOT_OPEN, toStoreFailure } from './errors.ts'
 import type { OutageLog } from '../../outage-log.ts'
-import { toPositional, type NamedValues } from './named-values.ts'
-
-/** Queries on one connection or another. Values are named in the text: `:id`. */
-export interface PostgresQueries {
-  /** An id that is no UUID names nothing: such a query finds no rows. May be made twice when a connection is lost. */
-  rows<Row extends object>(sql: string, values?: NamedValues): Promise<Row[]>
-  row<Row extends object>(sql: string, values?: NamedValues): Promise<Row | undefined>
-  /** Runs a statement that writes, and resolves with the number of its rows. */
-  run(sql: string, values?: NamedValues): Promise<number>
-}
+import { within } from '../../../base/within.ts'
+import { queriesOn, type PostgresQueries } from './queries.ts'
+import { cutConnection, cutSilentConnections } from './silent-connections.ts'
 
 export interface PostgresPool extends PostgresQueries {
   /** Host, port and name of the database, without credentials. */
@@ -28,8 +21,9 @@ export interface PostgresPool extends PostgresQueries {
   alone<T>(work: (client: PoolClient) => Promise<T>): Promise<T>
   /** A connection of the pool, until it is released. */
   connect(): Promise<PoolClient>
-  /** A connection beside the pool, for `listen`. */
+  /** A connection beside the pool, for `listen`; `endAlone` ends it. */
   connectAlone(): Promise<Client>
+  /** Waits for statements under way for a moment, then breaks them off. */
   close(): Promise<void>
 }
 
@@ -49,6 +43,12 @@ const STATEMENT_MS = 30_000
 const LOCK_MS = 10_000
 /** Longer than the server's own limit, which gives the better message. */
 const ANSWER_MS = STATEMENT_MS + 5000
+/** How long one look at the connections may take. */
+const LOOK_MS = 3000
+/** For statements under way at the end, and for the server to take note of the end of a connection. */
+const CLOSE_MS = 2000
+/** A connection on which nobody asks anything is probed after this time, so that the end of its server is noticed. */
+const IDLE_PROBE_MS = 10_000
 
 /** Attempts of a transaction that conflicts with others, and of a query whose connection is lost. */
 const ATTEMPTS = 5
@@ -71,6 +71,7 @@ export async function openPool({ url, schema, name, connections, outages }: Pool
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: ANSWER_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: IDLE_PROBE_MS,
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
         oid === BIGINT ? Number : pg.types.getTypeParser(oid, format as 'text'),
@@ -90,7 +91,9 @@ export async function openPool({ url, schema, name, connections, outages }: Pool
   // Otherwise a connection that loses its server while nobody uses it ends the process, and so does one that is in use.
   pool.on('error', ignoreLost)
   pool.on('connect', (client) => client.on('error', ignoreLost))
-  return createPool(pool, () => new pg.Client(config), describeUrl(url), outages)
+  const open = (bounds: ClientConfig = {}) => connectClient(new pg.Client({ ...config, ...bounds }))
+  const silence = cutSilentConnections(pool, () => open({ connectionTimeoutMillis: LOOK_MS, query_timeout: LOOK_MS }))
+  return createPool(pool, open, silence, describeUrl(url), outages)
 }
 
 function ignoreLost(): void {
@@ -111,9 +114,22 @@ export function describeUrl(url: string): string {
   return `${host || (searchParams.get('host') ?? 'localhost')}${pathname}`
 }
 
+async function connectClient(client: Client): Promise<Client> {
+  client.on('error', ignoreLost)
+  await client.connect()
+  return client
+}
+
+/** A server that is gone does not answer the goodbye either. */
+export async function endAlone(client: Client): Promise<void> {
+  await within(CLOSE_MS, client.end())
+  cutConnection(client)
+}
+
 function createPool(
   pool: Pool,
-  createClient: () => Client,
+  connectAlone: () => Promise<Client>,
+  silence: { cutAll(): void; stop(): void },
   database: string,
   outages: OutageLog | undefined,
 ): PostgresPool {
@@ -148,6 +164,11 @@ function createPool(
     }
   }
   const queries = queriesOn(pool)
+  async function close(): Promise<void> {
+    await within(CLOSE_MS, pool.end())
+    silence.stop()
+    silence.cutAll()
+  }
   return {
     database,
     rows: (sql, values) => translated(() => reconnecting(() => queries.rows(sql, values))),
@@ -182,13 +203,8 @@ function createPool(
         }),
       ),
     connect: () => translated(() => reconnecting(() => pool.connect())),
-    async connectAlone() {
-      const client = createClient()
-      client.on('error', ignoreLost)
-      await client.connect()
-      return client
-    },
-    close: () => (closing ??= pool.end()),
+    connectAlone: () => connectAlone(),
+    close: () => (closing ??= close()),
   }
 }
 
@@ -219,26 +235,5 @@ async function retried<T>(work: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (!isConflict(error) || attempt === ATTEMPTS) throw error
     }
-  }
-}
-
-function queriesOn(connection: Pool | PoolClient): PostgresQueries {
-  const query = async <Row extends QueryResultRow>(sql: string, values: NamedValues | undefined) =>
-    connection.query<Row>(toPositional(sql, values))
-  return {
-    async rows<Row extends object>(sql: string, values?: NamedValues) {
-      try {
-        return (await query(sql, values)).rows as Row[]
-      } catch (error) {
-        if (hasState(error, '22P02')) return []
-        throw error
-      }
-    },
-    async row<Row extends object>(sql: string, values?: NamedValues) {
-      return (await this.rows<Row>(sql, values))[0]
-    },
-    async run(sql, values) {
-      return (await query(sql, values)).rowCount ?? 0
-    },
   }
 }

@@ -9,7 +9,8 @@ import type { JsonValue } from '../../../base/json/json.ts'
 import { isTerminal, type RunStatusName } from '../../../spec/run.ts'
 import type { TaskRecord } from '../../../spec/task.ts'
 import { onlyNumbers, withoutWords } from '../../rows/erased.ts'
-import type { PostgresPool, PostgresQueries } from '../database/pool.ts'
+import type { PostgresPool } from '../database/pool.ts'
+import type { PostgresQueries } from '../database/queries.ts'
 
 interface ErasableRow {
   erased_at: number | null

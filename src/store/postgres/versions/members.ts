@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../base/json/json.ts'
 import { toObject } from '../../rows/json-column.ts'
 import { describeDifferences, refuseConflicts, type VersionConflict } from '../../rows/version-conflict.ts'
 import type { StoredMember, VersionPublication } from '../../version-rows.ts'
-import type { PostgresQueries } from '../database/pool.ts'
+import type { PostgresQueries } from '../database/queries.ts'
 import { keepSources } from './sources.ts'
 
 export async function publishMembers(

@@ -1,7 +1,8 @@
 import { digestOf, type Digest } from '../../../base/digest.ts'
 import type { PublishedName, SourceFile, VersionPublication } from '../../version-rows.ts'
 import type { Store } from '../../store.ts'
-import type { PostgresPool, PostgresQueries } from '../database/pool.ts'
+import type { PostgresPool } from '../database/pool.ts'
+import type { PostgresQueries } from '../database/queries.ts'
 
 export const sourceReads = (db: PostgresPool): Pick<Store, 'sources'> => ({
   async sources(workspaceId, { kind, id, version }) {
