@@ -64,7 +64,10 @@ export async function startGraphile(
 }
 
 /** Connections of which none can keep a caller waiting, and a way to close all of them at once. */
-async function openJobPool(url: string, connections: number): Promise<{ readonly pool: Pool; readonly cut: () => void }> {
+async function openJobPool(
+  url: string,
+  connections: number,
+): Promise<{ readonly pool: Pool; readonly cut: () => void }> {
   const { default: pg } = await import('pg')
   const pool = new pg.Pool({
     connectionString: url,
