@@ -17,7 +17,7 @@ const SECOND_MS = 2000
 export async function invokeCommand(argv: readonly string[], io: Io): Promise<number> {
   let mode = modeOf({ json: argv.includes('--json') }, io)
   try {
-    if (argv.length === 0 && io.stdout.isTTY) {
+    if ((argv.length === 0 || argv.join() === 'status') && io.stdout.isTTY) {
       const { showStatus } = await import('./status-screen.ts')
       if (await showStatus(io, mode)) return 0
     }

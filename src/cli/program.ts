@@ -5,10 +5,21 @@ import { globalOptions } from './shell/global-options.ts'
 import type { Io } from './shell/io.ts'
 import type { GlobalOptions } from './shell/mode.ts'
 import { nearestWord } from './shell/nearest.ts'
-import { commandNotes, groupsText, HELP_WIDTH, helpLayout } from './help-text.ts'
+import {
+  commandNotes,
+  firstCommandsText,
+  globalOptionsText,
+  groupsText,
+  HELP_WIDTH,
+  helpLayout,
+  moreHelp,
+} from './help-text.ts'
 import { commandTable } from './table/table.ts'
 import { packageVersion } from './shell/version.ts'
 import { usageFailure } from './shell/usage-failure.ts'
+import { wrapMessage } from '../terminal/message.ts'
+
+const PURPOSE = 'svc runs AI agents whose risky calls wait for approval and happen once.'
 
 /** The parser of all commands, and the command that it found. */
 interface Program {
@@ -21,11 +32,12 @@ interface Program {
  * @throws Failure `usage`
  */
 export async function parseCommandLine(argv: readonly string[], io: Io): Promise<ParsedCommand | number> {
-  const { root, found } = createProgram(io, argv[0])
   if (argv.length === 0) {
-    root.outputHelp()
+    const width = Math.min(io.stdout.width, HELP_WIDTH)
+    io.stdout.write(`${wrapMessage(PURPOSE, width)}\n\n${firstCommandsText(width)}\n\n${moreHelp(width)}\n`)
     return 0
   }
+  const { root, found } = createProgram(io, argv[0])
   try {
     await root.parseAsync(withBareValues(argv), { from: 'user' })
   } catch (error) {
@@ -58,22 +70,32 @@ export const createManual = (io: Io): CommandManual => ({
 export function createProgram(io: Io, word?: string): Program {
   let parsed: ParsedCommand | undefined
   const width = Math.min(io.stdout.width, HELP_WIDTH)
-  const root = new Command('svc')
-    .description('Lint, compile, publish and run AI agents, with every irreversible act behind the approval it needs.')
+  const root: Command = new Command('svc')
+    .description(PURPOSE)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: () => undefined,
       outputError: () => undefined,
     })
-    .configureHelp({ ...helpLayout(width), showGlobalOptions: false, visibleCommands: () => [] })
+    // Its options come last: none is needed to begin.
+    .configureHelp({
+      ...helpLayout(width),
+      showGlobalOptions: false,
+      visibleCommands: () => [],
+      visibleOptions: () => [],
+    })
     .version(packageVersion, '-V', 'print the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand(false)
-    .addHelpText('after', () => `\n${groupsText(width)}`)
+    .addHelpText(
+      'after',
+      () =>
+        `\n${firstCommandsText(width)}\n\n${groupsText(width)}\n\nOptions of every command\n${globalOptionsText(root, width)}\n\n${moreHelp(width)}`,
+    )
   for (const option of globalOptions) root.addOption(toOption(option))
   const parents = new Map<string, Command>()
-  const named = commandTable.flatMap((spec) => [spec.path, spec.alias ?? []].flat().map((path) => ({ path, spec })))
+  const named = commandTable.flatMap((spec) => [spec.path, ...(spec.aliases ?? [])].map((path) => ({ path, spec })))
   const sameGroup = named.filter(({ path }) => path.split(' ')[0] === word)
   for (const { path, spec } of sameGroup.length > 0 ? sameGroup : named) {
     const words = path.split(' ')
@@ -102,12 +124,25 @@ function usageOf(argv: readonly string[], missing: boolean): string {
   return `${missing ? `for example  ${spec.examples[0]}   ` : ''}svc ${spec.path} --help describes it.`
 }
 
+/** Words that people try, which could mean more than one command. */
+const TRIED_WORDS: Readonly<Record<string, string>> = {
+  list: 'svc runs list lists runs, svc agents list agents, svc inbox what waits.',
+  status: 'svc alone shows the server and what waits, on a terminal in a project; svc doctor checks everything.',
+  start: 'svc run AGENT starts a run, svc dev a server for a project, svc serve one for shared use.',
+  show: 'svc runs get RUN shows a run, svc agents show AGENT an agent.',
+  history: 'svc runs list lists runs, svc agents history AGENT deployments.',
+  events: 'svc stream RUN prints the events of a run.',
+  resume: 'svc runs resume RUN lets a run go on, svc agents resume AGENT ends a pause.',
+}
+
 /** @param argv finds the group, for `keys creat` */
 function unknownCommand(word: string, argv: readonly string[]): Failure {
   const before = argv[argv.indexOf(word) - 1]
   const siblings = commandTable
     .filter(({ path }) => path.startsWith(`${before} `))
     .map(({ path }) => path.split(' ')[1]!)
+  const tried = siblings.length === 0 ? TRIED_WORDS[word] : undefined
+  if (tried) return usageFailure(`Unknown command '${word}'.`, tried)
   const near = nearestWord(
     word,
     siblings.length > 0 ? siblings : [...new Set(commandTable.map(({ path }) => path.split(' ')[0]!))],

@@ -263,6 +263,12 @@ test.each(['environment', 'exit-codes', 'formatting', 'approvals', 'offline', 'f
 
 test.each([
   [['ps', '--help'], 'runs list'],
+  [['ls', '--help'], 'runs list'],
+  [['watch', '--help'], 'runs watch'],
+  [['tail', '--help'], 'runs watch'],
+  [['new', '--help'], 'init'],
+  [['check', '--help'], 'lint'],
+  [['up', '--help'], 'dev'],
   [['tasks', '--help'], 'inbox'],
   [['pack', '--help'], 'bundle pack'],
 ])('%j is another name', async (argv, path) => {
@@ -270,9 +276,9 @@ test.each([
   expect([code, stdout]).toMatchObject([0, expect.stringContaining(`svc ${path}`) as string])
 })
 
-test('svc alone in a project without a server shows how to begin', async () => {
+test.each([[[]], [['status']]])('svc %j in a project without a server shows how to begin', async (argv) => {
   write('svc.config.yaml', 'workspace: acme\n')
-  const { code, stdout } = await svc([], { cwd, tty: true })
+  const { code, stdout } = await svc(argv, { cwd, tty: true })
   expect([code, stdout]).toEqual([
     0,
     'acme · no server\n  svc dev           serve, watch and redeploy\n  svc lint          check the documents\n  svc help --tree   everything\n',

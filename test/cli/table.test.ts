@@ -88,3 +88,45 @@ test('svc help --json calls a description `say`', async () => {
     ].join('\n'),
   )
 })
+
+test('svc alone begins with the commands of the first hour and fits a small terminal', async () => {
+  const { code, stdout } = await svc([], { cwd: '/' })
+  expect([code, stdout]).toEqual([
+    0,
+    `svc runs AI agents whose risky calls wait for approval and happen once.
+
+Start   svc demo                 watch a run stop for approval (no key needed)
+        svc init DIR             write a project of your own
+        svc dev                  serve it, and deploy each save
+        svc run AGENT order=A-1  start a run and follow it
+Decide  svc inbox                see what waits for a person, and answer it
+        svc approve TASK         let a call run; svc reject TASK refuses it
+Look    svc runs list            runs, newest first; svc runs watch RUN
+        svc policy explain RUN   why each call was allowed, held or denied
+Check   svc lint                 find faults in documents before they run
+        svc test                 play scenarios with scripted models
+Ship    svc publish --deploy     store a version, and use it for new runs
+        svc serve                serve programs and other people
+
+All commands: svc --help, svc help --tree
+One command:  svc help COMMAND
+`,
+  ])
+})
+
+test('svc --help goes from the first commands over the groups to the options', async () => {
+  const { stdout } = await svc(['--help'], { cwd: '/' })
+  const at = (text: string): number => stdout.indexOf(text)
+  expect(at('svc demo')).toBeLessThan(at('Author: '))
+  expect(at('Operate: ')).toBeLessThan(at('--config <file>'))
+  for (const { aliases = [], path } of commandTable)
+    for (const alias of aliases) expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`${alias} = ${path}`)
+})
+
+test.each([
+  ['list', 'svc runs list lists runs, svc agents list agents, svc inbox what waits.'],
+  ['start', 'svc run AGENT starts a run, svc dev a server for a project, svc serve one for shared use.'],
+])('svc %s names the commands that it could mean', async (word, fix) => {
+  const { code, stderr } = await svc([word], { cwd: '/' })
+  expect([code, stderr]).toEqual([2, `error[usage]: Unknown command '${word}'.\n  fix:  ${fix}\n`])
+})

@@ -41,10 +41,20 @@ export const manPage = (): string =>
 
 const section = (title: string, lines: readonly string[]): string => [`.SH ${title}`, ...lines].join('\n')
 
-function commandLines({ path, alias, summary, arguments: given = [], options = [], examples }: CommandSpec): string[] {
+function commandLines({
+  path,
+  aliases,
+  summary,
+  arguments: given = [],
+  options = [],
+  examples,
+}: CommandSpec): string[] {
   const names = given.map(({ name }) => ` ${name}`).join('')
   return [
-    ...entry(`svc ${path}${names}`, alias === undefined ? summary : `${summary} (also: svc ${alias})`),
+    ...entry(
+      `svc ${path}${names}`,
+      aliases === undefined ? summary : `${summary} (also: ${aliases.map((each) => `svc ${each}`).join(', ')})`,
+    ),
     ...(options.length === 0
       ? []
       : ['.RS', ...options.flatMap(({ flags, description }) => entry(flags, description)), '.RE']),

@@ -32,8 +32,8 @@ export interface OptionSpec {
 export interface CommandEntry {
   /** Words after `svc`: `keys create`. */
   readonly path: string
-  /** A second name of one word. */
-  readonly alias?: string
+  /** Other names of one word each: what people who know other tools try first. */
+  readonly aliases?: readonly string[]
   readonly plane: CommandPlane
   readonly summary: string
   readonly arguments?: readonly ArgumentSpec[]

@@ -27,7 +27,7 @@ const answerExits = {
 export const approveCommands: readonly CommandEntry[] = [
   {
     path: 'inbox',
-    alias: 'tasks',
+    aliases: ['tasks'],
     plane: 'operator',
     summary: 'tasks that wait for a person, nearest deadline first',
     options: [

@@ -18,6 +18,7 @@ import { policyCommands } from './policy.ts'
 export const authorCommands: readonly CommandEntry[] = [
   {
     path: 'init',
+    aliases: ['new'],
     plane: 'offline',
     summary: 'write a new project from a template',
     arguments: [{ name: '[dir]', description: 'directory to write; asked for on a terminal, else the current one' }],
@@ -68,6 +69,7 @@ export const authorCommands: readonly CommandEntry[] = [
   },
   {
     path: 'lint',
+    aliases: ['check'],
     plane: 'offline',
     summary: 'check documents: form, meaning and references between files',
     arguments: [{ name: '[paths...]', description: 'documents, directories or globs; - reads standard input' }],

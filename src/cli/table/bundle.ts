@@ -18,7 +18,7 @@ export const bundleCommands: readonly CommandEntry[] = [
   },
   {
     path: 'bundle pack',
-    alias: 'pack',
+    aliases: ['pack'],
     plane: 'offline',
     summary: 'write a bundle as one archive, the same bytes on every machine',
     arguments: [{ name: '[bundle]', description: 'bundle, agent or directory; the current one by default' }],

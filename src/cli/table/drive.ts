@@ -82,7 +82,7 @@ export const driveCommands: readonly CommandEntry[] = [
   },
   {
     path: 'runs list',
-    alias: 'ps',
+    aliases: ['ps', 'ls'],
     plane: 'operator',
     summary: 'runs, newest first',
     options: [
@@ -139,6 +139,7 @@ export const driveCommands: readonly CommandEntry[] = [
   },
   {
     path: 'runs watch',
+    aliases: ['watch', 'tail'],
     plane: 'operator',
     summary: 'attach to a run: past events, then new ones',
     arguments: [

@@ -30,6 +30,7 @@ const listening: readonly OptionSpec[] = [
 export const serveCommands: readonly CommandEntry[] = [
   {
     path: 'dev',
+    aliases: ['up'],
     plane: 'server',
     summary: 'serve, watch, and redeploy on every clean save',
     arguments: [{ name: '[path]', description: 'bundle, agent or directory; the project by default' }],
