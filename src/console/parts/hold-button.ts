@@ -4,6 +4,7 @@
  */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { html, type Child, type View } from './html.ts'
+import { findTopLayer } from './layers.ts'
 
 export const HOLD_MS = 600
 
@@ -22,8 +23,8 @@ export function useHold(act: () => void): { readonly isHeld: boolean; readonly h
     timer.current = setTimeout(() => {
       timer.current = undefined
       setHeld(false)
-      // No event tells of a key that is let go in another window.
-      if (document.hasFocus()) act()
+      // No event tells of a key that is let go in another window; and nobody decides what a dialog came to cover.
+      if (document.hasFocus() && !findTopLayer()) act()
     }, HOLD_MS)
   }
   const end = (): boolean => {

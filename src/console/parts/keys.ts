@@ -1,22 +1,23 @@
-/** Single keys that act on the screen, while no input has the focus. */
+/** Single keys that act on the screen, while no input has the focus and nothing lies in front of it. */
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import { closeMenuOnEscape, closeMenusOnPressElsewhere, findTopLayer } from './layers.ts'
 
 export type KeyActions = Readonly<Record<string, ((event: KeyboardEvent) => void) | undefined>>
 
-const layers: { current: KeyActions }[] = []
+const screens: { current: KeyActions }[] = []
 
 /**
  * The actions of the innermost screen that has one for the key. They last while the screen is shown.
  * @param isAround for what stands around every screen: its effects come after theirs, and its actions are the last resort
  */
 export function useKeys(actions: KeyActions, isAround = false): void {
-  const layer = useRef(actions)
-  layer.current = actions
+  const screen = useRef(actions)
+  screen.current = actions
   // A layout effect, so that the keys act as soon as the screen can be seen.
   useLayoutEffect(() => {
-    if (isAround) layers.unshift(layer)
-    else layers.push(layer)
-    return () => void layers.splice(layers.indexOf(layer), 1)
+    if (isAround) screens.unshift(screen)
+    else screens.push(screen)
+    return () => void screens.splice(screens.indexOf(screen), 1)
   }, [])
 }
 
@@ -43,7 +44,13 @@ export const lastDecidingKey = (): DecidingKey => decidingKey
 
 export function listenToKeys(): void {
   let first: { readonly key: string; readonly at: number } | undefined
+  closeMenusOnPressElsewhere()
   addEventListener('keydown', (event) => {
+    const layer = findTopLayer()
+    if (layer) {
+      first = undefined
+      return closeMenuOnEscape(layer, event)
+    }
     // Behind a shadow root the event names its host; the path names the element.
     if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.composedPath()[0] ?? null)) return
     const pair = first && event.timeStamp - first.at < PAIR_MS ? `${first.key} ${event.key}` : undefined
@@ -58,7 +65,7 @@ export function listenToKeys(): void {
   })
 }
 
-const find = (key: string) => layers.findLast((layer) => layer.current[key])?.current[key]
+const find = (key: string) => screens.findLast((screen) => screen.current[key])?.current[key]
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))

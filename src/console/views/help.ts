@@ -1,5 +1,5 @@
 /** The keys, in one list. */
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { html, type View } from '../parts/html.ts'
 
 const KEYS: readonly (readonly [string, string])[] = [
@@ -22,7 +22,8 @@ const KEYS: readonly (readonly [string, string])[] = [
 
 export function HelpDialog({ onClose }: { readonly onClose: () => void }): View {
   const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  // A layout effect, so that no key reaches the screen between the press that asked for the list and the list.
+  useLayoutEffect(() => {
     const before = document.activeElement
     dialog.current?.showModal()
     return () => (before instanceof HTMLElement ? before.focus() : undefined)

@@ -103,13 +103,8 @@ function focusRow(by: number): void {
   rows[next]?.querySelector<HTMLElement>('a, button, input')?.focus()
 }
 
-/** Closes what is open, else goes to the list that the screen belongs to. */
-function goBack(): void {
-  const open = document.querySelector<HTMLElement>('details[open] > summary')
-  if (document.querySelector('dialog[open]')) return
-  ;(open ?? document.querySelector<HTMLElement>('main .back-link'))?.click()
-  open?.focus()
-}
+/** Goes to the list that the screen belongs to. */
+const goBack = (): void => document.querySelector<HTMLElement>('main .back-link')?.click()
 
 async function copyAddress(): Promise<void> {
   await navigator.clipboard.writeText(location.href)
