@@ -2,6 +2,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { setTimeout as after } from 'node:timers/promises'
+import type { TerminalFrame } from './animation.ts'
 import { openTerminals, type TerminalServer } from './terminal.ts'
 
 type Step = readonly [until: RegExp, ...keys: string[]] | readonly [until: RegExp, change: (project: string) => void]
@@ -93,16 +95,7 @@ export async function recordScreens(
   widths: readonly number[],
   save: (name: string, width: number, lines: readonly string[]) => void,
 ): Promise<void> {
-  const home = mkdtempSync(join(tmpdir(), 'svc-pictures-'))
-  mkdirSync(join(home, 'bin'))
-  symlinkSync(resolve(import.meta.dirname, '../../bin/svc.js'), join(home, 'bin/svc'))
-  const terminals = openTerminals({
-    PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}`,
-    HOME: home,
-    USER: 'ana',
-    LANG: 'C.UTF-8',
-    COLORTERM: 'truecolor',
-  })
+  const { home, terminals, close } = openHome()
   let made = 0
   const makeProject = async (): Promise<string> => {
     const directory = join(home, `place${made++}`)
@@ -133,8 +126,58 @@ export async function recordScreens(
         }
     }
   } finally {
+    close()
+  }
+}
+
+/** A home directory of its own in which `svc` is the built program, and terminals that see nothing else. */
+function openHome() {
+  const home = mkdtempSync(join(tmpdir(), 'svc-pictures-'))
+  mkdirSync(join(home, 'bin'))
+  symlinkSync(resolve(import.meta.dirname, '../../bin/svc.js'), join(home, 'bin/svc'))
+  const terminals = openTerminals({
+    PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}`,
+    HOME: home,
+    USER: 'ana',
+    LANG: 'C.UTF-8',
+    COLORTERM: 'truecolor',
+  })
+  const close = (): void => {
     terminals.close()
     rmSync(home, { recursive: true, force: true })
+  }
+  return { home, terminals, close }
+}
+
+/** How long a viewer reads the card before it is answered. */
+const READING_MS = 6000
+const FRAME_MS = 80
+
+/** Plays `svc demo` on a terminal, approves its card, and returns what the screen showed and since when. */
+export async function recordDemo(size: { width: number; height: number }): Promise<readonly TerminalFrame[]> {
+  const { home, terminals, close } = openHome()
+  try {
+    const terminal = terminals.open(size, home, 'svc demo')
+    const frames: TerminalFrame[] = []
+    const begin = performance.now()
+    let cardAt: number | undefined
+    let isApproved = false
+    for (;;) {
+      const atMs = performance.now() - begin
+      const lines = terminal.frame()
+      if (lines.join('\n') !== frames.at(-1)?.lines.join('\n')) frames.push({ atMs, lines })
+      const text = lines.join('\n')
+      if (CARD.test(text)) cardAt ??= atMs
+      if (cardAt !== undefined && !isApproved && atMs > cardAt + READING_MS) {
+        terminal.type('a')
+        isApproved = true
+      }
+      if (isApproved && /svc init/.test(text)) return frames
+      if (atMs > 90_000) throw new Error(`svc demo did not end:\n${text}`)
+      await after(FRAME_MS)
+    }
+  } finally {
+    close()
   }
 }
 

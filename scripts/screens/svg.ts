@@ -22,21 +22,36 @@ interface CellStyle {
 
 /** @param lines at most `width` columns each, in true colour */
 export function toSvg(lines: readonly string[], width: number, theme: PictureTheme): string {
+  return drawPicture(
+    splitStyled(lines).flatMap((runs, row) => drawLine(runs, rowTop(row), theme)),
+    { width, height: lines.length },
+    theme,
+  )
+}
+
+/** A picture of a terminal. @param size in columns and rows */
+export function drawPicture(
+  content: readonly string[],
+  { width, height }: { readonly width: number; readonly height: number },
+  theme: PictureTheme,
+): string {
   const { background, text } = COLORS[theme]
-  const size = { x: Math.ceil(width * CELL_WIDTH + 2 * MARGIN), y: lines.length * CELL_HEIGHT + 2 * MARGIN }
+  const size = { x: Math.ceil(width * CELL_WIDTH + 2 * MARGIN), y: height * CELL_HEIGHT + 2 * MARGIN }
   const font = `font-family="ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace" font-size="${FONT_SIZE}"`
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${size.x}" height="${size.y}" viewBox="0 0 ${size.x} ${size.y}" ${font}>`,
     `<rect width="100%" height="100%" rx="8" fill="${background}"/>`,
     `<g fill="${text}" xml:space="preserve">`,
-    ...splitStyled(lines).flatMap((runs, row) => drawLine(runs, MARGIN + row * CELL_HEIGHT, theme)),
+    ...content,
     '</g>',
     '</svg>',
     '',
   ].join('\n')
 }
 
-function drawLine(runs: readonly StyledRun[], top: number, theme: PictureTheme): string[] {
+export const rowTop = (row: number): number => MARGIN + row * CELL_HEIGHT
+
+export function drawLine(runs: readonly StyledRun[], top: number, theme: PictureTheme): string[] {
   let column = 0
   return runs.flatMap(({ text, style }) => {
     const x = round(MARGIN + column * CELL_WIDTH)
@@ -65,13 +80,13 @@ const escapeXml = (text: string): string =>
 
 const STYLE = new RegExp(String.raw`(\u001b\[[0-9;]*m)`)
 
-interface StyledRun {
+export interface StyledRun {
   readonly text: string
   readonly style: CellStyle
 }
 
 /** Runs of one style, line by line; a style goes on in the next line. @throws Error for a sequence that is no style */
-function splitStyled(lines: readonly string[]): StyledRun[][] {
+export function splitStyled(lines: readonly string[]): StyledRun[][] {
   let style: CellStyle = {}
   return lines.map((line) => {
     const runs: StyledRun[] = []

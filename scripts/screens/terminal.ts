@@ -7,6 +7,8 @@ export interface RecordedTerminal {
   readonly type: (...keys: readonly string[]) => void
   /** Lines with ANSI styles, as soon as the text matches. @throws Error after 30 s, with what is shown */
   readonly capture: (until: RegExp) => Promise<string[]>
+  /** The lines that are on the screen now, with ANSI styles. */
+  readonly frame: () => readonly string[]
   readonly close: () => void
 }
 
@@ -46,6 +48,7 @@ export function openTerminals(environment: Readonly<Record<string, string>>): Te
           }
           throw new Error(`${command} does not show ${String(until)}:\n${read('-S', '-')}`)
         },
+        frame: () => read('-e').trimEnd().split('\n'),
         close: () => {
           tmux('kill-session', '-t', name)
         },
