@@ -108,3 +108,7 @@ export const versionIdOf = (workspace: string, id: string, digest: string): Vers
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 export const isUuid = (text: string): boolean => UUID.test(text)
+
+/** The id of an agent that somebody names by its id or, as people do, by `namespace.name`; whether it exists is not asked. */
+export const toAgentId = (workspace: string, reference: string): AgentId =>
+  isUuid(reference) ? (reference.toLowerCase() as AgentId) : agentIdOf(workspace, reference)

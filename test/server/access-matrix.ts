@@ -84,7 +84,7 @@ export function accessMatrix(openStore?: (clock: Clock) => Promise<Store>): void
       }
     }
     await outOfUse()
-    agents.push({ name: 'an unknown agent', id: UNKNOWN }, { name: 'no id', id: 'acme.desk' })
+    agents.push({ name: 'an unknown agent', id: UNKNOWN }, { name: 'no id', id: 'x' })
     runs.push({ name: 'an unknown run', id: UNKNOWN }, { name: 'no id', id: 'x' })
     sessions.push({ name: 'an unknown session', id: UNKNOWN }, { name: 'no id', id: 'x' })
     objects.push({ name: 'an unknown object', id: 'x/files/y' })

@@ -50,6 +50,19 @@ verifies('start.input-optional', async () => {
   expect(asked.starts.map(({ input }) => input)).toEqual([{}, {}])
 })
 
+test('an agent is named by its id or by its name; the answer has the id', async () => {
+  const { api, key, keyFor, deploy, agentId } = await desk()
+  for (const named of [agentId, agentId.toUpperCase(), DESK]) {
+    const started = await api(`/v1/agents/${named}/runs`, { key, json: {} })
+    expect([started.status, (await started.json()) as object]).toMatchObject([202, { agentId }])
+    expect((await api(`/v1/agents/${named}/sessions`, { key })).status).toBe(200)
+  }
+  await deploy('acme.intake')
+  const { secret: other } = await keyFor('acme.intake')
+  expect((await api(`/v1/agents/${DESK}/runs`, { key: other, json: {} })).status).toBe(403)
+  expect((await api('/v1/agents/acme.nobody/runs', { key, json: {} })).status).toBe(404)
+})
+
 test('ignores unknown properties of a start', async () => {
   const { api, key, runs, asked } = await desk()
   expect((await api(runs, { key, json: { input: { a: 1 }, extra: true } })).status).toBe(202)
@@ -253,7 +266,7 @@ test('checks the trigger before the resource, the resource before the scope, the
   expect(await codeOf(runs)).toBe('unsupported_media_type')
   expect(await codeOf(`/v1/agents/${other}/runs`)).toBe('agent_out_of_scope')
   expect(await codeOf(`/v1/agents/${UNKNOWN}/runs`)).toBe('not_found')
-  expect(await codeOf('/v1/agents/acme.refund-desk/runs')).toBe('not_found')
+  expect(await codeOf('/v1/agents/acme.nobody/runs')).toBe('not_found')
   await operator('PATCH /triggers/:id', { id: triggerId, body: { active: false } })
   expect(await codeOf(runs)).toBe('trigger_inactive')
   expect(await codeOf(`/v1/agents/${UNKNOWN}/runs`)).toBe('trigger_inactive')

@@ -1,6 +1,6 @@
 /** Resolves what users type for a run, a task or an agent to its id. Source: command line, 1.6. */
 import { fail } from '../../base/failure.ts'
-import { agentIdOf, isUuid } from '../../base/ids.ts'
+import { isUuid } from '../../base/ids.ts'
 import type { InboxItem } from '../../spec/operator/inbox.ts'
 import type { AgentView } from '../../spec/operator/publication.ts'
 import type { RunView } from '../../spec/operator/runs.ts'
@@ -113,7 +113,3 @@ export async function resolveAgent(text: string, operator: OperatorClient): Prom
   const otherwise = names.length === 0 ? 'svc publish --deploy makes one.' : 'svc agents list shows them.'
   throw fail('not_found', { what: `agent ${text}` }, { fix: suggestWord(text, names, otherwise) })
 }
-
-/** An agent's id without asking the operator application: ids are derived from names. */
-export const agentIdFrom = (text: string, workspace: string): string =>
-  isUuid(text) ? text.toLowerCase() : agentIdOf(workspace, text)

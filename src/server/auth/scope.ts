@@ -3,17 +3,22 @@
  * reported before one out of scope; resources of other workspaces count as missing. Source: decisions, section 3.
  */
 import { fail } from '../../base/failure.ts'
-import { isUuid, type AgentId, type RunId, type SessionId, type TriggerId } from '../../base/ids.ts'
+import { isUuid, toAgentId, type AgentId, type RunId, type SessionId, type TriggerId } from '../../base/ids.ts'
 import type { Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 import type { ApiPrincipal } from './auth.ts'
 import type { ServerServices } from '../runtime/services.ts'
 
-/** @throws Failure `not_found`, `agent_out_of_scope` */
-export async function agentInScope({ store }: ServerServices, principal: ApiPrincipal, id: string): Promise<AgentId> {
+/** @param reference id or `namespace.name` @throws Failure `not_found`, `agent_out_of_scope` */
+export async function agentInScope(
+  { store, workspace }: ServerServices,
+  principal: ApiPrincipal,
+  reference: string,
+): Promise<AgentId> {
+  const id = toAgentId(workspace.name, reference)
   // An agent is never deleted, so the one of a key is there.
-  if (principal.type === 'api_key' && id.toLowerCase() === principal.agentId) return principal.agentId
-  const agent = isUuid(id) ? await store.agent(id.toLowerCase() as AgentId) : undefined
+  if (principal.type === 'api_key' && id === principal.agentId) return id
+  const agent = await store.agent(id)
   if (!agent || agent.workspaceId !== principal.workspaceId) throw fail('not_found', { what: 'agent' })
   if (principal.type === 'api_key' && agent.id !== principal.agentId) throw fail('agent_out_of_scope')
   return agent.id

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { fail } from '../../../base/failure.ts'
-import { isUuid } from '../../../base/ids.ts'
+import { isUuid, toAgentId } from '../../../base/ids.ts'
 import type { JsonValue } from '../../../base/json/json.ts'
 import type { StartRunResponse } from '../../../spec/api.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -12,7 +12,7 @@ import { readInput, type InputContract } from '../../runs/input.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import type { FollowAnswer } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
-import { agentIdFrom, resolveAgent, sessionIdOf, splitVersion } from '../../project/reference.ts'
+import { resolveAgent, sessionIdOf, splitVersion } from '../../project/reference.ts'
 import { readServerFile } from '../../project/server/server-file.ts'
 import { readRehearsal } from '../../scenario/rehearsal.ts'
 import { saveSnapshot } from '../../release/snapshots.ts'
@@ -128,7 +128,7 @@ async function describe(
         `A key runs the deployed version, whichever it is, so ${name}@${version} cannot be asked for with one.`,
         'Leave out the version, or the key and the address.',
       )
-    return { agentId: agentIdFrom(name, project.workspace), contract: { agent: name, version: '' } }
+    return { agentId: toAgentId(project.workspace, name), contract: { agent: name, version: '' } }
   }
   const agent = await resolveAgent(name, operator)
   const deployed = agent.deployed?.versionLabel

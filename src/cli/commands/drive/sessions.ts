@@ -1,5 +1,5 @@
 import { fail } from '../../../base/failure.ts'
-import { isUuid } from '../../../base/ids.ts'
+import { isUuid, toAgentId } from '../../../base/ids.ts'
 import type { SessionItem } from '../../../client/index.ts'
 import type { RunView } from '../../../spec/operator/runs.ts'
 import { describeCost } from '../../../spec/price.ts'
@@ -13,7 +13,7 @@ import { answerScreen, printList } from '../../shell/screen/list.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { openProject, type Project } from '../../project/project.ts'
-import { agentIdFrom, resolveAgent, sessionIdOf } from '../../project/reference.ts'
+import { resolveAgent, sessionIdOf } from '../../project/reference.ts'
 import { versionViews } from '../../project/registry.ts'
 import { givenKey, openTarget } from '../../project/server/target.ts'
 import type { sessionAnswer } from '../../answers/drive.ts'
@@ -73,7 +73,7 @@ async function withPages(
     if (version !== undefined && !isUuid(version))
       throw usageFailure(`With an API key a version is named by its full id, not by "${version}".`)
     const target = await openTarget(call, project)
-    const agentId = agentIdFrom(agent, project.workspace)
+    const agentId = toAgentId(project.workspace, agent)
     return await work((query) => target.client.listSessions(agentId, query, { signal }), agent, version)
   }
   await withOperator(project, call, async (operator) => {

@@ -1,14 +1,6 @@
 /** Finds agents, versions, triggers, keys, runs and tasks by what users write. */
 import { fail, type Failure } from '../../../base/failure.ts'
-import {
-  agentIdOf,
-  isUuid,
-  type AgentId,
-  type KeyId,
-  type RunId,
-  type TaskId,
-  type TriggerId,
-} from '../../../base/ids.ts'
+import { isUuid, toAgentId, type KeyId, type RunId, type TaskId, type TriggerId } from '../../../base/ids.ts'
 import type { ApiKey, OperatorKey, Trigger } from '../../../spec/key.ts'
 import type { Run } from '../../../spec/run.ts'
 import type { TaskRecord } from '../../../spec/task.ts'
@@ -17,8 +9,7 @@ import type { ServerServices } from '../../runtime/services.ts'
 
 /** @param reference id or `namespace.name` @throws Failure `not_found` */
 export async function findAgent({ store, workspace }: ServerServices, reference: string): Promise<AgentRow> {
-  const id = isUuid(reference) ? (reference.toLowerCase() as AgentId) : agentIdOf(workspace.name, reference)
-  const agent = await store.agent(id)
+  const agent = await store.agent(toAgentId(workspace.name, reference))
   if (!agent || agent.workspaceId !== workspace.id) throw fail('not_found', { what: `agent "${reference}"` })
   return agent
 }
