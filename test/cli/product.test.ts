@@ -188,8 +188,8 @@ describe('a run above the limit, where nobody can be asked', () => {
 describe('a run above the limit, at a terminal', () => {
   const start = ['run', 'acme.refund-desk', 'order=A-1042', 'amount=180']
 
-  test('shows the card and pays when a is pressed', async () => {
-    const { code, stdout, stderr, asked } = await svc(start, { tty: true, answers: ['a'] })
+  test('shows the card and pays when a and, as the call cannot be undone, y are pressed', async () => {
+    const { code, stdout, stderr, asked } = await svc(start, { tty: true, answers: ['a', 'n', 'a', 'y'] })
     expect([code, stdout]).toEqual([0, '{"refunded":180,"currency":"EUR"}\n'])
     expect(stderr).toContain('┌ Approval needed · acme.refunds@1.0.0 · irreversible_action · expires in')
     expect(stderr).toContain('(then deny)')
@@ -198,8 +198,9 @@ describe('a run above the limit, at a terminal', () => {
     expect(stderr).toContain(
       '│ [a]pprove  [r]eject  [e]dit arguments  [v]iew whole  [w]hy  [h]istory  [W]rite a policy\n',
     )
+    expect(stderr).toContain('└ this cannot be undone: approve it?  [y]es  [n]o\n')
     expect(stderr).toContain('└ approved by the operator\n')
-    expect(asked).toEqual([''])
+    expect(asked).toEqual(['', '', '', ''])
   })
 
   test('r asks for the reason, which reaches the model', async () => {
@@ -224,7 +225,7 @@ describe('a run above the limit, at a terminal', () => {
     expect(asked).toEqual(['', '', ''])
     expect(stderr).toContain('✔ acme.refund-limit@1.0.0')
     expect(stderr).toContain('UserTaskReq')
-    expect((await svc(['runs', 'watch', '@last'], { tty: true, answers: ['a'] })).stdout).toBe(
+    expect((await svc(['runs', 'watch', '@last'], { tty: true, answers: ['a', 'y'] })).stdout).toBe(
       '{"refunded":180,"currency":"EUR"}\n',
     )
   })

@@ -50,6 +50,9 @@ function open(args: readonly string[], cwd: string, extra: Readonly<Record<strin
   }
 }
 
+/** A person's pause between two keys: without one, what arrives is no key that somebody pressed. */
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
+
 describe.skipIf(!hasScript)('on a terminal', () => {
   let project: Project
   let server: ServerProcess
@@ -70,11 +73,30 @@ describe.skipIf(!hasScript)('on a terminal', () => {
   test('a person approves with one key', async () => {
     const terminal = open(start, project.directory)
     await terminal.shows('[a]pprove  [r]eject')
-    terminal.type('xya')
+    terminal.type('a')
     const { code, screen } = await terminal.ended
     expect(screen).toContain('Approval needed · acme.refunds@1.0.0 · non_idempotent_write')
     expect(screen).toContain('\n{"refunded":180,"currency":"EUR"}\n')
     expect(code).toBe(0)
+  })
+
+  test('what no person typed approves nothing', async () => {
+    const terminal = open(start, project.directory)
+    await terminal.shows('[a]pprove  [r]eject')
+    for (const bytes of ['xya', '\x1b[[A', '\x1ba', '\x1b[M aa', 'approve\n']) {
+      terminal.type(bytes)
+      await pause(500)
+    }
+    terminal.type('\x1b[200~a')
+    await pause(500)
+    terminal.type('\x1b[201~')
+    await terminal.shows('Too early: "a" decided nothing. Read it, then press again.')
+    await pause(1500)
+    terminal.type('r')
+    await terminal.shows('Reason (Escape: back):')
+    terminal.type('\r')
+    const { screen } = await terminal.ended
+    expect(screen).toContain('"refunded":0')
   })
 
   test('a person rejects with a reason', async () => {
@@ -112,7 +134,10 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     await terminal.shows('[a]pprove  [r]eject')
     terminal.type('h')
     await terminal.shows('No decision about this tool is recorded.')
-    terminal.type('ralready paid\r')
+    await pause(500)
+    terminal.type('r')
+    await terminal.shows('Reason (Escape: back):')
+    terminal.type('already paid\r')
     await terminal.shows('Reason (Escape: back): already paid')
     await terminal.shows('rejected by the operator')
     terminal.type('q')

@@ -43,7 +43,8 @@ export async function handleHotkeys(context: HotkeyContext, signal: AbortSignal)
   const release = call.io.prompts.holdKeys?.()
   try {
     for (;;) {
-      const key = await call.io.prompts.key('', [...Object.keys(actions), 'q'], signal)
+      // A run is started; the other keys only show something, or open the card that decides.
+      const key = await call.io.prompts.key('', [...Object.keys(actions), 'q'], signal, { deciding: ['r'] })
       if (key === 'q') return
       try {
         await actions[key]!()

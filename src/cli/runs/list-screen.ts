@@ -206,8 +206,8 @@ function createListState<T>(call: CommandContext, list: LiveList<T>, screen: Ful
       card = lines
       draw()
     },
-    async key(keys, signal) {
-      const key = await untilResized(call, signal, (until) => io.prompts.key('', [...keys, 'Escape'], until))
+    async key(keys, signal, reading) {
+      const key = await untilResized(call, signal, (until) => io.prompts.key('', [...keys, 'Escape'], until, reading))
       draw()
       return key === 'Escape' ? (keys.includes('l') ? 'l' : keys.at(-1)) : key
     },

@@ -11,6 +11,17 @@ export interface PromptChoice {
   readonly description?: string
 }
 
+/** How the keys of a question are read. */
+export interface KeyReading {
+  /**
+   * Those of its keys that do something. Each counts only where it was pressed alone: after a silence, with nothing before
+   * or behind it that could make it part of a paste, of a sequence of the terminal or of a held key.
+   */
+  readonly deciding?: readonly string[]
+  /** Called with a deciding key that does not count. */
+  readonly onRefused?: (key: string) => void
+}
+
 /** Questions to a person, drawn on stderr. Each throws `Interrupted` on Ctrl-C and the abort reason when `signal` fires. */
 export interface Prompts {
   /** @param assumed the answer for Enter alone: no, unless nothing can be lost */
@@ -20,16 +31,15 @@ export interface Prompts {
   /** A line that is not shown while it is typed. */
   secret(question: string, signal?: AbortSignal): Promise<string>
   /**
-   * One keypress out of `keys`, or any for `any`; others are ignored. A letter counts in either case unless both are among
-   * `keys`. Keys that are no character have names: `Enter`, `Escape`, `Backspace`, `Up`, `PageDown`. Without a question
-   * nothing is drawn.
+   * One keypress out of `keys`, or any for `any`; others are ignored, and so is a letter in the other case. Keys that are no
+   * character have names: `Enter`, `Escape`, `Backspace`, `Up`, `PageDown`. Without a question nothing is drawn.
    */
-  key(question: string, keys: readonly string[] | 'any', signal?: AbortSignal): Promise<string>
+  key(question: string, keys: readonly string[] | 'any', signal?: AbortSignal, reading?: KeyReading): Promise<string>
   /** Keeps what is typed between two calls of `key`, without echo, until the returned function is called. */
   holdKeys?(): () => void
   /** Discards the keys typed so far, except Ctrl-C, and returns them. */
   dropTyped?(): Promise<readonly string[]>
-  /** The time at which one of these keys was last typed, in either case, even if discarded: monotonic milliseconds. */
+  /** The time at which one of these keys was last typed, even if discarded: monotonic milliseconds. */
   lastTyped?(keys: readonly string[]): number | undefined
   /** One of the choices, with arrow keys; answers its value. */
   select(question: string, choices: readonly PromptChoice[], signal?: AbortSignal): Promise<string>

@@ -2,7 +2,7 @@
 import { fail, isFailure } from '../../../base/failure.ts'
 import { safeJson, safeText } from '../../../base/escape-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
-import type { ShownTask } from '../../../spec/task.ts'
+import { isIrreversibleCall, type ShownTask } from '../../../spec/task.ts'
 import { presentKeyedTask } from '../../../spec/view/task-actions.ts'
 import { fitApproval } from '../../../terminal/approval.ts'
 import { wrapText } from '../../../terminal/text.ts'
@@ -11,9 +11,10 @@ import { parseJsonInput } from '../input.ts'
 import { outputUnderReview } from '../../../spec/view/output-review.ts'
 import { askAcknowledgement } from './acknowledge.ts'
 import { jsonOrText, valueOf } from './answer-value.ts'
-import { awaitReading } from './await-reading.ts'
+import { awaitReading, readOfferedKey } from './await-reading.ts'
 import { again, type OpenDecision, type PromptAnswer } from './open-decision.ts'
 
+/** Asks for an output, for what shows comprehension, or, where the call cannot be undone, for a second key. */
 export async function askApproval(decision: OpenDecision, task: ShownTask): Promise<PromptAnswer> {
   const { surface, signal } = decision
   const output = outputUnderReview(task)
@@ -21,7 +22,11 @@ export async function askApproval(decision: OpenDecision, task: ShownTask): Prom
     const edited = await unlessLeft(surface.edit(output, signal))
     return edited === undefined ? 'again' : { approved: true, textValue: edited.trim() }
   }
-  if (task.comprehensionRequired !== true) return { approved: true }
+  if (task.comprehensionRequired !== true) {
+    const isConfirmed =
+      !isIrreversibleCall(task) || (await confirmByKey(decision, task, 'this cannot be undone: approve it?'))
+    return isConfirmed ? { approved: true } : 'again'
+  }
   if (await askAcknowledgement(task.arguments, surface, signal)) return { approved: true, acknowledged: true }
   return again(decision, 'That is not what the call says; nothing was approved.')
 }
@@ -46,22 +51,34 @@ export async function askEdit(decision: OpenDecision, task: ShownTask): Promise<
   }
 }
 
-/** Shows the difference in place of the keys. */
-async function confirmEdit(decision: OpenDecision, task: ShownTask, edited: JsonObject): Promise<boolean> {
-  const { session, surface, signal } = decision
+const confirmEdit = (decision: OpenDecision, task: ShownTask, edited: JsonObject): Promise<boolean> =>
+  confirmByKey(decision, task, 'approve with these arguments?', changesOf(task.arguments ?? {}, edited))
+
+/**
+ * Asks for `y` in place of the keys of the card: another key than the first, so that no key that is held, pressed twice or
+ * pasted gives both.
+ * @param changes shown above the question
+ */
+async function confirmByKey(
+  decision: OpenDecision,
+  task: ShownTask,
+  question: string,
+  changes: readonly string[] = [],
+): Promise<boolean> {
+  const { session, surface } = decision
   const card = presentKeyedTask(task, session.call.io.clock.now())
   const { canvas } = surface
-  const footer = canvas.theme.strong('approve with these arguments?  [y]es  [n]o')
-  const changes = changesOf(task.arguments ?? {}, edited).flatMap((line) => wrapText(line, canvas.width - 2))
+  const footer = canvas.theme.strong(`${question}  [y]es  [n]o`)
+  const wrapped = changes.flatMap((line) => wrapText(line, canvas.width - 2))
   decision.panel = undefined
   for (;;) {
     const show = (isEarly: boolean): void => {
-      const below = [...changes, ...(decision.panel?.lines ?? [])]
-      surface.show(fitApproval(canvas, card, surface.rows, { below, footer, isEarly }).lines)
+      const below = [...wrapped, ...(decision.panel?.lines ?? [])]
+      surface.show(fitApproval(surface.canvas, card, surface.rows, { below, footer, isEarly }).lines)
     }
-    await awaitReading(decision, changes.join('\n'), ['y'], [], () => show(true))
+    await awaitReading(decision, `${question}\n${wrapped.join('\n')}`, ['y'], [], () => show(true))
     show(false)
-    const key = await surface.key(['y', 'n'], signal)
+    const key = await readOfferedKey(decision, ['y', 'n'], ['y'])
     if (key !== undefined) return key === 'y'
   }
 }
@@ -78,13 +95,14 @@ function changesOf(before: JsonValue, edited: JsonObject): string[] {
 }
 
 /** OpenDecision on a call with unknown outcome. If it happened, the person enters the result for the model. */
-export async function askOutcome(
-  { surface, signal }: OpenDecision,
-  { context }: ShownTask,
-  optionId: string,
-): Promise<PromptAnswer> {
+export async function askOutcome(decision: OpenDecision, task: ShownTask, optionId: string): Promise<PromptAnswer> {
+  const { surface, signal } = decision
+  if (optionId === 'retry' && isIrreversibleCall(task)) {
+    const isConfirmed = await confirmByKey(decision, task, 'this cannot be undone: send it again?')
+    return isConfirmed ? { selectedOptionId: optionId } : 'again'
+  }
   if (optionId !== 'happened') return { selectedOptionId: optionId }
-  const otherwise = context?.['probe'] === undefined ? 'none' : 'what a probe found'
+  const otherwise = task.context?.['probe'] === undefined ? 'none' : 'what a probe found'
   const question = `Its result, as JSON or text (empty: ${otherwise}; Escape: back):`
   const typed = (await unlessLeft(surface.text(question, signal)))?.trim()
   if (typed === undefined) return 'again'

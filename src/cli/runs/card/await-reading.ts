@@ -1,4 +1,4 @@
-/** Offers the keys of a card only when it can have been read, so that no earlier key decides it. */
+/** Offers the keys of a card only when it can have been read, and takes one that decides only if it was pressed alone. */
 import { setTimeout as after } from 'node:timers/promises'
 import { describeEarlyKeys, untilKeysDecide } from '../../../spec/view/card-reading.ts'
 import { tell, type OpenDecision } from './open-decision.ts'
@@ -28,7 +28,7 @@ export async function awaitReading(
   let shownAt = isNew ? Number.NaN : decision.shown!.at
   for (;;) {
     const typed = await io.prompts.dropTyped()
-    const early = typed.filter((key) => keys.includes(key.toLowerCase()))
+    const early = typed.filter((key) => keys.includes(key))
     if (early.length > 0) tell(decision, describeEarlyKeys([...new Set(early)]))
     const look = early.length > 0 || Number.isNaN(shownAt) ? undefined : typed.find((key) => looking.includes(key))
     if (look !== undefined) return look
@@ -41,5 +41,28 @@ export async function awaitReading(
     await after(Math.min(left, LOOK_EVERY_MS), undefined, { signal: decision.signal }).catch((error: unknown) => {
       throw decision.signal.aborted ? decision.signal.reason : error
     })
+  }
+}
+
+/**
+ * Reads one of the keys of a card. One that decides, but was not pressed alone, decides nothing, and the card says so.
+ * @returns undefined where the card must be drawn again
+ */
+export async function readOfferedKey(
+  decision: OpenDecision,
+  offered: readonly string[],
+  deciding: readonly string[],
+): Promise<string | undefined> {
+  const refused = new AbortController()
+  const onRefused = (key: string): void => {
+    tell(decision, describeEarlyKeys([key]))
+    refused.abort()
+  }
+  try {
+    const until = AbortSignal.any([decision.signal, refused.signal])
+    return await decision.surface.key(offered, until, { deciding, onRefused })
+  } catch (error) {
+    if (refused.signal.aborted && !decision.signal.aborted) return undefined
+    throw error
   }
 }

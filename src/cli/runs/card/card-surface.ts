@@ -4,6 +4,7 @@ import type { Canvas } from '../../../terminal/screen.ts'
 import { truncateText } from '../../../terminal/text.ts'
 import { createTheme } from '../../../terminal/theme.ts'
 import type { CommandContext } from '../../shell/command.ts'
+import type { KeyReading } from '../../shell/io.ts'
 import { messageScreen } from '../../shell/screen/list.ts'
 import { viewLines, type SeenLines, type Viewport } from '../../shell/screen/view-lines.ts'
 
@@ -17,7 +18,7 @@ export interface CardSurface {
   /** Shows these lines for good. */
   end(lines: readonly string[]): void
   /** One of the keys; undefined when the card must be drawn again, since the size of the terminal has changed. */
-  key(keys: readonly string[], signal: AbortSignal): Promise<string | undefined>
+  key(keys: readonly string[], signal: AbortSignal, reading?: KeyReading): Promise<string | undefined>
   text(question: string, signal: AbortSignal): Promise<string>
   edit(text: string, signal: AbortSignal): Promise<string>
   /** Shows more than a screen, until the person has read it. */
@@ -54,9 +55,9 @@ export function createInlineSurface(call: CommandContext): CardSurface {
       screen.status()
       screen.lines(...lines)
     },
-    async key(keys, signal) {
+    async key(keys, signal, reading) {
       const question = screen.isAccessible ? 'Key' : ''
-      return await untilResized(call, signal, (until) => io.prompts.key(question, keys, until))
+      return await untilResized(call, signal, (until) => io.prompts.key(question, keys, until, reading))
     },
     async text(question, signal) {
       let answer = ''

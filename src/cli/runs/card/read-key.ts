@@ -10,7 +10,7 @@ import { describeSeen } from '../../shell/screen/view-lines.ts'
 import { withKeyNames } from '../key-names.ts'
 import { explainTask } from '../why.ts'
 import { askApproval, askEdit, askOutcome, askValue } from './ask-answer.ts'
-import { awaitReading } from './await-reading.ts'
+import { awaitReading, readOfferedKey } from './await-reading.ts'
 import { again, type OpenDecision, type PromptAnswer } from './open-decision.ts'
 import { describeHistory, describeProbe } from './panels.ts'
 import { writePolicy } from './write-policy.ts'
@@ -31,7 +31,8 @@ export async function readCardKey(decision: OpenDecision, task: ShownTask): Prom
   const drawn = draw(false)
   surface.show(drawn.lines)
   const offered = card.actions.map((each) => each.key)
-  const key = looking !== undefined && offered.includes(looking) ? looking : await surface.key(offered, signal)
+  const isLooking = looking !== undefined && offered.includes(looking)
+  const key = isLooking ? looking : await readOfferedKey(decision, offered, deciding)
   if (key === undefined) return 'again'
   const isToggled = decision.panel?.key === key
   if (decision.panel?.key === '') decision.panel = undefined

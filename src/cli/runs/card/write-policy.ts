@@ -19,7 +19,7 @@ export async function writePolicy(decision: OpenDecision, task: ShownTask): Prom
   const { canvas } = surface
   const footer = canvas.theme.strong('write a policy that would have  [a]llowed  [d]enied  it, or  [n]one')
   surface.show(fitApproval(canvas, card, surface.rows, { footer }).lines)
-  const key = await surface.key(['a', 'd', 'n'], signal)
+  const key = await surface.key(['a', 'd', 'n'], signal, { deciding: ['a', 'd'] })
   if (key !== 'a' && key !== 'd') return 'again'
   try {
     const [{ proposePolicy, saveProposal }, { loadWorkspace }] = await Promise.all([

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import { askHidden } from './hidden-prompt.ts'
 import { Interrupted, type Prompts } from '../io.ts'
-import { matchKey, parseKeys } from '../screen/keys.ts'
+import { createKeyDecoder } from '../screen/keys.ts'
 
 export function createPlainPrompts(env: Readonly<Record<string, string | undefined>>): Prompts {
   const text = (question: string, signal?: AbortSignal): Promise<string> => askLine(question, signal)
@@ -18,8 +18,7 @@ export function createPlainPrompts(env: Readonly<Record<string, string | undefin
       for (;;) {
         // Without an open question, log lines may be printed at any time and would appear behind the question.
         const typed = (await text(question === '' ? '' : `${question === '?' ? 'Key' : question}:`, signal)).trim()
-        const chosen = keys === 'any' ? typed : matchKey(typed, keys)
-        if (chosen !== undefined && chosen !== '') return chosen
+        if (typed !== '' && (keys === 'any' || keys.includes(typed))) return typed
         process.stderr.write(`Type one of: ${keys === 'any' ? 'any key' : keys.join(', ')}\n`)
       }
     },
@@ -50,7 +49,8 @@ export function createPlainPrompts(env: Readonly<Record<string, string | undefin
 async function dropTypedLines(): Promise<readonly string[]> {
   const { stdin } = process
   const dropped: string[] = []
-  const forget = (bytes: Buffer): void => void dropped.push(...parseKeys(bytes.toString('utf8')))
+  const decoder = createKeyDecoder()
+  const forget = (bytes: Buffer): void => void dropped.push(...decoder.push(bytes).flatMap(({ key }) => key ?? []))
   stdin.on('data', forget)
   stdin.resume()
   for (let turn = 0; turn < 2; turn++) await new Promise((done) => setImmediate(done))

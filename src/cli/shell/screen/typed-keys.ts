@@ -1,74 +1,120 @@
 /** Reads keys from the terminal of this process: one key, keys buffered for later, or the beginning of a line. */
 import { systemClock } from '../../../base/clock.ts'
-import { Interrupted, QuestionLeft } from '../io.ts'
-import { isInterrupt, matchKey, parseKeys, unparseKeys } from './keys.ts'
+import { Interrupted, QuestionLeft, type KeyReading } from '../io.ts'
+import { createKeyPressReader, type KeyPress } from './key-presses.ts'
+import { isInterrupt, unparseKeys } from './keys.ts'
 
-/** Keys typed while nothing waited for one; buffered only between `holdKeys` and its release. */
-let kept: string[] = []
+/** Makes a terminal enclose what is pasted, so that no part of it is taken for a key. */
+const ENCLOSE_PASTES = '\u001b[?2004h'
+const LEAVE_PASTES = '\u001b[?2004l'
+
+/** Presses that nobody has taken; buffered only between `holdKeys` and its release. */
+let kept: KeyPress[] = []
 let holders = 0
+let presses = createKeyPressReader()
+let settling: NodeJS.Timeout | undefined
+/** The open question, if any: takes the presses that it can, and leaves the rest in `kept`. */
+let takeKept: (() => void) | undefined
 /** The time at which each key was last typed: a held key repeats. */
 const times = new Map<string, number>()
-const onKept = (bytes: Buffer): void => void kept.push(...receive(bytes))
+let enclosesPastes = false
 
-function receive(bytes: Buffer): string[] {
-  const keys = parseKeys(bytes.toString('utf8'))
+function onData(bytes: Buffer): void {
+  arrive(presses.receive(bytes, systemClock.monotonic()))
+  settleLater()
+}
+
+function arrive(typed: readonly KeyPress[]): void {
+  for (const { key, isPasted, at } of typed) if (!isPasted) times.set(key, at)
+  kept.push(...typed)
+  takeKept?.()
+}
+
+function settleLater(): void {
+  clearTimeout(settling)
+  const due = presses.settlesAt
+  if (due === undefined || due === Infinity) return
+  settling = setTimeout(() => setImmediate(settleNow), Math.max(0, due - systemClock.monotonic()))
+}
+
+/** After a read of the terminal: where this process was busy, the rest may have been waiting there all the time. */
+function settleNow(): void {
   const now = systemClock.monotonic()
-  for (const key of keys) if (key.length === 1) times.set(key.toLowerCase(), now)
-  return keys
+  if ((presses.settlesAt ?? Infinity) > now) return settleLater()
+  arrive(presses.settle(now))
+  settleLater()
 }
 
 export function lastTyped(keys: readonly string[]): number | undefined {
-  const known = keys.flatMap((key) => times.get(key.toLowerCase()) ?? [])
+  const known = keys.flatMap((key) => times.get(key) ?? [])
   return known.length === 0 ? undefined : Math.max(...known)
 }
 
 /** Raw mode from now on, so that what is typed is not echoed. */
 export function holdKeys(): () => void {
   holders++
-  startKeeping()
+  startListening()
   let isOpen = true
   return () => {
     if (!isOpen) return
     isOpen = false
     if (--holders > 0) return
-    stopKeeping()
+    stopListening()
     kept = []
     if (process.stdin.isTTY) process.stdin.setRawMode(false)
     process.stdin.pause()
   }
 }
 
-function startKeeping(): void {
-  const { stdin } = process
-  if (stdin.listeners('data').includes(onKept)) return
+function startListening(): void {
+  const { stdin, stderr } = process
+  if (stdin.listeners('data').includes(onData)) return
   if (stdin.isTTY) stdin.setRawMode(true)
-  stdin.on('data', onKept)
+  if (stdin.isTTY && stderr.isTTY && !enclosesPastes) {
+    stderr.write(ENCLOSE_PASTES)
+    enclosesPastes = true
+    process.once('exit', leavePastes)
+  }
+  stdin.on('data', onData)
   stdin.resume()
 }
 
-const stopKeeping = (): void => void process.stdin.off('data', onKept)
+function stopListening(): void {
+  process.stdin.off('data', onData)
+  clearTimeout(settling)
+  presses = createKeyPressReader()
+  leavePastes()
+}
+
+function leavePastes(): void {
+  if (enclosesPastes) process.stderr.write(LEAVE_PASTES)
+  enclosesPastes = false
+  process.off('exit', leavePastes)
+}
 
 /** Lets input from before raw mode arrive, and a question of the library start listening. */
 async function nextTurns(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise((done) => setImmediate(done))
 }
 
+const isKeptInterrupt = ({ key, isPasted }: KeyPress): boolean => !isPasted && isInterrupt(key)
+
 export async function dropTyped(): Promise<readonly string[]> {
   await nextTurns()
-  const dropped = kept.filter((key) => !isInterrupt(key))
-  kept = kept.filter(isInterrupt)
-  return dropped
+  const dropped = kept.filter((press) => !isKeptInterrupt(press))
+  kept = kept.filter(isKeptInterrupt)
+  return dropped.map(({ key }) => key)
 }
 
 /** Lets another program or a question read the terminal, and discards earlier input. */
 export async function withoutKeeping<T>(work: () => Promise<T>): Promise<T> {
-  stopKeeping()
+  stopListening()
   if (holders > 0) process.stdin.pause()
-  kept = kept.filter(isInterrupt)
+  kept = kept.filter(isKeptInterrupt)
   try {
     return await work()
   } finally {
-    if (holders > 0) startKeeping()
+    if (holders > 0) startListening()
   }
 }
 
@@ -84,7 +130,7 @@ export async function untilEscape<T>(
   const onKey = (_: string | undefined, { name }: { name?: string }): void => {
     if (name === 'escape') left.abort(new QuestionLeft())
   }
-  const typed = unparseKeys(kept)
+  const typed = unparseKeys(kept.map(({ key }) => key))
   kept = []
   process.stdin.on('keypress', onKey)
   try {
@@ -97,54 +143,56 @@ export async function untilEscape<T>(
 }
 
 /** Reads one keypress in raw mode and leaves raw mode again, unless the keys are held. */
-export function readKey(question: string, keys: readonly string[] | 'any', signal?: AbortSignal): Promise<string> {
+export function readKey(
+  question: string,
+  keys: readonly string[] | 'any',
+  signal?: AbortSignal,
+  { deciding = [], onRefused }: KeyReading = {},
+): Promise<string> {
   const { stdin, stderr } = process
   if (question !== '') stderr.write(`${question} `)
   return new Promise((done, failed) => {
-    const close = () => {
-      stdin.off('data', onData)
+    const settle = (finish: () => void) => {
+      takeKept = undefined
       stdin.off('end', onEnd)
       signal?.removeEventListener('abort', onAbort)
-      if (holders > 0) startKeeping()
-      else {
+      if (holders === 0) {
+        stopListening()
+        kept = []
         if (stdin.isTTY) stdin.setRawMode(false)
         stdin.pause()
       }
       if (question !== '') stderr.write('\n')
-    }
-    const settle = (finish: () => void) => {
-      close()
       finish()
     }
     const onAbort = () => settle(() => failed(signal?.reason as Error))
     const onEnd = () => settle(() => failed(new Interrupted('SIGINT')))
-    /** True when a key was taken; those after it are kept for the next call where keys are held. */
-    const take = (typed: readonly string[]): boolean => {
-      for (const [at, key] of typed.entries()) {
+    const take = () => {
+      for (;;) {
+        const press = kept[0]
+        if (press === undefined) return
+        const isDeciding = deciding.includes(press.key)
+        if (isDeciding && press.standing() === 'open') return
+        kept.shift()
         // In raw mode the terminal no longer turns Ctrl-C and Ctrl-D into signals.
-        if (isInterrupt(key)) {
-          settle(() => failed(new Interrupted('SIGINT')))
-          return true
+        if (isKeptInterrupt(press)) return settle(() => failed(new Interrupted('SIGINT')))
+        const isMeant = keys === 'any' || (keys.includes(press.key) && !press.isPasted)
+        if (!isMeant) continue
+        if (isDeciding && press.standing() !== 'alone') {
+          onRefused?.(press.key)
+          // It may have ended the question.
+          if (takeKept !== take) return
+          continue
         }
-        const chosen = matchKey(key, keys)
-        if (chosen === undefined) continue
-        if (holders > 0) kept = typed.slice(at + 1)
-        if (question !== '') stderr.write(key)
-        settle(() => done(chosen))
-        return true
+        if (question !== '') stderr.write(press.key)
+        return settle(() => done(press.key))
       }
-      return false
     }
-    const onData = (bytes: Buffer) => void take(receive(bytes))
     if (signal?.aborted) return onAbort()
-    stopKeeping()
-    const earlier = kept
-    kept = []
-    if (stdin.isTTY) stdin.setRawMode(true)
-    if (take(earlier)) return
     signal?.addEventListener('abort', onAbort)
-    stdin.on('data', onData)
     stdin.on('end', onEnd)
-    stdin.resume()
+    takeKept = take
+    startListening()
+    take()
   })
 }
