@@ -2,12 +2,16 @@
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { TextEdit } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
-import { memberOf, type YamlNode } from '../text/node.ts'
+import { memberOf, type YamlMember, type YamlNode } from '../text/node.ts'
 import { segmentsOf } from '../../base/json/pointer.ts'
 import { nodeAt } from './removal.ts'
-import { withLineBreaksOf } from '../text/source.ts'
+import { withLineBreaksOf, type SourceText } from '../text/source.ts'
 
 export const MERGE_KEY = '<<'
+
+/** True for a merge key; in quotes, `<<` is a name like any other. */
+export const isMergeKey = ({ text }: SourceText, { key, start }: YamlMember): boolean =>
+  key === MERGE_KEY && text[start] === '<'
 
 /** Longest replacement in characters: a person must be able to review it. */
 const LONGEST = 500

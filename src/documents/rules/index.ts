@@ -142,6 +142,7 @@ import { policyUntested } from './policy/untested.ts'
 import { policyUnusedDocument } from './policy/unused-document.ts'
 import { schemaDefaultInvalid } from './schema/default-invalid.ts'
 import { schemaEmptyRange } from './schema/empty-range.ts'
+import { schemaEnumInvalid } from './schema/enum-invalid.ts'
 import { schemaInvalid } from './schema/invalid.ts'
 import { schemaNotObject } from './schema/not-object.ts'
 import { schemaNumberForMoney } from './schema/number-for-money.ts'
@@ -153,6 +154,7 @@ import { schemaRemoteRef } from './schema/remote-ref.ts'
 import { schemaRequiredUndefined } from './schema/required-undefined.ts'
 import { schemaUnboundedString } from './schema/unbounded-string.ts'
 import { schemaUnsafePattern } from './schema/unsafe-pattern.ts'
+import { schemaUnknownKeyword } from './schema/unknown-keyword.ts'
 import { schemaUnsupportedKeyword } from './schema/unsupported-keyword.ts'
 import { secretConflict } from './secret/conflict.ts'
 import { secretEnvMissing } from './secret/env-missing.ts'
@@ -296,6 +298,7 @@ const table = {
   'output/escalate-unhandled': outputEscalateUnhandled,
   'schema/ref-missing': schemaRefMissing,
   'schema/invalid': schemaInvalid,
+  'schema/unknown-keyword': schemaUnknownKeyword,
   'schema/unsupported-keyword': schemaUnsupportedKeyword,
   'schema/remote-ref': schemaRemoteRef,
   'schema/not-object': schemaNotObject,
@@ -306,6 +309,7 @@ const table = {
   'schema/ref-loop': schemaRefLoop,
   'schema/empty-range': schemaEmptyRange,
   'schema/default-invalid': schemaDefaultInvalid,
+  'schema/enum-invalid': schemaEnumInvalid,
   'schema/prototype-name': schemaPrototypeName,
   'schema/number-for-money': schemaNumberForMoney,
   'tool/ref-syntax': toolRefSyntax,

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { createSpans, type Document, type FoundValue, type DocumentSpans } from '../text/document.ts'
 import { memoizePerObject, memoizePerWorkspace } from '../workspace/memoize.ts'
 import { decodeUtf8 } from '../text/decode.ts'
-import { keywordsIn, type KeywordUse } from './schema-keywords.ts'
+import { keywordsIn, SCHEMA_KEYWORDS, type KeywordUse } from './schema-keywords.ts'
 import { readYaml } from '../text/yaml.ts'
 import type { PathResolution } from '../workspace/resolve-path.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -37,6 +37,8 @@ export interface SchemaText {
   readonly value: JsonObject | boolean
   /** The places of a keyword, at any depth. */
   uses(keyword: string): readonly KeywordUse[]
+  /** The places of keywords that JSON Schema does not have, the outermost ones. */
+  unknownUses(): readonly (readonly [keyword: string, use: KeywordUse])[]
 }
 
 class WrittenSchema implements SchemaText {
@@ -53,8 +55,25 @@ class WrittenSchema implements SchemaText {
   }
 
   uses(keyword: string): readonly KeywordUse[] {
-    this.#keywords ??= keywordsIn(this.value)
-    return this.#keywords.get(keyword) ?? NOWHERE
+    return this.#all().get(keyword) ?? NOWHERE
+  }
+
+  unknownUses(): readonly (readonly [keyword: string, use: KeywordUse])[] {
+    return [...this.#all()].flatMap(([keyword, uses]) => {
+      if (SCHEMA_KEYWORDS.has(keyword)) return []
+      // Behind an alias there is the same schema once more.
+      const once = new Map(
+        uses
+          .filter(({ isApplied }) => isApplied)
+          .map((use) => [use.holder, use] as const)
+          .reverse(),
+      )
+      return [...once.values()].reverse().map((use) => [keyword, use] as const)
+    })
+  }
+
+  #all(): ReturnType<typeof keywordsIn> {
+    return (this.#keywords ??= keywordsIn(this.value))
   }
 }
 

@@ -5,9 +5,13 @@
  */
 import { YAMLException, type Event } from 'js-yaml'
 import { jsonDepth } from '../../base/json/json.ts'
+import { pointerTo } from '../../base/json/pointer.ts'
+import { isMergeKey, MERGE_KEY, mergeKeyEdits } from '../edit/merge-keys.ts'
 import type { Diagnostic } from './diagnostic.ts'
+import { createSpans } from './document.ts'
 import { eventsOf } from './events.ts'
-import type { YamlNode } from './node.ts'
+import { memberOf, type YamlNode } from './node.ts'
+import { everyNode } from './nodes.ts'
 import type { SourceText } from './source.ts'
 import { jsonFault, stopOf, unfilledTemplate, yamlFault, type TextFault } from './text-fault.ts'
 import {
@@ -61,13 +65,36 @@ export function readYaml(source: SourceText): YamlReading {
 function buildNodes(source: SourceText, events: readonly Event[]): YamlReading {
   const builder = new YamlNodeBuilder(source, events)
   try {
-    return { roots: builder.roots(), findings: builder.findings }
+    const roots = builder.roots()
+    return { roots, findings: [...builder.findings, ...roots.flatMap((root) => mergeKeyFindings(source, root))] }
   } catch (error) {
     if (error instanceof YamlLimitExceeded) return { roots: [], findings: builder.findings }
     if (!(error instanceof UnfilledTemplate)) throw error
     const end = source.text.indexOf('}}', error.start) + 2
     return refuseFault(source, unfilledTemplate(source.text, error.start, end))
   }
+}
+
+/** Merge keys, which would be read as keys with this name. In quotes, `<<` is a name. */
+function mergeKeyFindings(source: SourceText, root: YamlNode): Diagnostic[] {
+  if (!source.text.includes(MERGE_KEY)) return []
+  const spans = createSpans(source, root)
+  return everyNode(spans).flatMap(({ node, pointer }) => {
+    const member = node.alias ? undefined : memberOf(node, MERGE_KEY)
+    if (member === undefined || !isMergeKey(source, member)) return []
+    return yamlFinding(
+      source,
+      'doc/unknown-key',
+      [member.start, member.end],
+      'Merge keys are not read: YAML 1.2 has none.',
+      {
+        fix: {
+          description: 'Write the merged keys out.',
+          edits: mergeKeyEdits(spans, pointerTo(pointer, MERGE_KEY)),
+        },
+      },
+    )
+  })
 }
 
 const refuse = (source: SourceText, rule: string, place: OffsetRange, message: string, fix?: string): YamlReading => ({

@@ -10,7 +10,7 @@ import type { DocumentSpans } from '../text/document.ts'
 import { formatPointer } from '../text/pointer.ts'
 import { missingKeys } from './missing-keys.ts'
 import type { SchemaName } from './schema-keys.ts'
-import { explainUnknownKey, unknownKey } from './unknown-keys.ts'
+import { explainUnknownKey, readMergeKey, unknownKey } from './unknown-keys.ts'
 import { bareSchema } from './wrong-forms.ts'
 import { describeWrongValue } from './wrong-values.ts'
 
@@ -36,6 +36,7 @@ export function checkShape(schema: SchemaName, file: DocumentSpans): Diagnostic[
       findings.push(whole)
       continue
     }
+    if (readMergeKey(file, error, meant)) continue
     const found = explainUnknownKey(schema, file, error, meant)
     if (found === undefined) unknown.push(error)
     else findings.push(found)

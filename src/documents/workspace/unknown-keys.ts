@@ -3,8 +3,8 @@ import type { ErrorObject } from 'ajv'
 import { distance } from 'fastest-levenshtein'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { moveEdits } from '../edit/insertion.ts'
-import { MERGE_KEY, mergedKeysAt, mergeKeyEdits } from '../edit/merge-keys.ts'
-import { removalEdits } from '../edit/removal.ts'
+import { isMergeKey, mergedKeysAt } from '../edit/merge-keys.ts'
+import { nodeAt, removalEdits } from '../edit/removal.ts'
 import {
   createFinding,
   replaceScalarFix,
@@ -13,6 +13,7 @@ import {
   type TextEdit,
 } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
+import { memberOf } from '../text/node.ts'
 import { pointerTo, segmentsOf } from '../../base/json/pointer.ts'
 import { valueAt } from '../../base/json/resolve-pointer.ts'
 import { formatPointer } from '../text/pointer.ts'
@@ -42,6 +43,19 @@ function readUnknownKey(file: DocumentSpans, error: ErrorObject): UnknownKey {
 }
 
 /**
+ * True for a merge key, which reading the text has reported.
+ * @param meant gets the pointers of the keys that it was to add
+ */
+export function readMergeKey(file: DocumentSpans, error: ErrorObject, meant: Set<string>): boolean {
+  const { parent, pointer, key } = readUnknownKey(file, error)
+  const holder = nodeAt(file.root, segmentsOf(parent))
+  const member = holder && memberOf(holder, key)
+  if (member === undefined || !isMergeKey(file.source, member)) return false
+  for (const merged of mergedKeysAt(file, pointer).keys()) meant.add(pointerTo(parent, merged))
+  return true
+}
+
+/**
  * The finding for a key whose meaning can be guessed; undefined for any other.
  * @param meant gets the pointers of the keys that were meant, so that they are not reported as missing
  */
@@ -52,7 +66,7 @@ export function explainUnknownKey(
   meant: Set<string>,
 ): Diagnostic | undefined {
   const unknown = readUnknownKey(file, error)
-  const { key, parent, pointer, place, where } = unknown
+  const { key, parent, place, where } = unknown
   const near = nearestCandidate(key, knownKeysAt(schema, parent))
   const mistake = commonMistakeAt(schema, parent, key)
   if (mistake !== undefined) {
@@ -63,12 +77,6 @@ export function explainUnknownKey(
     const isHintOnly = mistake.rename !== true || isPresent(file.root.value, parent, mistake.meant!)
     const fix = isHintOnly ? mistake.hint : replaceScalarFix(place, mistake.meant!)
     return createFinding('doc/unknown-key', 'error', place, message, { fix })
-  }
-  if (key === MERGE_KEY) {
-    for (const merged of mergedKeysAt(file, pointer).keys()) meant.add(pointerTo(parent, merged))
-    return createFinding('doc/unknown-key', 'error', place, 'Merge keys are not read: YAML 1.2 has none.', {
-      fix: { description: 'Write the merged keys out.', edits: mergeKeyEdits(file, pointer) },
-    })
   }
   // One letter off is a typing error, wherever else the word may belong.
   const isTypo = near !== undefined && distance(key, near) === 1 && !isPresent(file.root.value, parent, near)

@@ -12,7 +12,7 @@ export const schemaDefaultInvalid: LintRule = {
   kinds: ['Agent', 'Tool'],
   check: schemaRule(['default', 'examples'], (schema, report) => {
     const checkValue = (at: string, found: JsonValue, holder: JsonObject): void => {
-      const why = describeMisfit(holder, found)
+      const why = describeMisfit(holder, found, schema.value)
       if (why !== undefined) report(at, `${JSON.stringify(found)} does not fit: ${why}.`)
     }
     for (const each of schema.uses('default')) checkValue(each.pointer, each.value, each.holder)

@@ -1,7 +1,15 @@
 import { schemaRule } from '../../facts/schema-rule.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-const ODD = ['$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor', 'nullable', 'discriminator']
+/** Keywords about which validators and models disagree. */
+export const DISPUTED_KEYWORDS: readonly string[] = [
+  '$dynamicRef',
+  '$dynamicAnchor',
+  '$recursiveRef',
+  '$recursiveAnchor',
+  'nullable',
+  'discriminator',
+]
 
 export const schemaUnsupportedKeyword: LintRule = {
   severity: 'warning',
@@ -10,8 +18,8 @@ export const schemaUnsupportedKeyword: LintRule = {
   source: 'Authoring format, "Schema spec": a JSON Schema',
   crossFile: true,
   kinds: ['Agent', 'Tool'],
-  check: schemaRule(ODD, (schema, report) => {
-    for (const keyword of ODD)
+  check: schemaRule(DISPUTED_KEYWORDS, (schema, report) => {
+    for (const keyword of DISPUTED_KEYWORDS)
       for (const { pointer } of schema.uses(keyword))
         report(pointer, `Validators and models disagree about \`${keyword}\`.`)
   }),
