@@ -1,9 +1,8 @@
 import type { TextEdit } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
 import { segmentsOf } from '../../base/json/pointer.ts'
-import { nodeAt } from './removal.ts'
 import { withLineBreaksOf } from '../text/source.ts'
-import { memberOf, type YamlMember } from '../text/node.ts'
+import { memberOf, nodeAt, type YamlMember } from '../text/node.ts'
 
 /**
  * Edits that add a member to a mapping, in the style of the mapping. Missing parent mappings are added too. Empty if other text

@@ -1,7 +1,7 @@
 import type { TextEdit } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
 import { segmentsOf } from '../../base/json/pointer.ts'
-import { itemAt, memberOf, type YamlNode } from '../text/node.ts'
+import { nodeAt, type YamlNode } from '../text/node.ts'
 
 /**
  * Edits that remove a member of a mapping or an item of a list and keep every comment.
@@ -50,13 +50,6 @@ const COMMENT = /(?:^|\s)#/
 interface RemovedEntry {
   readonly start: number
   readonly end: number
-}
-
-/** The value at the segments of a pointer. */
-export function nodeAt(root: YamlNode, segments: readonly string[]): YamlNode | undefined {
-  let node: YamlNode | undefined = root
-  for (const segment of segments) node = node && (memberOf(node, segment)?.node ?? itemAt(node, segment))
-  return node
 }
 
 const isFlow = (text: string, node: YamlNode): boolean => text[node.start] === '{' || text[node.start] === '['

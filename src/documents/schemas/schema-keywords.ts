@@ -1,7 +1,7 @@
 /** The keywords of JSON Schema, and where a schema uses them. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { pointerTo } from '../../base/json/pointer.ts'
-import { MERGE_KEY } from '../edit/merge-keys.ts'
+import { MERGE_KEY } from '../text/merge-keys.ts'
 
 /**
  * What a keyword holds. `schemas`: a schema or a list of them. `named`: schemas by names that the author chose, so that a

@@ -32,6 +32,13 @@ export function memberOf({ members }: YamlNode, key: string): YamlMember | undef
 export const itemAt = ({ items }: YamlNode, index: string): YamlNode | undefined =>
   /^\d+$/.test(index) ? items?.[Number(index)] : undefined
 
+/** The value at the segments of a pointer. */
+export function nodeAt(root: YamlNode, segments: readonly string[]): YamlNode | undefined {
+  let node: YamlNode | undefined = root
+  for (const segment of segments) node = node && (memberOf(node, segment)?.node ?? itemAt(node, segment))
+  return node
+}
+
 /** The value of an unquoted scalar. */
 export function plainValue(written: string): JsonValue {
   const value = CORE_SCHEMA.resolveImplicitScalarTag(written).value as JsonValue

@@ -6,7 +6,7 @@
 import { YAMLException, type Event } from 'js-yaml'
 import { jsonDepth } from '../../base/json/json.ts'
 import { pointerTo } from '../../base/json/pointer.ts'
-import { isMergeKey, MERGE_KEY, mergeKeyEdits } from '../edit/merge-keys.ts'
+import { isMergeKey, MERGE_KEY, mergeKeyEdits } from './merge-keys.ts'
 import type { Diagnostic } from './diagnostic.ts'
 import { createSpans } from './document.ts'
 import { eventsOf } from './events.ts'

@@ -3,8 +3,8 @@ import type { ErrorObject } from 'ajv'
 import { distance } from 'fastest-levenshtein'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { moveEdits } from '../edit/insertion.ts'
-import { isMergeKey, mergedKeysAt } from '../edit/merge-keys.ts'
-import { nodeAt, removalEdits } from '../edit/removal.ts'
+import { isMergeKey, mergedKeysAt } from '../text/merge-keys.ts'
+import { removalEdits } from '../edit/removal.ts'
 import {
   createFinding,
   replaceScalarFix,
@@ -13,7 +13,7 @@ import {
   type TextEdit,
 } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
-import { memberOf } from '../text/node.ts'
+import { memberOf, nodeAt } from '../text/node.ts'
 import { pointerTo, segmentsOf } from '../../base/json/pointer.ts'
 import { valueAt } from '../../base/json/resolve-pointer.ts'
 import { formatPointer } from '../text/pointer.ts'

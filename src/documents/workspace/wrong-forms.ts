@@ -2,7 +2,7 @@
 import type { ErrorObject } from 'ajv'
 import { isJsonObject } from '../../base/json/json.ts'
 import { readWhen } from '../../policy/condition/when.ts'
-import { nodeAt } from '../edit/removal.ts'
+import { nodeAt } from '../text/node.ts'
 import { createFinding, type Diagnostic, type TextEdit } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
 import { segmentsOf } from '../../base/json/pointer.ts'

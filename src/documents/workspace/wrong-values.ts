@@ -1,7 +1,7 @@
 /** Messages for values that a schema refuses, with the value that was probably meant. */
 import type { ErrorObject } from 'ajv'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
-import { nodeAt } from '../edit/removal.ts'
+import { nodeAt } from '../text/node.ts'
 import {
   createFinding,
   replaceScalarFix,

@@ -5,7 +5,7 @@ import { insertionEdits } from '../../edit/insertion.ts'
 import { joinPath } from '../../text/paths.ts'
 import { segmentsOf } from '../../../base/json/pointer.ts'
 import { isLogicalId } from '../../text/reference.ts'
-import { nodeAt } from '../../edit/removal.ts'
+import { nodeAt } from '../../text/node.ts'
 import { withLineBreaksOf } from '../../text/source.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 

@@ -1,4 +1,4 @@
-import { flowText, MERGE_KEY, mergeKeyEdits } from '../../edit/merge-keys.ts'
+import { flowText, MERGE_KEY, mergeKeyEdits } from '../../text/merge-keys.ts'
 import { everyNode, placeOfNode } from '../../text/nodes.ts'
 import { segmentsOf } from '../../../base/json/pointer.ts'
 import type { LintRule } from '../../facts/rule.ts'

@@ -2,7 +2,7 @@ import { schemaRule } from '../../facts/schema-rule.ts'
 import { SCHEMA_KEYWORDS } from '../../schemas/schema-keywords.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
-import { MERGE_KEY } from '../../edit/merge-keys.ts'
+import { MERGE_KEY } from '../../text/merge-keys.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { DISPUTED_KEYWORDS } from './unsupported-keyword.ts'
 

@@ -1,11 +1,10 @@
 /** Replaces merge keys (`<<: *base`), which YAML 1.2 does not have, by the merged keys. */
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
-import type { TextEdit } from '../text/diagnostic.ts'
-import type { DocumentSpans } from '../text/document.ts'
-import { memberOf, type YamlMember, type YamlNode } from '../text/node.ts'
+import type { TextEdit } from './diagnostic.ts'
+import type { DocumentSpans } from './document.ts'
+import { memberOf, nodeAt, type YamlMember, type YamlNode } from './node.ts'
 import { segmentsOf } from '../../base/json/pointer.ts'
-import { nodeAt } from './removal.ts'
-import { withLineBreaksOf, type SourceText } from '../text/source.ts'
+import { withLineBreaksOf, type SourceText } from './source.ts'
 
 export const MERGE_KEY = '<<'
 
