@@ -7,7 +7,7 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Clock } from '../base/clock.ts'
 import { failedOutcome, HELD_BACK, toInvocationBody, withDeadline, parseResult, saysNotExecuted } from './outcome.ts'
-import { MAX_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
+import { READ_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
 
 export interface CommandParts {
   readonly argv: readonly string[]
@@ -45,7 +45,7 @@ export async function runCommand(
       detached: process.platform !== 'win32',
       windowsHide: true,
     })
-    const stdout = collect(child.stdout, MAX_OUTPUT_BYTES + 1)
+    const stdout = collect(child.stdout, READ_OUTPUT_BYTES)
     const stderr = collectTail(child.stderr, TAIL_BYTES)
     const processEnd = watchProcess(child, limit.signal)
     const ended = await Promise.race([child, processEnd.escaped])

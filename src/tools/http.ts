@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts'
 import { retryAfterMs } from '../base/retry.ts'
 import { isHeldBack, isUnsent, unsentCode, type FetchFunction } from '../base/net/transport.ts'
 import { failedOutcome, HELD_BACK, toInvocationBody, withDeadline, parseResult, saysNotExecuted } from './outcome.ts'
-import { MAX_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
+import { READ_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
 
 export interface HttpParts {
   readonly url: string
@@ -39,7 +39,7 @@ export async function callHttp(
       },
       body: JSON.stringify(toInvocationBody(invocation)),
     })
-    const body = await readBody(response, MAX_OUTPUT_BYTES + 1)
+    const body = await readBody(response, READ_OUTPUT_BYTES)
     const took = parts.clock.monotonic() - started
     if (response.status >= 300) {
       const text = body.toString('utf8').trim()

@@ -1,12 +1,22 @@
 /** A connection to one MCP server with the credentials of one agent. */
-import type { CallToolResult, Tool } from '@modelcontextprotocol/client'
-import type { JsonObject } from '../base/json/json.ts'
+import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { FetchFunction } from '../base/net/transport.ts'
 import type { McpServer } from '../spec/document.ts'
-import { MAX_OUTPUT_BYTES } from './tool.ts'
+import type { ToolList } from './listed-tool.ts'
+import type { McpAnswer } from './mcp-answer.ts'
+import {
+  ATTEMPT_HEADER,
+  createMcpExchanges,
+  MAX_MCP_ANSWER_BYTES,
+  type ClientAnswer,
+  type ExpectedAnswer,
+} from './mcp-exchange.ts'
+import { createToolListReader } from './mcp-tool-list.ts'
+import { withDeadline } from './outcome.ts'
 
 export interface McpConnection {
   /**
+   * Returns what the server answers, in whatever form.
    * @param attempt identifies this attempt in the header `ATTEMPT_HEADER`; unique among concurrent calls
    * @throws the client's errors, and an error when the answer breaks off, for which the client would wait until its timeout
    */
@@ -15,9 +25,9 @@ export interface McpConnection {
     attempt: string,
     headers: Readonly<Record<string, string>>,
     options: CallOptions,
-  ): Promise<CallToolResult>
-  /** The server's tools by name, listed again for each new run. */
-  toolsFor(runId: string | undefined, options: CallOptions): Promise<ReadonlyMap<string, Tool>>
+  ): Promise<McpAnswer>
+  /** The server's tools, listed again for each new run. */
+  toolsFor(runId: string | undefined, options: CallOptions): Promise<ToolList>
   close(): Promise<void>
 }
 
@@ -26,9 +36,6 @@ export interface CallParams {
   readonly arguments: JsonObject
   readonly _meta: JsonObject
 }
-
-/** Tells which request carries which attempt; servers ignore it. */
-export const ATTEMPT_HEADER = 'svc-attempt'
 
 export interface CallOptions {
   readonly signal: AbortSignal
@@ -45,30 +52,31 @@ export interface McpParts {
   readonly version: string
 }
 
-/** A refusal that another attempt would get too, so it is no outage. */
-export class OversizedAnswer extends Error {
-  override readonly name = 'OversizedAnswer'
-  constructor() {
-    super('The answer is larger than svc reads.')
-  }
-}
-
-/** A page has some hundred tools; the limit stops a server that never ends its list. */
-const MAX_PAGES = 20
 /** Runs remembered as having a fresh listing; forgetting an older one only costs another listing. */
 const MAX_RUNS = 1000
 
+/** One page of tools. A schema of more than 64 KiB is refused anyway. */
+const MAX_LIST_BYTES = 512 * 1024
+
+/** Begins the attempt of a request for tools. */
+const LIST_ATTEMPT = 'list-'
+
+/** The part of the time for the handshake in which a server may answer its newest form. */
+const DISCOVER_SHARE = 1 / 3
+
 /**
- * @param timeoutMs for each request of the handshake
+ * @param timeoutMs for the whole handshake
  * @param signal aborts the handshake only, not the connection
  * @throws the client's errors, with an UnsentError as a cause when the server could not be reached
+ * @throws McpFormError where the server answers in a form that cannot be used
  */
 export async function connectMcp(
   { server, headers, fetch, version }: McpParts,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<McpConnection> {
-  const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
+  const { Client, StreamableHTTPClientTransport, SUPPORTED_PROTOCOL_VERSIONS } =
+    await import('@modelcontextprotocol/client')
   const client = new Client(
     { name: 'svc', version },
     {
@@ -81,14 +89,14 @@ export async function connectMcp(
       },
     },
   )
-  /** Attempts whose answer was cut because of its size. */
-  const oversized = new Set<string>()
-  /** Requests whose answer has not ended. */
-  const openRequests = new Set<AbortController>()
-  const stopAll = (): void => openRequests.forEach((each) => each.abort())
+  const exchanges = createMcpExchanges({
+    fetch,
+    discoverMs: timeoutMs * DISCOVER_SHARE,
+    versions: SUPPORTED_PROTOCOL_VERSIONS,
+  })
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
     requestInit: { headers: { ...headers } },
-    fetch: (url, init) => boundedFetch(fetch, url, init, openRequests, (attempt) => void oversized.add(attempt)),
+    fetch: exchanges.fetch,
     onInsufficientScope: 'throw',
   })
   /** Callbacks for the end of the answer stream, by attempt. */
@@ -98,53 +106,62 @@ export async function connectMcp(
     const ended = onEnd.get(sendOptions?.headers?.[ATTEMPT_HEADER] ?? '')
     return send(message, { ...sendOptions, ...(ended && { onRequestStreamEnd: ended }) })
   }
+  const limit = withDeadline(timeoutMs, signal)
   try {
-    await Promise.race([client.connect(transport, { timeout: timeoutMs, signal }), abortOf(signal)])
+    await Promise.race([client.connect(transport, { timeout: timeoutMs, signal: limit.signal }), abortOf(limit.signal)])
   } catch (error) {
-    stopAll()
-    throw oversized.size > 0 ? new OversizedAnswer() : error
+    exchanges.stopAll()
+    throw error
+  } finally {
+    limit.release()
   }
 
   /** Waits for the answer to a request, which carries the attempt in its headers, and fails when the answer breaks off. */
-  async function untilAnswered<T>(attempt: string, request: () => Promise<T>): Promise<T> {
+  async function untilAnswered<T>(attempt: string, expected: ExpectedAnswer, request: () => Promise<T>): Promise<T> {
     const broken = new Promise<never>((_, reject) => {
       // Deferred, because an answer that arrived with the end of the stream is delivered first.
       onEnd.set(attempt, () => void setImmediate(() => reject(new Error('The answer broke off.'))))
     })
+    const expecting = exchanges.expect(attempt, expected)
     try {
       return await Promise.race([request(), broken])
-    } catch (error) {
-      throw oversized.delete(attempt) ? new OversizedAnswer() : error
     } finally {
+      expecting.done()
       onEnd.delete(attempt)
     }
   }
 
-  let tools: ReadonlyMap<string, Tool> | undefined
-  let pages = 0
+  let tools: ToolList | undefined
+  let listings = 0
   const listed = new Set<string>()
-  const list = async (callOptions: CallOptions): Promise<ReadonlyMap<string, Tool>> => {
-    const found = new Map<string, Tool>()
-    let cursor: string | undefined
-    for (let page = 0; page < MAX_PAGES; page++) {
-      const attempt = `${LIST_ATTEMPT}${++pages}`
-      const headers = { [ATTEMPT_HEADER]: attempt }
-      const params = cursor === undefined ? {} : { cursor }
-      const answer = await untilAnswered(attempt, () =>
-        client.listTools(params, { ...callOptions, headers, cacheMode: 'refresh' }),
-      )
-      for (const tool of answer.tools) found.set(tool.name, tool)
-      cursor = answer.nextCursor
-      if (cursor === undefined) break
-    }
-    return found
+  const list = async (callOptions: CallOptions): Promise<ToolList> => {
+    const attempt = `${LIST_ATTEMPT}${++listings}`
+    const reader = createToolListReader()
+    const expected = { maxBytes: MAX_LIST_BYTES, onAnswer: reader.readPage }
+    const options = { ...callOptions, headers: { [ATTEMPT_HEADER]: attempt }, cacheMode: 'refresh' } as const
+    // The client asks for all pages.
+    const offered = await untilAnswered(attempt, expected, () => client.listTools({}, options))
+    return reader.list(new Set(offered.tools.map(({ name }) => name)))
   }
   return {
-    call: (params, attempt, callHeaders, callOptions) =>
-      untilAnswered(attempt, async () => {
-        const options = { ...callOptions, headers: { ...callHeaders, [ATTEMPT_HEADER]: attempt } }
-        return (await client.callTool(params, options)) as CallToolResult
-      }),
+    async call(params, attempt, callHeaders, callOptions) {
+      let answer: McpAnswer | undefined
+      const onAnswer = (given: McpAnswer): ClientAnswer => {
+        answer = given
+        return given.at === 'error' ? { error: { code: given.code, message: given.message } } : { result: ANSWERED }
+      }
+      const options = { ...callOptions, headers: { ...callHeaders, [ATTEMPT_HEADER]: attempt } }
+      try {
+        const result = await untilAnswered(attempt, { maxBytes: MAX_MCP_ANSWER_BYTES, onAnswer }, () =>
+          client.callTool(params, options),
+        )
+        // A stream that was resumed is read by the client alone.
+        return answer ?? { at: 'result', result: result as JsonValue }
+      } catch (error) {
+        if (answer) return answer
+        throw error
+      }
+    },
     async toolsFor(runId, callOptions) {
       if (tools && (runId === undefined || listed.has(runId))) return tools
       tools = await list(callOptions)
@@ -155,7 +172,7 @@ export async function connectMcp(
       return tools
     },
     async close() {
-      stopAll()
+      exchanges.stopAll()
       // Lets the server end its session, but does not wait longer than this for it.
       let timer: NodeJS.Timeout | undefined
       const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, 500)))
@@ -166,6 +183,9 @@ export async function connectMcp(
   }
 }
 
+/** What the client gets in place of each answer to a call. As an error it need not fit the tool's output schema. */
+const ANSWERED: JsonObject = { resultType: 'complete', content: [], isError: true }
+
 /** Rejects when the signal is aborted. */
 const abortOf = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
@@ -173,63 +193,3 @@ const abortOf = (signal: AbortSignal): Promise<never> =>
     if (signal.aborted) stop()
     signal.addEventListener('abort', stop, { once: true })
   })
-
-/** Larger than a result may be, because an answer wraps a result. */
-const MAX_ANSWER_BYTES = 4 * MAX_OUTPUT_BYTES
-
-/** One page of tools. The client reads it in one piece, and a schema of more than 64 KiB is refused anyway. */
-const MAX_LIST_BYTES = 512 * 1024
-
-/** Begins the attempt of a request for tools. The body does not tell, because arguments of a call may look like one. */
-const LIST_ATTEMPT = 'list-'
-
-const maxBytesOf = ({ headers }: RequestInit): number =>
-  new Headers(headers).get(ATTEMPT_HEADER)?.startsWith(LIST_ATTEMPT) ? MAX_LIST_BYTES : MAX_ANSWER_BYTES
-
-/**
- * Limits the size of answers to POST requests. The stream of notifications (GET) is unlimited by design.
- * @param onOversized called with the attempt whose answer is larger
- * @param open receives a controller for the request until its answer has ended; aborting it ends the answer
- */
-async function boundedFetch(
-  fetch: FetchFunction,
-  url: string | URL,
-  init: RequestInit | undefined,
-  open: Set<AbortController>,
-  onOversized: (attempt: string) => void,
-): Promise<Response> {
-  if (init?.method !== 'POST') return fetch(url, init)
-  const own = new AbortController()
-  const stop = (): void => own.abort(init.signal?.reason)
-  const ended = (): void => {
-    open.delete(own)
-    init.signal?.removeEventListener('abort', stop)
-  }
-  open.add(own)
-  if (init.signal?.aborted) stop()
-  init.signal?.addEventListener('abort', stop, { once: true })
-  let response: Response | undefined
-  try {
-    response = await fetch(url, { ...init, signal: own.signal })
-  } finally {
-    if (!response?.body) ended()
-  }
-  if (response.body === null) return response
-  const maxBytes = maxBytesOf(init)
-  let bytes = 0
-  const bounded = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      bytes += chunk.byteLength
-      if (bytes <= maxBytes) return controller.enqueue(chunk)
-      onOversized(new Headers(init.headers).get(ATTEMPT_HEADER) ?? '')
-      controller.error(new Error(`The answer is larger than ${maxBytes} bytes.`))
-    },
-  })
-  // The reader of the answer gets the error, so it is ignored here.
-  void response.body
-    .pipeTo(bounded.writable, { signal: own.signal })
-    .catch(() => {})
-    .finally(ended)
-  const { status, statusText, headers } = response
-  return new Response(bounded.readable, { status, statusText, headers })
-}

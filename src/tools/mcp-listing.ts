@@ -1,14 +1,13 @@
 /** Lists the tools of MCP servers for `svc lint --mcp-live` and `svc compile --mcp`. */
-import type { Tool } from '@modelcontextprotocol/client'
-import type { JsonObject } from '../base/json/json.ts'
 import { createRedactor } from '../base/secret.ts'
 import type { FetchFunction } from '../base/net/transport.ts'
 import { innermostMessage } from '../base/innermost-cause.ts'
 import type { McpServer } from '../spec/document.ts'
 import type { AgentSnapshot } from '../spec/snapshot.ts'
-import type { ListedTool, ToolListing } from './listed-tool.ts'
+import type { ToolListing } from './listed-tool.ts'
 import { connectMcp } from './mcp-connection.ts'
 import { mcpCredentials, missingSecret } from './mcp-credentials.ts'
+import { formProblemOf } from './mcp-outcome.ts'
 
 /** Lists the tools of a server with the credentials of an agent. */
 export type McpToolLister = (agent: Pick<AgentSnapshot, 'id' | 'secrets'>, server: McpServer) => Promise<ToolListing>
@@ -37,28 +36,14 @@ export async function listMcpTools(
   try {
     const connection = await connectMcp({ server, headers, fetch, version }, timeoutMs, signal)
     try {
-      const tools = await connection.toolsFor(undefined, { signal, timeout: timeoutMs })
-      return { tools: new Map([...tools].map(([name, tool]) => [name, toListedTool(tool)])) }
+      return await connection.toolsFor(undefined, { signal, timeout: timeoutMs })
     } finally {
       await connection.close()
     }
   } catch (error) {
-    return {
-      problem: redactor.text(
-        `MCP server "${server.name}" does not list its tools: ${innermostMessage(error).slice(0, 500)}`,
-      ),
-    }
-  }
-}
-
-/** The parts of a server's tool description that svc uses. */
-export function toListedTool({ name, description = '', inputSchema, annotations = {} }: Tool): ListedTool {
-  const { readOnlyHint, destructiveHint } = annotations
-  return {
-    name,
-    description,
-    inputSchema: inputSchema as JsonObject,
-    ...(readOnlyHint !== undefined && { readOnly: readOnlyHint }),
-    ...(destructiveHint !== undefined && { destructive: destructiveHint }),
+    const problem = formProblemOf(error)
+    const said =
+      problem === undefined ? `does not list its tools: ${innermostMessage(error).slice(0, 500)}` : `${problem}`
+    return { problem: redactor.text(`MCP server "${server.name}" ${said}`) }
   }
 }

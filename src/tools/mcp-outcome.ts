@@ -1,25 +1,32 @@
 /** Outcomes of calls to MCP servers: what the answer, an error or a time-out says about the call. */
-import type { CallToolResult } from '@modelcontextprotocol/client'
 import { innermostMessage } from '../base/innermost-cause.ts'
-import { InexactNumberError, unsafeNumberIn } from '../base/json/exact-number.ts'
-import { findExceededBound, parseJson, type JsonValue } from '../base/json/json.ts'
+import { findExceededBound, isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import { unsentCode } from '../base/net/transport.ts'
-import { OversizedAnswer } from './mcp-connection.ts'
+import type { McpAnswer } from './mcp-answer.ts'
+import { readContent, readContentText } from './mcp-content.ts'
+import { McpFormError } from './mcp-exchange.ts'
 import {
+  cutNote,
   exceededOutcome,
   failedOutcome,
-  inexactNumberOutcome,
   returnedOutcome,
   saysNotExecuted,
-  truncatedOutcome,
+  unusableOutcome,
 } from './outcome.ts'
-import { MAX_OUTPUT_BYTES, type ToolOutcome } from './tool.ts'
+import type { ToolOutcome } from './tool.ts'
 
 /** The HTTP status of an answer that did not come from the tool, or `protocol` for an error of the server's MCP layer. */
 export function answerCodeOf(error: unknown): number | 'protocol' | undefined {
   const { code, status } = Object(error) as { code?: unknown; status?: unknown }
   if (typeof status === 'number') return status
   return typeof code === 'number' ? 'protocol' : undefined
+}
+
+/** What a server does wrong, as a sentence goes on after its name; undefined for any other error. */
+export function formProblemOf(error: unknown): string | undefined {
+  for (let here = error, depth = 0; here instanceof Error && depth < 8; here = here.cause, depth++)
+    if (here instanceof McpFormError) return here.message
+  return undefined
 }
 
 export function toFailedCallOutcome(
@@ -37,8 +44,9 @@ export function toFailedCallOutcome(
       ? { at: 'not_sent', code: 'unreachable', error, ...later }
       : { at: 'not_sent', code: 'refused', error }
   }
-  if (!dispatched && error instanceof OversizedAnswer)
-    return { at: 'not_sent', code: 'refused', error: `MCP server "${server}" cannot be used: ${why}` }
+  const problem = formProblemOf(error)
+  if (!dispatched && problem !== undefined)
+    return { at: 'not_sent', code: 'refused', error: `MCP server "${server}" cannot be used: it ${problem}` }
   if (!dispatched)
     return { at: 'not_sent', code: unsentCode(error), error: `MCP server "${server}" cannot be reached: ${why}` }
   return {
@@ -65,48 +73,54 @@ export function toAbortedCallOutcome(
     : { at: 'not_sent', code: 'cancelled', error: 'The run was cancelled before the call.' }
 }
 
-/** The structured content; else the text, parsed if it is a JSON object or list; else the content parts. */
-export function toCallOutcome(result: CallToolResult, durationMs: number): ToolOutcome {
-  const content = result.content ?? []
-  const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
-  const isText = texts.length === content.length
-  const isError = result.isError === true
-  const value = (
-    result.structuredContent !== undefined && !isError
-      ? result.structuredContent
-      : isText
-        ? isError
-          ? texts.join('\n')
-          : parseText(texts.join('\n'))
-        : content
-  ) as JsonValue | InexactNumberError
-  if (value instanceof InexactNumberError) return inexactNumberOutcome(value, texts.join('\n'), durationMs)
+/** The outcome of a call that was answered, in whatever form: it was made, so it is never made again. */
+export function toCallOutcome(server: string, answer: McpAnswer, durationMs: number): ToolOutcome {
+  if (answer.at === 'error') return returnedOutcome(answer.message, true, durationMs)
+  const { cutAt } = answer
+  if (answer.at === 'unreadable') {
+    const wrote = answer.text.trim() === '' ? '' : `: ${answer.text.trim()}`
+    return unusableOutcome(`the answer of MCP server "${server}" ${answer.why}${wrote}`, durationMs, cutAt)
+  }
+  const { value, isError, details } = readResult(answer.result)
   const exceeded = findExceededBound(value)
   if (exceeded !== undefined) return exceededOutcome(exceeded, durationMs)
-  // The SDK parsed the structured content and may have changed a number.
-  const unsafe = unsafeNumberIn(value)
-  if (unsafe)
-    return inexactNumberOutcome(
-      new InexactNumberError(unsafe.pointer, String(unsafe.value)),
-      texts.join('\n'),
-      durationMs,
-    )
-  const bytes = Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
-  return bytes.byteLength > MAX_OUTPUT_BYTES
-    ? truncatedOutcome(bytes, durationMs)
-    : isError
-      ? failedOutcome(value, durationMs, saysNotExecuted(result.structuredContent) || saysNotExecuted(value))
-      : returnedOutcome(value, false, durationMs)
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const result = cutAt === undefined ? value : `${text}${cutNote('the answer', cutAt)}`
+  return isError
+    ? failedOutcome(result, durationMs, saysNotExecuted(details) || saysNotExecuted(value))
+    : returnedOutcome(result, false, durationMs)
 }
 
-function parseText(text: string): JsonValue | InexactNumberError {
-  if (/^\s*[[{]/.test(text)) {
-    try {
-      return parseJson(text)
-    } catch (error) {
-      if (error instanceof InexactNumberError) return error
-      // Text that only begins like JSON is text.
-    }
+interface CallResult {
+  readonly value: JsonValue
+  readonly isError: boolean
+  /** What the tool says of an error beside its text. */
+  readonly details?: JsonValue
+}
+
+/** The structured content; else the text, parsed if it is a JSON object or list; else the content. */
+function readResult(result: JsonValue): CallResult {
+  if (!isJsonObject(result)) return { value: result, isError: false }
+  const { content, structuredContent: structured, isError: given, ...rest } = result
+  if (rest['resultType'] === 'input_required') return { value: INPUT_REQUIRED, isError: true }
+  const isError = given === true || given === 'true'
+  const hasStructured = structured !== undefined && structured !== null
+  const { isText, parts, attached } = readContent(content)
+  if (isError) {
+    const value = isText ? parts.join('\n') : parts
+    return { value: value === '' && hasStructured ? structured : value, isError, details: structured ?? null }
   }
-  return text
+  if (hasStructured)
+    return { value: attached.length === 0 ? structured : { structuredContent: structured, content: attached }, isError }
+  if (content === undefined || content === null) return { value: bareResult(rest), isError }
+  return { value: isText ? readContentText(parts.join('\n')) : parts, isError }
+}
+
+const INPUT_REQUIRED =
+  'The server asks a person for more input before it makes this call. svc does not pass such questions on; ask for it in the arguments.'
+
+/** The result of a server that has no member for content, as the first revision and some servers write it. */
+function bareResult({ _meta, resultType, toolResult, ...rest }: JsonObject): JsonValue {
+  if (toolResult !== undefined) return toolResult
+  return Object.keys(rest).length === 0 ? '' : rest
 }

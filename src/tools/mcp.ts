@@ -3,7 +3,6 @@
  *
  * The outcome of a failed call depends on whether the server may have received the request that carries it.
  */
-import type { Tool } from '@modelcontextprotocol/client'
 import type { Clock } from '../base/clock.ts'
 import { retryAfterMs } from '../base/retry.ts'
 import type { JsonObject } from '../base/json/json.ts'
@@ -12,10 +11,10 @@ import { isHeldBack, isUnsent, type FetchFunction } from '../base/net/transport.
 import type { McpServer } from '../spec/document.ts'
 import type { BoundTool, JsonSchema, AgentSnapshot } from '../spec/snapshot.ts'
 import { checkForeignSchema } from './check.ts'
-import { digestOfTool } from './listed-tool.ts'
-import { ATTEMPT_HEADER, type CallOptions, type McpConnection } from './mcp-connection.ts'
+import { digestOfTool, whyNotListed, type ListedTool } from './listed-tool.ts'
+import type { CallOptions, McpConnection } from './mcp-connection.ts'
 import { missingSecret } from './mcp-credentials.ts'
-import { toListedTool } from './mcp-listing.ts'
+import { ATTEMPT_HEADER } from './mcp-exchange.ts'
 import { answerCodeOf, toAbortedCallOutcome, toCallOutcome, toFailedCallOutcome } from './mcp-outcome.ts'
 import { createMcpPool, waitForOpening } from './mcp-pool.ts'
 import { HELD_BACK, returnedOutcome, withDeadline } from './outcome.ts'
@@ -130,12 +129,11 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
       const pooled = pool.acquire(agent, server)
       try {
         const connection = await waitForOpening(pooled, limit.signal)
-        const tools = await connection.toolsFor(undefined, toCallOptions(limit, timeoutMs))
+        const { tools } = await connection.toolsFor(undefined, toCallOptions(limit, timeoutMs))
         const found = tools.get(serverNameOf(tool))
         // A tool that differs from its pin is not described to the model either; its calls are refused.
-        if (!found || !isAsPinned(tool, found) || (await checkForeignSchema(found.inputSchema as JsonObject)))
-          return undefined
-        return { description: toSafeDescription(found.description ?? ''), schema: found.inputSchema as JsonObject }
+        if (!found || !isAsPinned(tool, found) || (await checkForeignSchema(found.inputSchema))) return undefined
+        return { description: toSafeDescription(found.description), schema: found.inputSchema }
       } catch {
         // The call itself will report the error of the server.
         pool.drop(pooled)
@@ -170,11 +168,15 @@ async function sendCall(connection: McpConnection, call: McpCall): Promise<ToolO
   const { tool, idempotencyKey, completionToken, run } = invocation
   const name = serverNameOf(tool)
   const options = toCallOptions(limit, timeoutMs)
-  const found = (await connection.toolsFor(run.id, options)).get(name)
-  if (!found) return { at: 'not_sent', code: 'no_handler', error: `MCP server "${server.name}" has no tool "${name}".` }
+  const list = await connection.toolsFor(run.id, options)
+  const found = list.tools.get(name)
+  if (!found) {
+    const { error, isLost } = whyNotListed(list, server.name, name)
+    return { at: 'not_sent', code: isLost ? 'refused' : 'no_handler', error }
+  }
   if (!isAsPinned(tool, found)) return { at: 'not_sent', code: 'refused', error: otherThanPinned(server.name, name) }
   const notAfter = new Date(invocation.notAfter).toISOString()
-  const result = await connection.call(
+  const answer = await connection.call(
     {
       name,
       arguments: invocation.arguments as JsonObject,
@@ -188,7 +190,7 @@ async function sendCall(connection: McpConnection, call: McpCall): Promise<ToolO
     { 'idempotency-key': idempotencyKey, 'svc-not-after': notAfter },
     options,
   )
-  return toCallOutcome(result, call.elapsedMs())
+  return toCallOutcome(server.name, answer, call.elapsedMs())
 }
 
 /** Name of the tool on its server. */
@@ -200,8 +202,8 @@ const toCallOptions = ({ signal }: McpCall['limit'], timeoutMs: number): CallOpt
   timeout: timeoutMs + 1000,
 })
 
-const isAsPinned = ({ mcp }: BoundTool, found: Tool): boolean =>
-  mcp?.integrity === undefined || mcp.integrity === digestOfTool(toListedTool(found))
+const isAsPinned = ({ mcp }: BoundTool, found: ListedTool): boolean =>
+  mcp?.integrity === undefined || mcp.integrity === digestOfTool(found)
 
 const otherThanPinned = (server: string, name: string): string =>
   `The description of tool "${name}" by MCP server "${server}" is not what svc.lock pins. Review it, then run svc compile --mcp and publish again.`

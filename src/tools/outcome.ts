@@ -26,12 +26,28 @@ export const HELD_BACK: ToolOutcome = {
   error: 'The call was held back before it was sent.',
 }
 
+/**
+ * The outcome of a call that was answered. A result beyond `MAX_OUTPUT_BYTES` becomes its beginning as text, with a note: a tool that
+ * wrote more than svc keeps has answered.
+ */
 export const returnedOutcome = (result: JsonValue, isError: boolean, durationMs: number): ToolOutcome => ({
   at: 'returned',
-  result,
+  result: boundResult(result),
   isError,
   durationMs: Math.round(durationMs),
 })
+
+function boundResult(result: JsonValue): JsonValue {
+  const text = typeof result === 'string' ? result : JSON.stringify(result)
+  // No character has more than three bytes for each of its code units.
+  if (text.length * 3 <= MAX_OUTPUT_BYTES) return result
+  const bytes = Buffer.from(text)
+  if (bytes.byteLength <= MAX_OUTPUT_BYTES) return result
+  return `${decodeBeginning(bytes.subarray(0, MAX_OUTPUT_BYTES))}${cutNote('the output', MAX_OUTPUT_BYTES)}`
+}
+
+/** Decodes in streaming mode, which drops a character that the cut divides. */
+const decodeBeginning = (bytes: Uint8Array): string => new TextDecoder().decode(bytes, { stream: true })
 
 /** An error of a tool, which may say that it did nothing. Source: policies, section 8. */
 export const failedOutcome = (result: JsonValue, durationMs: number, didNothing: boolean): ToolOutcome => {
@@ -52,22 +68,18 @@ export function saysNotExecuted(error: unknown): boolean {
 }
 
 /** For an unusable answer of a call that was executed: the text must not let the model think that it was not. */
-const unusableOutcome = (why: string, durationMs: number): ToolOutcome =>
-  returnedOutcome(`The call was executed, but ${why}`, true, durationMs)
-
-/** The beginning of an output that is longer than a result may be, with a note that it was cut. */
-export const truncatedOutcome = (bytes: Uint8Array, durationMs: number): ToolOutcome =>
+export const unusableOutcome = (why: string, durationMs: number, cutAt?: number): ToolOutcome =>
   returnedOutcome(
-    `${decodeBeginning(bytes)}\n[cut: the output is longer than ${MAX_OUTPUT_BYTES} bytes]`,
-    false,
+    `The call was executed, but ${why}${cutAt === undefined ? '' : cutNote('the answer', cutAt)}`,
+    true,
     durationMs,
   )
 
-/** Decodes in streaming mode, which drops a character that the cut divides. */
-const decodeBeginning = (bytes: Uint8Array): string =>
-  new TextDecoder().decode(bytes.subarray(0, MAX_OUTPUT_BYTES), { stream: true })
+/** Stands at the end of what was cut. */
+export const cutNote = (what: 'the output' | 'the answer', maxBytes: number): string =>
+  `\n[cut: ${what} is longer than ${maxBytes} bytes]`
 
-/** Parses the output of a tool as its result; empty output is null. Output that is too long becomes its beginning as text. */
+/** Parses the output of a tool as its result; empty output is null. Output that is too long is not parsed. */
 export async function parseResult(output: Uint8Array, durationMs: number): Promise<ToolOutcome> {
   const tookLong = startWork()
   const outcome = parseOutput(output, durationMs)
@@ -77,7 +89,7 @@ export async function parseResult(output: Uint8Array, durationMs: number): Promi
 }
 
 function parseOutput(output: Uint8Array, durationMs: number): ToolOutcome {
-  if (output.byteLength > MAX_OUTPUT_BYTES) return truncatedOutcome(output, durationMs)
+  if (output.byteLength > MAX_OUTPUT_BYTES) return returnedOutcome(decodeBeginning(output), false, durationMs)
   const text = new TextDecoder().decode(output)
   if (text.trim() === '') return returnedOutcome(null, false, durationMs)
   try {

@@ -90,3 +90,5 @@ export interface InvocationBody {
 /** Default of a tool's timeout and the cap on its output. Source: decisions, section 14. */
 export const DEFAULT_TIMEOUT_MS = 60_000
 export const MAX_OUTPUT_BYTES = 1024 * 1024
+/** Read of an output, to know whether it is longer: one character more than is kept. */
+export const READ_OUTPUT_BYTES: number = MAX_OUTPUT_BYTES + 4

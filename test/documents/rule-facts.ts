@@ -63,4 +63,5 @@ const LISTING: ToolListing = {
     ['search', { name: 'search', description: 'Searches the web.', inputSchema }],
     ['forget', { name: 'forget', description: 'Forgets a page.', inputSchema, readOnly: false, destructive: true }],
   ]),
+  faults: [],
 }

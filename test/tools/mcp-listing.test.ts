@@ -32,6 +32,7 @@ describe.each<Era>(['modern', 'stateless', 'sessions'])('a server of the kind %s
       tools: new Map([
         ['search', { name: 'search', description: 'Searches.', inputSchema, readOnly: false, destructive: true }],
       ]),
+      faults: [],
     })
     expect(fake.requests.find(({ rpc }) => rpc === 'tools/list')?.headers.authorization).toBe(`Bearer ${TOKEN}`)
   })
@@ -70,13 +71,13 @@ describe.each<Era>(['modern', 'stateless', 'sessions'])('a page of tools of a se
     expect('tools' in listing && listing.tools.size).toBe(8)
   })
 
-  test('ends the listing when it is larger, long before the time limit', async () => {
+  test('is cut where it is larger, and the tools before the cut are kept', async () => {
     fake = await startFakeMcp(era, toolsOf(512 * 1024))
-    const started = performance.now()
-    expect(await list()).toEqual({
-      problem: expect.stringMatching(/^MCP server "web" does not list its tools: /) as unknown,
+    const listing = await list()
+    expect('tools' in listing && { names: [...listing.tools.keys()], faults: listing.faults }).toEqual({
+      names: Array.from({ length: 7 }, (_, n) => `tool_${n}`),
+      faults: [{ problem: 'Its list of tools is longer than 524288 bytes; svc reads the first 7 tools.' }],
     })
-    expect(performance.now() - started).toBeLessThan(5000)
   })
 })
 

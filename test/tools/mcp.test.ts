@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createRedactor } from '../../src/base/secret.ts'
-import type { JsonObject } from '../../src/base/json/json.ts'
+import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 import type { McpServer } from '../../src/spec/document.ts'
 import type { ToolInvocation, Toolbox } from '../../src/tools/tool.ts'
 import { startFakeMcp, type Era, type FakeMcp, type FakeTool } from '../fakes/mcp.ts'
@@ -57,7 +57,8 @@ describe.each<Era>(['modern', 'stateless', 'sessions'])('a server of the kind %s
     expect(await call()).toEqual({
       at: 'not_sent',
       code: 'refused',
-      error: 'MCP server "orders" cannot be used: The answer is larger than svc reads.',
+      error:
+        'MCP server "orders" has no tool "lookup". Its list of tools is longer than 524288 bytes; svc reads the first 0 tools.',
     })
   })
 
@@ -82,26 +83,19 @@ describe.each<Era>(['modern', 'stateless', 'sessions'])('a server of the kind %s
     expect(await call()).toEqual({
       at: 'returned',
       isError: true,
-      result: 'The call was executed, but its output is nested deeper than 256 levels.',
+      result: expect.stringMatching(
+        /^The call was executed, but the answer of MCP server "orders" is nested deeper than 256 levels: \{/,
+      ) as string,
     })
   })
 
-  test.each<[string, object, string, string]>([
-    ['structured content', { structuredContent: { id: 2 ** 53, x: 1 } }, '9007199254740992', ''],
-    [
-      'text',
-      { content: [{ type: 'text', text: '{"id": 9007199254740993}' }] },
-      '9007199254740993',
-      '{"id": 9007199254740993}',
-    ],
-  ])('was called when %s has a number that would be changed', async (_, answer, written, wrote) => {
+  test.each<[string, object, JsonValue]>([
+    ['structured content', { structuredContent: { id: 2 ** 53, x: 1 } }, { id: '9007199254740992', x: 1 }],
+    ['text', { content: [{ type: 'text', text: '{"id": 9007199254740993}' }] }, '{"id": 9007199254740993}'],
+  ])('answers with all digits of a number that would be changed, in %s', async (_, answer, result) => {
     await fake.close()
     await start(era, [{ name: 'say', answer: () => ({ content: [], ...answer }) }])
-    expect(await call('say', {})).toEqual({
-      at: 'returned',
-      isError: true,
-      result: `The call was executed, but its output is refused: the number ${written} at /id cannot be kept exactly: numbers have at most 17 digits and go to 9007199254740991; write it as text. It wrote: ${wrote}`,
-    })
+    expect(await call('say', {})).toEqual({ at: 'returned', isError: false, result })
   })
 
   test('gets the key of the call', async () => {
@@ -214,10 +208,7 @@ test.each([
     },
     {
       isError: false,
-      result: [
-        { type: 'text', text: 'a' },
-        { type: 'image', data: 'AQID', mimeType: 'image/png' },
-      ],
+      result: 'a\n[image: image/png, 3 bytes, not shown]',
     },
   ],
   [

@@ -62,18 +62,33 @@ const MAY_BE_INEXACT = /[\d.]{16}|\d[eE]/
 
 /** @throws InexactNumberError for the first number of a JSON text that cannot be represented exactly */
 export function refuseInexactNumbers(text: string): void {
-  if (!MAY_BE_INEXACT.test(text)) return
-  for (let at = 0; at < text.length; at++) {
+  const found = findInexactNumber(text, 0)
+  if (found) throw new InexactNumberError(pointerAt(text, found.at), text.slice(found.at, found.end))
+}
+
+/** A JSON text in which each number that cannot be represented exactly is a text of the same digits. */
+export function quoteInexactNumbers(text: string): string {
+  let quoted = ''
+  let from = 0
+  for (let found; (found = findInexactNumber(text, from)); from = found.end)
+    quoted += `${text.slice(from, found.at)}"${text.slice(found.at, found.end)}"`
+  return quoted + text.slice(from)
+}
+
+/** @param from an offset between two values */
+function findInexactNumber(text: string, from: number): { readonly at: number; readonly end: number } | undefined {
+  if (from === 0 && !MAY_BE_INEXACT.test(text)) return undefined
+  for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) at = endOfText(text, at)
     else if (code === MINUS || (code >= ZERO && code <= NINE)) {
       const end = endOfNumber(text, at)
       // Up to fifteen digits are always exact.
-      if ((end - at > 15 || !isPlain(text, at, end)) && !isExactNumber(text.slice(at, end)))
-        throw new InexactNumberError(pointerAt(text, at), text.slice(at, end))
+      if ((end - at > 15 || !isPlain(text, at, end)) && !isExactNumber(text.slice(at, end))) return { at, end }
       at = end - 1
     }
   }
+  return undefined
 }
 
 interface UnsafeNumber {
