@@ -8,6 +8,31 @@ export interface Clock {
   monotonic(): number
 }
 
+/**
+ * The time of a store. Several processes decide about the same runs, and their own clocks differ, so time-outs, windows, leases and
+ * schedules go by the one clock that they share.
+ */
+export interface StoreClock extends Clock {
+  /** The clock of this process, which goes on while the machine is suspended, and may be set at any moment. Decides nothing. */
+  wall(): Instant
+  /** How far `wall` is certainly ahead of the store's clock; negative where it is behind. */
+  aheadMs(): number
+  /**
+   * False while the clock of this process is too far from the store's, or the store's time is not known: the process claims nothing
+   * and fires no timer.
+   */
+  mayDecide(): boolean
+}
+
+/** The clock of a store that one process has to itself. */
+export const ownStoreClock = (clock: Clock): StoreClock => ({
+  now: () => clock.now(),
+  monotonic: () => clock.monotonic(),
+  wall: () => clock.now(),
+  aheadMs: () => 0,
+  mayDecide: () => true,
+})
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic() {

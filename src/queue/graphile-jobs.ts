@@ -69,8 +69,8 @@ export async function openGraphileJobs(jobs: readonly BackgroundJob[], parts: Gr
       {
         jobKey: keyOf(name),
         jobKeyMode: keepsTime ? 'preserve_run_at' : 'replace',
-        // graphile-worker uses the real clock, also where a test gives the jobs another one.
-        runAt: new Date(Date.now() + at - clock.now()),
+        // By the clock of the database, as it compares it.
+        runAt: new Date(at),
       },
     )
   const taskList: TaskList = {

@@ -5,7 +5,7 @@
  * A session (one execution tree) is the unit of writing. A writer names the version it read; of two concurrent writers the
  * slower one is refused, and nothing of its update is stored.
  */
-import type { Instant } from '../base/clock.ts'
+import type { Instant, StoreClock } from '../base/clock.ts'
 import type { Digest } from '../base/digest.ts'
 import type {
   AgentId,
@@ -62,6 +62,9 @@ import type {
 } from './queries.ts'
 
 export interface Store {
+  /** Its time, by which everything is decided that its processes decide. */
+  readonly clock: StoreClock
+
   // Sessions
   /**
    * T1: counts the limits, claims the idempotency key, writes session, run and first events. Writes nothing when refused. A

@@ -67,11 +67,12 @@ async function fallBehind(until: (behind: Behind) => Promise<unknown>): Promise<
     },
     heldBack: () => {},
   }
-  const open = (name: string, seed: number): ClusterMember =>
-    openMember(
-      createProcess(name, world, store, { slow: 0, lostReply: 0, lostHint: 1 }, () => {}),
-      { world, outside, seed, skewMs: 0 },
-    )
+  const open = async (name: string, seed: number): Promise<ClusterMember> => {
+    const process = createProcess(name, world, store, { slow: 0, lostReply: 0, lostHint: 1 }, () => {})
+    const member = openMember(process, { world, outside, seed })
+    await turns(4)
+    return member
+  }
   const pass = async (ms: number): Promise<void> => {
     for (let passed = 0; passed < ms; passed += 1000) {
       world.tick(1000)
@@ -79,12 +80,12 @@ async function fallBehind(until: (behind: Behind) => Promise<unknown>): Promise<
     }
   }
 
-  const one = open('first', 1)
-  const { runId } = await one.engine.start(startOf('root'))
+  const one = await open('first', 1)
+  const { runId } = await one.engine!.start(startOf('root'))
   await pass(1000)
   one.process.freeze()
   await pass(LONG_MS)
-  const two = open('second', 2)
+  const two = await open('second', 2)
   await pass(5000)
   const [session] = (await plain.sessions({ workspaceId: WORKSPACE }, { skip: 0, take: 1 })).items
   const behind: Behind = { one, two, store: plain, session: session!.id, run: runId as RunId, pass }
@@ -95,7 +96,7 @@ async function fallBehind(until: (behind: Behind) => Promise<unknown>): Promise<
 
 async function review({ store, session, run }: Behind, { engine }: ClusterMember): Promise<MessageAccepted> {
   const [task] = await store.pendingTasks(session)
-  return engine.answer(run, { taskId: task!.id, by: operator(), selectedOptionId: 'happened', textValue: '{}' })
+  return engine!.answer(run, { taskId: task!.id, by: operator(), selectedOptionId: 'happened', textValue: '{}' })
 }
 
 test('takes the answer to a task that another process has opened', async () => {
@@ -111,6 +112,6 @@ test('takes the reply to a question that another process has put', async () => {
     await now.pass(3000)
   })
   expect((await behind.store.run(behind.run))!.status).toBe('WaitingForResponse')
-  const accepted = await behind.one.engine.answer(behind.run, { text: 'Oslo', by: key('k1') })
+  const accepted = await behind.one.engine!.answer(behind.run, { text: 'Oslo', by: key('k1') })
   expect(accepted).toEqual({ status: 'Running', pending: [] })
 })

@@ -1,5 +1,5 @@
 /** A workspace for engine tests: manual clock, counted ids, scripted models, tools that are functions. */
-import type { Clock } from '../../src/base/clock.ts'
+import { ownStoreClock, type StoreClock } from '../../src/base/clock.ts'
 import { digestOf, digestOfJson } from '../../src/base/digest.ts'
 import {
   agentIdOf,
@@ -40,12 +40,12 @@ import { collectTimeline } from './collect-timeline.ts'
 export const WORKSPACE = workspaceIdOf('test')
 export const T0 = Date.UTC(2026, 0, 1)
 
-export interface ManualClock extends Clock {
+export interface ManualClock extends StoreClock {
   set(now: number): void
 }
 export function createManualClock(start = T0): ManualClock {
   let now = start
-  return { now: () => now, monotonic: () => now, set: (next) => void (now = next) }
+  return { ...ownStoreClock({ now: () => now, monotonic: () => now }), set: (next) => void (now = next) }
 }
 
 /** A scripted completion: text, calls, or a failure. */

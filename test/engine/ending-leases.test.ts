@@ -1,5 +1,6 @@
 /** What becomes of leases when their process ends. Source: scale-out, section 3.5. */
 import { expect, test } from 'vitest'
+import { ownStoreClock } from '../../src/base/clock.ts'
 import { silentLog } from '../../src/base/log.ts'
 import type { SessionId } from '../../src/base/ids.ts'
 import { createLeases } from '../../src/engine/drive/leases.ts'
@@ -18,7 +19,7 @@ test('what a claim under way still gets is given back, with others in one statem
     release: async (_: string, given: readonly SessionLease[]) =>
       void released.push(given.map((each) => each.sessionId)),
   } as unknown as Store
-  const clock = { now: () => 0, monotonic: () => 0 }
+  const clock = ownStoreClock({ now: () => 0, monotonic: () => 0 })
   const leases = createLeases(
     { store, clock, log: silentLog, worker: 'ann' },
     { claimed: (id) => void claimed.push(id), changed: () => {} },

@@ -76,25 +76,26 @@ async function loseAndTakeAgain({ store: weaken }: Weakness): Promise<readonly s
       return shared.load(...given)
     },
   }
-  const open = (name: string, store: Store, seed: number) =>
-    openMember(
-      createProcess(name, world, store, faults, () => {}),
-      { world, outside, seed, skewMs: 0 },
-    )
+  const open = async (name: string, store: Store, seed: number) => {
+    const process = createProcess(name, world, store, faults, () => {})
+    const member = openMember(process, { world, outside, seed })
+    await turns(4)
+    return member
+  }
 
-  const one = open('first', slowReader, 1)
+  const one = await open('first', slowReader, 1)
   first = one.process
-  await one.engine.start(startOf('root'))
+  await one.engine!.start(startOf('root'))
   await pass(1000)
   // Its call waits for a connection when it freezes. Another process takes the session, and an operator lets it call again.
   one.process.freeze()
   await pass(LONG_MS)
-  const two = open('second', shared, 2)
+  const two = await open('second', shared, 2)
   await pass(5000)
   const [session] = (await plain.sessions({ workspaceId: WORKSPACE }, { skip: 0, take: 1 })).items
   const id = session!.id as SessionId
   const [task] = await plain.pendingTasks(id)
-  await two.engine.answer(task!.runId, { taskId: task!.id, by: operator(), selectedOptionId: 'retry' })
+  await two.engine!.answer(task!.runId, { taskId: task!.id, by: operator(), selectedOptionId: 'retry' })
   await pass(2000)
   expect(made).toEqual(['second, attempt 2'])
   // That one ends, and the first, awake again, takes the session back: before it has read what happened, its connection opens.

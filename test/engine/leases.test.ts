@@ -38,7 +38,7 @@ test.each<[string, WeaknessName, number, RegExp]>([
   [
     'where requests leave without asking, the model is told that a call was not made',
     'no guard',
-    48,
+    16,
     /^told as not done/,
   ],
   [
@@ -47,6 +47,7 @@ test.each<[string, WeaknessName, number, RegExp]>([
     4,
     /^asked without need/,
   ],
+  ['where processes decide by their own clocks, something happens before its time', 'own time', 1, /^too early/],
 ])('%s', async (_, weakness, first, broken) => {
   const found = await findBrokenPromise({ first, histories: 20, weakness: WEAKNESSES[weakness] })
   expect(found.broken[0]).toMatch(broken)

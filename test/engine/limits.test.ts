@@ -233,6 +233,22 @@ test.each([
   expect(items.find((item) => item.type === 'UserTaskReq')!.content).toMatchObject({ status: 'expired' })
 })
 
+test('an answer of the moment in which an approval expires is the one that counts', async () => {
+  const bench = await timed('allow')
+  const run = await bench.start('root')
+  const task = await bench.waitForTask(run)
+  bench.clock.set(bench.clock.now() + 3_600_000)
+  const accepted = await bench.engine.answer(run, reply(task, { approved: false }))
+  expect(accepted.error).toBeUndefined()
+  await bench.advance(0)
+  await bench.waitForEnd(run)
+  expect(bench.invoked).toEqual([])
+  expect((await bench.store.tasksOfSession((await bench.store.run(run))!.sessionId))[0]!.answer).toMatchObject({
+    outcome: 'rejected',
+    approved: false,
+  })
+})
+
 test('waits for an operator after the timeout of an approval escalates it', async () => {
   const bench = await timed('escalate')
   const run = await bench.start('root')

@@ -1,4 +1,5 @@
 /** A server without a socket: a real store in memory, a clock wound by hand, and an engine that writes down what it is asked. */
+import { ownStoreClock } from '../../src/base/clock.ts'
 import { createApp } from '../../src/server/app.ts'
 import { createKeyAttempts } from '../../src/server/runtime/attempts.ts'
 import { createChangeHints } from '../../src/server/runtime/change-hints.ts'
@@ -117,7 +118,10 @@ export function openHouse(
   } = {},
 ): House {
   const time = { now: NOW }
-  const clock = { now: () => time.now, monotonic: () => time.now, wind: (ms: number) => void (time.now += ms) }
+  const clock = {
+    ...ownStoreClock({ now: () => time.now, monotonic: () => time.now }),
+    wind: (ms: number) => void (time.now += ms),
+  }
   const ids = createIds(() => clock.now())
   const store = given.store ?? openSqlite(':memory:', { clock })
   const workspace = given.workspace ?? WORKSPACE

@@ -499,5 +499,6 @@ test('tells who answers', async () => {
     isDevelopment: false,
     storage: { store: 'sqlite', storeBytes: null, files: 'directory', freeBytes: null },
     startedAt: '2026-11-20T10:00:00.000Z',
+    clockAheadMs: 0,
   })
 })

@@ -1,5 +1,6 @@
 /** Whether a process serves, as balancers, other processes and operators are told. Source: scale-out, section 3.5. */
 import { expect, test } from 'vitest'
+import { ownStoreClock } from '../../src/base/clock.ts'
 import { openServer } from '../../src/server/open.ts'
 import { createPresence } from '../../src/server/runtime/presence.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -20,14 +21,21 @@ const report: WorkerReport = {
 function present(answers: () => Promise<{ isAsked: boolean }>) {
   let now = 0
   let isDraining = false
+  let aheadMs = 0
   const forgotten: string[] = []
   const store = { report: answers, forgetWorker: async (id: string) => void forgotten.push(id) } as unknown as Store
   const presence = createPresence({
     store,
-    clock: { now: () => now, monotonic: () => now },
+    clock: { ...ownStoreClock({ now: () => now, monotonic: () => now }), aheadMs: () => aheadMs },
     describe: () => ({ ...report, isDraining }),
   })
-  return { presence, forgotten, wind: (ms: number) => (now += ms), drain: () => (isDraining = true) }
+  return {
+    presence,
+    forgotten,
+    wind: (ms: number) => (now += ms),
+    drain: () => (isDraining = true),
+    skew: (ms: number) => (aheadMs = ms),
+  }
 }
 
 test('a process is ready once its store has answered, and no longer when that is away for more than 5 s', async () => {
@@ -52,6 +60,16 @@ test('a process is ready once its store has answered, and no longer when that is
   expect(presence.unready()).toBe('draining')
   await presence.stop()
   expect(forgotten).toEqual(['host:1:a'])
+})
+
+test.each([1001, -3_600_000])('a process whose clock is %s ms ahead of the store is not ready', async (ms) => {
+  const { presence, skew } = present(async () => ({ isAsked: false }))
+  await presence.begin(() => {})
+  skew(ms)
+  expect(presence.unready()).toBe('clock_off')
+  skew(1000)
+  expect(presence.unready()).toBeUndefined()
+  await presence.stop()
 })
 
 test('a process that is asked to drain is told once', async () => {

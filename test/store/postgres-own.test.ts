@@ -94,7 +94,7 @@ describe.skipIf(!server)('a PostgreSQL that processes share', () => {
           expect(listening).toHaveLength(1)
         })
         proxy.swallow(true)
-        await vi.waitFor(() => expect(proxy.swallowed()).toBeGreaterThan(0), { timeout: 60_000 })
+        await vi.waitFor(() => expect(proxy.swallowed('select 1')).toBeGreaterThan(0), { timeout: 60_000 })
         proxy.swallow(false)
         expect(await first).toEqual({ done: false, value: 'all' })
         over.abort()

@@ -18,8 +18,8 @@ export interface PostgresProxy {
    * swallowed stay as they are afterwards.
    */
   swallow(isSwallowed: boolean): void
-  /** Connections on which something was swallowed the last time. */
-  swallowed(): number
+  /** Connections on which something, with this text, was swallowed the last time. */
+  swallowed(text?: string): number
   /** Replies that were lost. */
   lost(): number
   close(): Promise<void>
@@ -32,7 +32,8 @@ export async function openPostgresProxy(socket: string): Promise<PostgresProxy> 
   let refused: string | undefined
   let lost = 0
   let swallows = false
-  let dead = 0
+  /** What was swallowed, of each connection. */
+  let dead: { text: string }[] = []
   const clients = new Set<Socket>()
   const listener = createServer({ allowHalfOpen: true }, (client) => {
     clients.add(client)
@@ -41,13 +42,14 @@ export async function openPostgresProxy(socket: string): Promise<PostgresProxy> 
     const server = createConnection(socket)
     server.on('error', () => client.destroy())
     let losesReply = false
-    let isDead = false
-    const swallowed = (): boolean => {
-      if (swallows && !isDead) dead++
-      return (isDead ||= swallows)
+    let own: { text: string } | undefined
+    const swallowed = (data: Uint8Array | string = ''): boolean => {
+      if (swallows && !own) dead.push((own = { text: '' }))
+      if (own) own.text += data.toString()
+      return own !== undefined
     }
     client.on('data', (data) => {
-      if (swallowed()) return
+      if (swallowed(data)) return
       if (refused !== undefined && data.includes(refused)) return void client.destroy()
       if (next && data.includes(next.text)) {
         const { what } = next
@@ -82,9 +84,9 @@ export async function openPostgresProxy(socket: string): Promise<PostgresProxy> 
     refuse: (text) => void (refused = text),
     swallow: (isSwallowed) => {
       swallows = isSwallowed
-      if (swallows) dead = 0
+      if (swallows) dead = []
     },
-    swallowed: () => dead,
+    swallowed: (text = '') => dead.filter((each) => each.text.includes(text)).length,
     lost: () => lost,
     loseNext: (text, what) => void (next = { text, what }),
     close: () =>

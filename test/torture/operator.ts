@@ -1,6 +1,5 @@
 /** An operator who decides what became of calls by looking into the ledger. */
 import { setTimeout as after } from 'node:timers/promises'
-import { systemClock } from '../../src/base/clock.ts'
 import { createIds, workspaceIdOf } from '../../src/base/ids.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { createRedactor } from '../../src/base/secret.ts'
@@ -26,7 +25,7 @@ export function openOperatorDesk(store: Store, ledger: Ledger, random: () => num
     store,
     worker: 'operator',
     sends: false,
-    clock: systemClock,
+    clock: store.clock,
     ids: createIds(() => Date.now()),
     random,
     log: silentLog,

@@ -5,7 +5,7 @@ import { isFailure } from '../../base/failure.ts'
 import { JOB_SCHEMA } from '../../queue/jobs.ts'
 import { buildBundle } from '../release/build.ts'
 import { checkDrift, lockFileOf } from '../release/lock-file.ts'
-import { openOperatorChannel } from '../project/server/operator.ts'
+import { openOperatorChannel, withOperator } from '../project/server/operator.ts'
 import { answersOperator } from '../project/server/operator-socket.ts'
 import { openProject, type Project } from '../project/project.ts'
 import { hasRegistry } from '../project/registry.ts'
@@ -13,7 +13,10 @@ import { readStoreUrl } from '../project/store-url.ts'
 import { userDirectory } from '../project/user-config.ts'
 import type { DatabaseHealth } from '../../store/postgres/cluster/health.ts'
 import { readFreeBytes, spaceFinding } from './free-space.ts'
-import { unhealthy, healthy, type DoctorChecks } from './finding.ts'
+import { MAX_AHEAD_MS } from '../../store/store-clock.ts'
+import { RemoteError } from '../shell/remote.ts'
+import type { CommandContext } from '../shell/command.ts'
+import { unhealthy, healthy, type DoctorChecks, type DoctorFinding } from './finding.ts'
 
 export const stateChecks: DoctorChecks = {
   async project(call) {
@@ -99,10 +102,10 @@ export const stateChecks: DoctorChecks = {
     }
   },
 
-  async server(_, project) {
+  async server(call, project) {
     if (!project) return healthy('-')
     const { dataDirectory } = project
-    if (await answersOperator(dataDirectory)) return healthy('up')
+    if (await answersOperator(dataDirectory)) return await lookAtServer(call, project)
     const staleFile = await stat(join(dataDirectory, 'server.json')).catch(() => undefined)
     return healthy(staleFile ? 'down; the last one was killed, the next cleans up after it' : 'down')
   },
@@ -128,6 +131,22 @@ export const stateChecks: DoctorChecks = {
       await operator?.close()
     }
   },
+}
+
+/** What the server that holds the data directory says of itself. */
+async function lookAtServer(call: Pick<CommandContext, 'io'>, project: Project): Promise<DoctorFinding> {
+  try {
+    const { clockAheadMs } = await withOperator(project, call, (operator) => operator.call('GET /status', {}))
+    if (Math.abs(clockAheadMs) <= MAX_AHEAD_MS) return healthy('up')
+    const seconds = `${(Math.abs(clockAheadMs) / 1000).toFixed(1)} s`
+    return unhealthy(
+      `its clock is ${seconds} ${clockAheadMs > 0 ? 'ahead of' : 'behind'} that of the store: it takes no work and fires no timers`,
+      'Synchronize both clocks, for example with chrony.',
+    )
+  } catch (error) {
+    if (!isFailure(error) && !(error instanceof RemoteError)) throw error
+    return unhealthy(`up, and does not say how it is: ${error.message}`, 'svc logs')
+  }
 }
 
 async function lookAtShared(url: string, { workspace }: Project, bucket: string | undefined): Promise<DatabaseHealth> {

@@ -1,7 +1,6 @@
 /** Takes a session over that this process has just started: its state is known, so nothing is read. */
 import { FIRST_EPOCH } from '../../store/lease.ts'
 import type { SessionTree, SessionUpdate } from '../../store/session-update.ts'
-import type { EngineParts } from '../session/engine.ts'
 import { createLive, takeUpdate } from '../session/live-session.ts'
 import type { VersionLookup } from '../session/versions.ts'
 import type { LeaseStart, SessionLeases } from './leases.ts'
@@ -10,7 +9,8 @@ import type { SessionNotifier } from './notifier.ts'
 import type { TimerScheduler } from './timers.ts'
 
 export interface AdoptionParts {
-  readonly parts: EngineParts
+  /** False where the start gave this process no lease. */
+  readonly maySend: boolean
   readonly mailboxes: Mailboxes
   readonly leases: SessionLeases
   readonly notifier: SessionNotifier
@@ -20,12 +20,11 @@ export interface AdoptionParts {
 
 /** @param askedAt time before the store was asked to start it; its lease counts from then */
 export function adoptSession(
-  { parts, mailboxes, leases, notifier, timers, versionsOf }: AdoptionParts,
+  { mailboxes, leases, notifier, timers, versionsOf, maySend }: AdoptionParts,
   update: SessionUpdate,
   askedAt: LeaseStart,
 ): void {
   const { id, lastSeq, startedAt } = update.session
-  const maySend = parts.sends !== false
   if (maySend && update.busy) leases.keep({ sessionId: id, epoch: FIRST_EPOCH }, askedAt)
   const actor = mailboxes.actorOf(id)
   actor.maySend = maySend

@@ -159,9 +159,10 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
   return {
     beginStart() {
       const askedAt = leases.now()
+      const maySend = parts.sends !== false && leases.mayClaim()
       return {
-        holder: parts.sends === false ? undefined : leases.holderOf(undefined),
-        adopt: (update) => adoptSession({ parts, mailboxes, leases, notifier, timers, versionsOf }, update, askedAt),
+        holder: maySend ? leases.holderOf(undefined) : undefined,
+        adopt: (update) => adoptSession({ mailboxes, leases, notifier, timers, versionsOf, maySend }, update, askedAt),
       }
     },
     claimAll: () => leases.claimAll(),

@@ -21,7 +21,8 @@ export async function holdSession(
   if (heldBy !== parts.worker) leases.drop(id, leases.epochOf(id))
   if (parts.sends === false || isHeld) return NOT_OURS
   if (leases.epochOf(id) === undefined) {
-    if (lifecycle.phase !== 'open' || (heldBy !== undefined && heldBy !== parts.worker)) return NOT_OURS
+    if (lifecycle.phase !== 'open' || !leases.mayClaim() || (heldBy !== undefined && heldBy !== parts.worker))
+      return NOT_OURS
     // A session that is not busy is taken in the same transaction as the save that makes it busy.
     if (!hasWork(tree.runs)) return { maySend: true, epoch: undefined }
     if (!(await leases.claimOne(id))) return NOT_OURS

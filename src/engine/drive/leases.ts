@@ -2,7 +2,7 @@
  * The leases that this process holds: for which sessions it may perform effects, and until when. Times are measured from before
  * a request to the store was sent, so a lease never seems longer here than it is there. Source: scale-out, section 3.2.
  */
-import type { Clock } from '../../base/clock.ts'
+import type { StoreClock } from '../../base/clock.ts'
 import type { SessionId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import { systemTimers, type QueueTimers } from '../../queue/timers.ts'
@@ -18,6 +18,9 @@ import type { Store } from '../../store/store.ts'
 
 /** Sessions claimed with one statement. */
 const CLAIMED_AT_ONCE = 100
+
+/** Small corrections of the wall clock are less than the margin of a lease. */
+const SET_BACK_MS = 1000
 
 /** A process that lags claims one session per this time, so that none waits for ever when every process lags. */
 const CLAIM_WHILE_BEHIND_MS = 10_000
@@ -43,6 +46,8 @@ export interface SessionLeases {
   sawVersion(id: SessionId, version: number): void
   /** Forgets the lease of this epoch, but not one taken since. */
   drop(id: SessionId, epoch: number | undefined): void
+  /** False once this process is to claim no more, and while its clock differs from that of the store. */
+  mayClaim(): boolean
   /** False while this process holds its maximum, or lags, and so leaves free sessions to others. */
   hasRoom(): boolean
   /** Takes a session with work in flight that nobody holds. */
@@ -74,7 +79,7 @@ interface HeldLease {
 
 export interface LeaseParts {
   readonly store: Store
-  readonly clock: Clock
+  readonly clock: StoreClock
   readonly log: Log
   readonly worker: WorkerId
   readonly leaseTimes?: LeaseTimes
@@ -109,7 +114,9 @@ export function createLeases(
   let returned: SessionLease[] = []
   let returning: Promise<void> | undefined
 
-  const now = (): LeaseStart => ({ monotonic: clock.monotonic(), wall: clock.now() })
+  const now = (): LeaseStart => ({ monotonic: clock.monotonic(), wall: clock.wall() })
+
+  const mayClaim = (): boolean => claims && clock.mayDecide()
 
   function scheduleRenewal(): void {
     if (timer !== undefined || closed) return
@@ -176,6 +183,7 @@ export function createLeases(
 
   /** How many sessions this process may claim now. */
   function roomForClaims(): number {
+    if (!mayClaim()) return 0
     const room = Math.max(0, maxClaimed - held.size)
     if (!isBehind()) return room
     return clock.monotonic() - claimedAt < CLAIM_WHILE_BEHIND_MS ? 0 : Math.min(1, room)
@@ -183,6 +191,7 @@ export function createLeases(
 
   return {
     now,
+    mayClaim,
     keep,
     giveBack,
     claimNoMore: () => void (claims = false),
@@ -199,6 +208,7 @@ export function createLeases(
     },
     hasRoom: () => roomForClaims() > 0,
     async claimOne(id) {
+      if (!clock.mayDecide()) return false
       const since = now()
       const lease = await store.claimOne(worker, id, ttlMs)
       if (lease) {
@@ -211,7 +221,7 @@ export function createLeases(
     async claimAll() {
       for (let count = 0; ;) {
         const most = Math.min(CLAIMED_AT_ONCE, roomForClaims())
-        if (most === 0 || !claims) return count
+        if (most === 0) return count
         const since = now()
         const claimed = await store.claim(worker, most, ttlMs)
         if (claimed.length === 0) return count
@@ -227,8 +237,10 @@ export function createLeases(
     mayLeave(id, epoch) {
       const lease = held.get(id)
       if (lease?.epoch !== epoch) return false
-      const longest = ttlMs - marginMs
-      return clock.monotonic() < lease.since.monotonic + longest && clock.now() < lease.since.wall + longest
+      const wallMs = clock.wall() - lease.since.wall
+      // A clock that was set back does not show for how long the machine was suspended since.
+      if (wallMs < -SET_BACK_MS) return false
+      return Math.max(clock.monotonic() - lease.since.monotonic, wallMs) < ttlMs - marginMs
     },
     async close(isKept) {
       closed = true

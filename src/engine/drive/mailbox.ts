@@ -23,6 +23,8 @@ export interface MailboxItem {
   readonly versions?: readonly VersionId[]
   /** True for the check of calls that an earlier process sent: no effect starts before all of these are applied. */
   readonly isRecovery?: boolean
+  /** True for a timer, which is applied after everything that arrived with it: an answer of that moment wins over its time-out. */
+  readonly isTimer?: boolean
   /** True for a query: it sees the session as it was before the batch, and changes nothing. */
   readonly isQuestion?: boolean
   /** True for the failure of a run that replaces an item; it is dropped if it cannot be applied either. */
@@ -33,7 +35,7 @@ export interface MailboxItem {
 
 export type MailboxOptions = Pick<
   MailboxItem,
-  'runId' | 'effectKey' | 'retrySave' | 'about' | 'versions' | 'isQuestion'
+  'runId' | 'effectKey' | 'retrySave' | 'about' | 'versions' | 'isQuestion' | 'isTimer'
 >
 
 /** One session in this process: its mailbox, its state in memory and its effects in flight. */

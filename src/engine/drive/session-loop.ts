@@ -61,6 +61,7 @@ export function createSessionLoop(loop: SessionLoopParts): (actor: SessionActor)
       try {
         if (!actor.live || actor.isStale) await loadSession(holding, versionsOf, actor)
         while (isBehind(actor)) await loadSession(holding, versionsOf, actor)
+        putTimersLast(actor)
         batch = actor.inbox.splice(0, actor.oneByOne ? 1 : actor.inbox.length)
         if (actor.live) await applyAndSave(actor, actor.live, batch)
         else for (const item of batch) item.reject(fail('not_found', { what: 'run' }))
@@ -126,6 +127,12 @@ export function createSessionLoop(loop: SessionLoopParts): (actor: SessionActor)
   }
 
   return processInbox
+}
+
+/** What a person answered before a time-out was applied stands. */
+function putTimersLast(actor: SessionActor): void {
+  const [timers, others] = [true, false].map((is) => actor.inbox.filter(({ isTimer = false }) => isTimer === is))
+  if (timers!.length > 0) actor.inbox = [...others!, ...timers!]
 }
 
 const isBehind = ({ live, storedVersion }: SessionActor): boolean =>

@@ -1,5 +1,5 @@
 /** Stored timers: when to look for due ones, and how they change their session. */
-import type { Clock, Instant } from '../../base/clock.ts'
+import type { Instant, StoreClock } from '../../base/clock.ts'
 import type { TaskId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { SessionQueue } from '../../queue/queue.ts'
@@ -13,7 +13,7 @@ import type { DriverLifecycle, Mailboxes } from './mailbox.ts'
 
 /** Due timers read and applied at once. */
 const BATCH_SIZE = 100
-/** Pause before outcomes and timers are saved again after a failed save, on a full disk for example. */
+/** Pause before outcomes and timers are saved again after a failed save, on a full disk for example, or while the clock is wrong. */
 const RETRY_SAVE_MS = 1000
 
 export interface TimerScheduler {
@@ -27,17 +27,20 @@ export interface TimerScheduler {
 
 export function createTimerScheduler(
   store: Store,
-  clock: Clock,
+  clock: StoreClock,
   log: Log,
   queue: () => SessionQueue,
   lifecycle: DriverLifecycle,
 ): TimerScheduler {
   async function applyAll(mailboxes: Mailboxes): Promise<Instant | undefined> {
     while (lifecycle.phase === 'open') {
+      if (!clock.mayDecide()) return clock.now() + RETRY_SAVE_MS
       const due = await store.dueTimers(clock.now(), BATCH_SIZE)
       if (due.length === 0) return store.nextTimerAt()
       const results = await Promise.allSettled(
-        due.map((timer) => mailboxes.post(timer.sessionId, (tx) => applyTimer(tx, timer), { runId: timer.runId })),
+        due.map((timer) =>
+          mailboxes.post(timer.sessionId, (tx) => applyTimer(tx, timer), { runId: timer.runId, isTimer: true }),
+        ),
       )
       // Timers that could not be saved are still due.
       if (results.some(({ status }) => status === 'rejected')) return clock.now() + RETRY_SAVE_MS
@@ -65,6 +68,8 @@ export function createTimerScheduler(
 /** Deletes a timer that fired, even if nothing waits for it any more, and applies it. */
 function applyTimer(tx: SessionTransaction, timer: SessionTimer): void {
   const { runId, kind, ref } = timer
+  // The clock of the store was set back meanwhile: it fires later.
+  if (timer.at > tx.now) return
   tx.run(runId).clearFired(timer)
   if (kind === 'task_timeout') expireTask(tx, ref as TaskId)
   else advanceRun(tx.run(runId), { type: `${kind}.due` })

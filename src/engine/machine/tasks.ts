@@ -20,7 +20,8 @@ import { advanceRun } from './advance.ts'
 import { editedArguments, findAnswerProblem, findCallOfTask, hasVoted, isRepetition } from './answer-problem.ts'
 
 /**
- * Applies an answer to a task of the run or of a descendant.
+ * Applies an answer to a task of the run or of a descendant. One that comes before its time-out was applied is in time: when two
+ * clocks can be compared only roughly, a person's word counts more than the default.
  * @param known the task as it was stored when the answer arrived
  * @returns undefined when the task was decided since `known` was read, and nothing has changed
  */
@@ -31,7 +32,6 @@ export function answerTask(
   answer: GivenAnswer,
   known: TaskRecord,
 ): MessageAccepted | undefined {
-  expireDueTasks(tx)
   const here = tx.pendingTasks().find((each) => each.id === taskId) ?? tx.changedTask(taskId)
   if (!here && known.status === 'pending') return undefined
   const task = here ?? known
@@ -94,11 +94,6 @@ function replaceTask(run: RunHandle, from: TaskRecord, to: TaskRecord): void {
     call.id === from.callId ? { ...call, state: { at: 'awaiting', task: to.id } } : call,
   )
   run.setState({ ...state, calls })
-}
-
-/** Applies due timeouts first, so that a late answer finds the task decided even if its timer has not fired yet. */
-function expireDueTasks(tx: SessionTransaction): void {
-  for (const task of tx.pendingTasks()) expireTask(tx, task.id)
 }
 
 function applyVote(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer): void {

@@ -1,6 +1,6 @@
 /** The interface of the engine, used by the server, the operator application and the demo. */
 import type { AttemptLookup } from '../../spec/hold.ts'
-import type { Clock, Instant } from '../../base/clock.ts'
+import type { Instant, StoreClock } from '../../base/clock.ts'
 import type { AgentId, IdSource, RunId, SessionId, TaskId, TriggerId, VersionId, WorkspaceId } from '../../base/ids.ts'
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import type { Log } from '../../base/log.ts'
@@ -169,7 +169,8 @@ export interface EngineParts {
   readonly tools: Toolbox
   /** Absent where no file can be read (tests). */
   readonly blobs?: Blobs
-  readonly clock: Clock
+  /** By which the engine decides; that of its store, wherever it may differ from the clock of the process. */
+  readonly clock: StoreClock
   readonly ids: IdSource
   /** 0 to 1; jitter of retries. */
   readonly random: () => number

@@ -20,6 +20,7 @@ export const getStatus: OperatorAction<'GET /status'> = async ({ services, opera
     isDevelopment: development,
     storage: await readStorage(services),
     startedAt: toIsoText(about.startedAt),
+    clockAheadMs: services.clock.aheadMs(),
   }
 }
 

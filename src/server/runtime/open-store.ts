@@ -52,6 +52,7 @@ export async function openDataDirectory(
 }
 
 interface StoreParts {
+  /** The clock of this process. */
   readonly clock: Clock
   readonly redactor: Redactor
   readonly closing: CloseStack
@@ -93,7 +94,7 @@ async function openDatabaseOf(
     // A command that is not a server may not know the bucket.
     const bucket = serving ? config.storage?.url : undefined
     const cluster = { workspace, ...(bucket !== undefined && { bucket }) }
-    return await openPostgres({ url: store, cluster, ...(serving && { log, jobs: JOB_SCHEMA }) })
+    return await openPostgres({ url: store, processClock: clock, cluster, ...(serving && { log, jobs: JOB_SCHEMA }) })
   }
   const file = dataDirectory === undefined ? ':memory:' : join(dataDirectory, 'data.db')
   const ballastBytes = dataDirectory !== undefined && serving ? BALLAST_BYTES : 0

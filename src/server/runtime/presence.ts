@@ -2,7 +2,8 @@
  * Reports this process to the others of the store, and says whether requests should be sent here. A failed report means
  * that the database is out of reach. Source: scale-out, section 3.5.
  */
-import type { Clock } from '../../base/clock.ts'
+import type { StoreClock } from '../../base/clock.ts'
+import { MAX_AHEAD_MS } from '../../store/store-clock.ts'
 import type { Store } from '../../store/store.ts'
 import { REPORT_EVERY_MS, type WorkerReport } from '../../store/worker.ts'
 
@@ -10,7 +11,7 @@ import { REPORT_EVERY_MS, type WorkerReport } from '../../store/worker.ts'
 const AWAY_MS = 5000
 
 /** Why requests should not be sent here. */
-export type UnreadyReason = 'starting' | 'draining' | 'store_away'
+export type UnreadyReason = 'starting' | 'draining' | 'store_away' | 'clock_off'
 
 export interface ServerPresence {
   /** Reports from now on, and resolves after the first report. @param ask called once, when an operator asks the process to drain */
@@ -24,7 +25,7 @@ export interface ServerPresence {
 
 export interface PresenceParts {
   readonly store: Store
-  readonly clock: Clock
+  readonly clock: StoreClock
   /** The present state. */
   readonly describe: () => WorkerReport
 }
@@ -63,7 +64,8 @@ export function createPresence({ store, clock, describe }: PresenceParts): Serve
     unready() {
       if (describe().isDraining || stopped) return 'draining'
       if (answeredAt === undefined) return 'starting'
-      return clock.monotonic() - answeredAt > REPORT_EVERY_MS + AWAY_MS ? 'store_away' : undefined
+      if (clock.monotonic() - answeredAt > REPORT_EVERY_MS + AWAY_MS) return 'store_away'
+      return Math.abs(clock.aheadMs()) > MAX_AHEAD_MS ? 'clock_off' : undefined
     },
     report,
     async stop() {

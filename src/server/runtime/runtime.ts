@@ -72,13 +72,19 @@ async function openParts(
   uploads: ListenAt | undefined,
   closing: CloseStack,
 ): Promise<OpenRuntime> {
-  const { workspace, config, env, version, clock = systemClock, readOnly = false } = options
+  const { workspace, config, env, version, readOnly = false } = options
   const directory = await openDataDirectory(options, closing)
   const redactor = createRedactor()
   if (uploads && options.store !== undefined) await checkShared(config)
   const clusterSecret = options.store === undefined ? undefined : readClusterSecret(env['SVC_CLUSTER_SECRET'])
   if (clusterSecret) redactor.add(env['SVC_CLUSTER_SECRET']!)
-  const { log, store } = await openLogAndStore(options, { clock, redactor, closing, serving: uploads !== undefined })
+  const { log, store } = await openLogAndStore(options, {
+    clock: options.clock ?? systemClock,
+    redactor,
+    closing,
+    serving: uploads !== undefined,
+  })
+  const { clock } = store
   const ids = createIds(() => clock.now())
   // A process id is not unique across restarts of a container.
   const worker = `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`

@@ -1,6 +1,6 @@
 /** Starts runs of schedule triggers. Ticks missed while no server ran are logged, not made up. Source: decisions, section 15. */
 import { Cron } from 'croner'
-import { toIsoText, type Clock, type Instant } from '../../base/clock.ts'
+import { toIsoText, type Instant, type StoreClock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import { isFailure } from '../../base/failure.ts'
 import type { TriggerId, WorkspaceId } from '../../base/ids.ts'
@@ -20,7 +20,7 @@ interface ScheduleParts {
   readonly engine: Engine
   readonly workspaceId: WorkspaceId
   readonly config: ProjectConfig
-  readonly clock: Clock
+  readonly clock: StoreClock
   readonly log: Log
 }
 
@@ -29,7 +29,10 @@ interface ScheduleParts {
  * added again within a minute.
  */
 const LATE_MS = 90_000
-/** While the store is out of reach or this server is ending, ticks stay due; some server tries again after this time. */
+/**
+ * While the store is out of reach, this server is ending or its clock is wrong, ticks stay due; some server tries again after this
+ * time.
+ */
 const TRY_AGAIN_MS = 1000
 
 /** Woken after a trigger was created, changed or deleted. */
@@ -38,6 +41,7 @@ export function scheduleJob(parts: ScheduleParts): BackgroundJob {
   /** Time up to which the ticks of each active trigger were handled. New and reactivated triggers have missed none. */
   let handled: ReadonlyMap<TriggerId, Instant> | undefined
   async function startAllDue(): Promise<Instant> {
+    if (!clock.mayDecide()) return clock.now() + TRY_AGAIN_MS
     const now = clock.now()
     // Ticks that were due before the first pass were due while no server ran. Of several servers another one may have run.
     const maxLateMs = handled || isShared ? LATE_MS : -1

@@ -1,6 +1,6 @@
 /** The parts of a server that routes use, built once by `openRuntime` or by a test. */
 import type { Blobs } from '../../blobs/blobs.ts'
-import type { Clock } from '../../base/clock.ts'
+import type { StoreClock } from '../../base/clock.ts'
 import type { IdSource, WorkspaceId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { Redactor } from '../../base/secret.ts'
@@ -26,7 +26,8 @@ export interface ServerServices {
   /** Uploaded files. A function where no listener accepts uploads: it opens the storage on first use (`openBlobs`). */
   readonly blobs?: Blobs | (() => Promise<Blobs>)
   readonly config: ProjectConfig
-  readonly clock: Clock
+  /** That of the store. */
+  readonly clock: StoreClock
   readonly ids: IdSource
   readonly log: Log
   readonly redactor: Redactor

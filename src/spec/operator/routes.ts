@@ -235,5 +235,7 @@ interface OperatorAnswers {
     isDevelopment: boolean
     storage: StorageView
     startedAt: string
+    /** How far its clock is ahead of that of its store; negative where it is behind. */
+    clockAheadMs: number
   }
 }

@@ -1,7 +1,8 @@
 import { randomInt, randomUUID } from 'node:crypto'
-import type { Clock } from '../../base/clock.ts'
+import { ownStoreClock, systemClock, type Clock, type StoreClock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import { fail } from '../../base/failure.ts'
+import { createStoreClock, type MeasuredClock } from '../store-clock.ts'
 import type { Store } from '../store.ts'
 import { agentReads } from './agents.ts'
 import { callReads } from './calls.ts'
@@ -44,6 +45,8 @@ export interface PostgresOptions {
   readonly schema?: string
   /** Replaces the clock of the database in tests. */
   readonly clock?: Clock
+  /** The clock of this process, which decides nothing. */
+  readonly processClock?: Clock
   /** Connections of the pool; one more listens. */
   readonly connections?: number
   /** Whose store it is: recorded by the first server, and compared by the others. */
@@ -78,30 +81,60 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     await checkTableRights(pool, schema)
     if (options.jobs !== undefined) await checkOwnership(pool, options.jobs)
     if (options.cluster) await checkCluster(pool, options.cluster)
-    if (options.clock === undefined) await checkClock(pool)
-    return createPostgresStore(pool, schema, self, options.clock)
+    const { clock: given } = options
+    const measured = given ? undefined : await measureClock(pool, options)
+    const clock = given ? ownStoreClock(given) : measured!
+    const moment: DatabaseMoment = { isGiven: given !== undefined, now: () => given?.now() ?? null }
+    return createPostgresStore(pool, schema, self, { clock, moment, stop: () => measured?.close() })
   } catch (error) {
     await pool.close()
     throw error
   }
 }
 
-/** Timestamps come from this machine, so its clock must stay close to that of the database, which decides. */
-async function checkClock(pool: PostgresPool): Promise<void> {
-  const before = Date.now()
-  const there = (await pool.row<{ now: number }>('select svc_now(null) as now'))!.now
-  const offMs = Math.round((before + Date.now()) / 2 - there)
-  if (Math.abs(offMs) > MAX_OFF_MS) throw fail('clock_off', { database: pool.database, seconds: offMs / 1000 })
+/** The database's clock, followed from now on. @throws Failure `clock_off` where this machine's differs so much that nothing may begin */
+async function measureClock(
+  pool: PostgresPool,
+  { processClock = systemClock, log }: PostgresOptions,
+): Promise<MeasuredClock> {
+  const clock = createStoreClock({
+    clock: processClock,
+    ask: async () => (await pool.row<{ now: number }>('select svc_now(null) as now'))!.now,
+    changed: (aheadMs) => log && logClock(log, aheadMs),
+  })
+  await clock.measure()
+  const aheadMs = clock.aheadMs()
+  if (Math.abs(aheadMs) > MAX_OFF_MS) throw fail('clock_off', { database: pool.database, seconds: aheadMs / 1000 })
+  clock.begin()
+  return clock
 }
 
-function createPostgresStore(pool: PostgresPool, schema: string, self: string, clock: Clock | undefined): Store {
-  const moment: DatabaseMoment = { isGiven: clock !== undefined, now: () => clock?.now() ?? null }
+function logClock(log: Log, aheadMs: number): void {
+  if (aheadMs === 0) return log.write('info', 'the clock agrees with that of the database again')
+  log.write('error', 'the clock differs from that of the database: this server takes no work and fires no timers', {
+    aheadSeconds: aheadMs / 1000,
+  })
+}
+
+interface StoreTime {
+  readonly clock: StoreClock
+  readonly moment: DatabaseMoment
+  readonly stop: () => void
+}
+
+function createPostgresStore(
+  pool: PostgresPool,
+  schema: string,
+  self: string,
+  { clock, moment, stop }: StoreTime,
+): Store {
   const hints = createHints(pool, schema, self)
   const { writeUses, ...keys } = openPostgresKeys(pool)
   const { drained, ...updates } = openPostgresUpdates({ pool, moment, hints, shard: randomInt(SHARDS) })
   let closing: Promise<void> | undefined
 
   async function close(): Promise<void> {
+    stop()
     await drained()
     await writeUses().catch(() => {})
     await hints.close()
@@ -109,6 +142,7 @@ function createPostgresStore(pool: PostgresPool, schema: string, self: string, c
   }
 
   return {
+    clock,
     ...agentReads(pool),
     ...callReads(pool),
     ...consoleSessionMethods(pool),

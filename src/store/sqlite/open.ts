@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import type { Database } from 'better-sqlite3'
-import type { Clock } from '../../base/clock.ts'
+import { ownStoreClock, type Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import type { SessionHint } from '../lease.ts'
 import { createOutageLog, type OutageLog } from '../outage-log.ts'
@@ -114,6 +114,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const { write, flush } = createWriter(db, keys.writeDueUses, ballast, outages)
 
   return {
+    clock: ownStoreClock(clock),
     ...agents.reads,
     ...sessions.reads,
     ...runs.reads,

@@ -23,6 +23,8 @@ import {
   turns,
   WORKSPACE,
 } from '../bench.ts'
+import { watchTimes } from './watch-times.ts'
+import type { Engine } from '../../../src/engine/session/engine.ts'
 import { openMember, type ClusterMember, type OutsideWorld } from './member.ts'
 import { createProcess, type Faults, type VirtualProcess } from './process.ts'
 import type { Weakness } from './weaknesses.ts'
@@ -32,6 +34,10 @@ const PROCESSES = 3
 /** Rounds in which things go wrong, and rounds after which a run that has not ended is stuck. */
 const FAULTY_ROUNDS = 40
 const ROUNDS = 240
+
+/** Clocks that are set right differ by this, and those that are not by one of these. */
+const SKEW_MS = 900
+const JUMPS_MS = [-3_600_000, -30_000, -3000, 3000, 30_000, 3_600_000]
 
 const CLASSES: Readonly<Record<string, SideEffectClass>> = {
   look: 'read_only',
@@ -52,6 +58,8 @@ export interface ClusterHistory {
   readonly isCalm: boolean
   /** Processes that asked the store without end. */
   readonly endless: readonly string[]
+  /** What was decided before its time, by the store's clock. */
+  readonly untimely: readonly string[]
   /** What happened, in order: equal for equal seeds. */
   readonly trace: readonly string[]
 }
@@ -72,16 +80,19 @@ const script: readonly (readonly (readonly [string, number])[])[] = [
 /** @param isCalm no process ends or freezes, and the store is fast: nobody has a reason to ask a person what became of a call */
 export async function liveTogether(
   seed: number,
-  { store: weaken, unguarded, deaf }: Weakness = {},
+  { store: weaken, unguarded, deaf, ownTime }: Weakness = {},
   isCalm = false,
 ): Promise<ClusterHistory> {
   const world = createWorld(seed)
   const { chance } = world
   const db = openDatabase(':memory:')
   const plain = createSqliteStore(db, { now: () => world.now(), monotonic: () => world.now() })
-  const shared = weaken?.(plain, db) ?? plain
+  const untimely: string[] = []
+  const shared = watchTimes(weaken?.(plain, db) ?? plain, () => world.now(), untimely)
   const tools = Object.entries(CLASSES).map(([name, sideEffectClass]) => tool(name, { sideEffectClass }))
-  const policies = [{ on: ['pay'], entry: policy('one', {}) }]
+  const policies = [
+    { on: ['pay'], entry: policy('one', { obligations: { timeout: { after_minutes: 1, default: 'deny' } } }) },
+  ]
   const helper = snapshotOf({ name: 'child', tools, policies })
   const agent = snapshotOf({ name: 'root', tools, agents: [boundAgent(helper)], policies })
   await publish(plain, [agent, helper])
@@ -130,26 +141,36 @@ export async function liveTogether(
     const name = `worker ${number}`
     const process = createProcess(name, world, shared, faults, tellOthers)
     processes.push(process)
-    // A server whose clock is further off does not start.
-    const skewMs = chance.int(-5000, 5000)
-    const weak = { ...(unguarded && { unguarded }), ...(deaf && { deaf }) }
-    members[at] = openMember(process, { world, outside, seed: seed * 1000 + number, skewMs, ...weak })
+    process.setClock(chance.int(-SKEW_MS, SKEW_MS))
+    const weak = { ...(unguarded && { unguarded }), ...(deaf && { deaf }), ...(ownTime && { ownTime }) }
+    members[at] = openMember(process, { world, outside, seed: seed * 1000 + number, ...weak })
   }
 
-  const up = (): ClusterMember[] => members.flatMap((each) => (each?.process.isAwake() ? [each] : []))
+  const up = (): { process: VirtualProcess; engine: Engine }[] =>
+    members.flatMap((each) => {
+      if (!each?.process.isAwake() || !each.engine) return []
+      return [{ process: each.process, engine: each.engine }]
+    })
   const sessionsNow = async (): Promise<SessionId[]> =>
     (await plain.sessions({ workspaceId: WORKSPACE }, { skip: 0, take: 10 })).items.map(({ id }) => id)
 
   for (let at = 0; at < PROCESSES; at++) open(at)
   const wanted = chance.int(1, 2)
+  /** Nobody answers in time. */
+  const isUnattended = chance.often(0.2)
   const isCancelled = !isCalm && chance.often(0.2)
   let sessions: SessionId[] = []
   for (let round = 0; round < ROUNDS; round++) {
+    if (round < FAULTY_ROUNDS) setClocks()
     if (round < FAULTY_ROUNDS && !isCalm) goWrong()
     else if (round === FAULTY_ROUNDS) {
       Object.assign(faults, { slow: 0, lostReply: 0, lostHint: 0 })
       waits = false
-      members.forEach((each, at) => (each?.process.isUp() ? each.process.thaw() : open(at)))
+      members.forEach((each, at) => {
+        if (!each?.process.isUp()) return open(at)
+        each.process.thaw()
+        each.process.setClock(chance.int(-SKEW_MS, SKEW_MS))
+      })
     }
     world.tick(chance.int(0, 4000))
     await turns(chance.int(1, 12))
@@ -173,7 +194,17 @@ export async function liveTogether(
   }
   for (const each of members) each?.process.crash()
   const endless = processes.flatMap((each) => (each.isEndless() ? [each.name] : []))
-  return { db, store: plain, sessions, ledger, counts, isCalm, endless, trace }
+  return { db, store: plain, sessions, ledger, counts, isCalm, endless, untimely, trace }
+
+  /** Somebody sets the clock of a machine while it serves, wrong or right. */
+  function setClocks(): void {
+    const process = members[chance.int(0, PROCESSES - 1)]?.process
+    if (!process || !chance.often(0.2)) return
+    const aheadMs = chance.often(0.5) ? chance.int(-SKEW_MS, SKEW_MS) : chance.pick(JUMPS_MS)
+    if (Math.abs(aheadMs) > SKEW_MS) count('clock set wrong')
+    trace.push(`clock of ${process.name} ${aheadMs}`)
+    process.setClock(aheadMs)
+  }
 
   function goWrong(): void {
     const at = chance.int(0, PROCESSES - 1)
@@ -193,7 +224,7 @@ export async function liveTogether(
     } else if (chance.often(0.15)) {
       count('freeze')
       trace.push(`freeze ${member.process.name}`)
-      member.process.freeze()
+      member.process.freeze(chance.often(0.5))
     }
   }
 
@@ -206,6 +237,7 @@ export async function liveTogether(
   async function decide(id: SessionId): Promise<void> {
     for (const task of await plain.pendingTasks(id)) {
       if (up().length === 0 || !chance.often(0.4)) continue
+      if (isUnattended && task.kind === 'approval') continue
       const { engine } = chance.pick(up())
       const given: Partial<GivenAnswer> =
         task.kind === 'anomaly_review'

@@ -1,4 +1,5 @@
 /** A virtual process of a cluster: it crashes and freezes, its requests to the store are slow, and their replies get lost. */
+import type { Clock } from '../../../src/base/clock.ts'
 import type { SessionId } from '../../../src/base/ids.ts'
 import type { SessionHint } from '../../../src/store/lease.ts'
 import type { Store } from '../../../src/store/store.ts'
@@ -7,13 +8,20 @@ import type { World } from './world.ts'
 export interface VirtualProcess {
   readonly name: string
   readonly store: Store
+  /** Its own clock, which may be wrong. */
+  readonly clock: Clock
+  /** Sets its clock: how far it is ahead of the store's from now on. */
+  setClock(aheadMs: number): void
+  /** Asks the store for its time. */
+  storeTime(): Promise<number>
   /** Waits while the process is frozen, and for ever once it has crashed. */
   pass(): Promise<void>
   isAwake(): boolean
   isUp(): boolean
   /** True once it has asked the store far more than a history takes, as a loop does that waits for nothing. */
   isEndless(): boolean
-  freeze(): void
+  /** @param isSuspended its monotonic clock stands still meanwhile, as where the whole machine sleeps */
+  freeze(isSuspended?: boolean): void
   thaw(): void
   crash(): void
   hint(hint: SessionHint): void
@@ -45,6 +53,10 @@ export function createProcess(
   let hints: SessionHint[] = []
   let wakeHints: (() => void) | undefined
   let asked = 0
+  let aheadMs = 0
+  /** For how long it was suspended, and since when it is. */
+  let suspendedMs = 0
+  let suspendedSince: number | undefined
   const { chance } = world
 
   async function pass(): Promise<void> {
@@ -95,14 +107,26 @@ export function createProcess(
   const self: VirtualProcess = {
     name,
     store,
+    clock: {
+      now: () => world.now() + aheadMs,
+      monotonic: () => (suspendedSince ?? world.now()) - suspendedMs,
+    },
+    setClock: (ms) => void (aheadMs = ms),
+    storeTime: () => request('time', () => world.now()) as Promise<number>,
     pass,
     isAwake: () => state === 'up',
     isUp: () => state !== 'down',
     isEndless: () => asked > MOST_REQUESTS,
-    freeze: () => void (state = state === 'up' ? 'frozen' : state),
+    freeze(isSuspended = false) {
+      if (state !== 'up') return
+      state = 'frozen'
+      if (isSuspended) suspendedSince = world.now()
+    },
     thaw() {
       if (state !== 'frozen') return
       state = 'up'
+      if (suspendedSince !== undefined) suspendedMs += world.now() - suspendedSince
+      suspendedSince = undefined
       for (const wake of waiting.splice(0)) wake()
     },
     crash() {

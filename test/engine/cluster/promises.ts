@@ -10,8 +10,10 @@ export async function brokenPromises({
   ledger,
   isCalm,
   endless,
+  untimely,
 }: ClusterHistory): Promise<readonly string[]> {
   const broken = endless.map((name) => `endless: ${name} asks the store without end`)
+  broken.push(...untimely)
   if (sessions.length === 0) broken.push('lost: no run was accepted')
   for (const id of sessions) {
     const session = (await store.session(id))!

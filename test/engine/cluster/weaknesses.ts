@@ -10,6 +10,8 @@ export interface Weakness {
   readonly unguarded?: boolean
   /** Requests leave although they were called off. */
   readonly deaf?: boolean
+  /** Processes decide by their own clocks. */
+  readonly ownTime?: boolean
 }
 
 /** Every claim gives the same epoch, so an earlier holder passes for the present one. */
@@ -69,6 +71,7 @@ export const WEAKNESSES = {
   'no version': { store: withoutVersions },
   'old recovery': { store: withOldRecovery },
   'no call-off': { deaf: true },
+  'own time': { ownTime: true },
   'no epoch, no call-off': { store: withoutEpoch, deaf: true },
 } as const satisfies Readonly<Record<string, Weakness>>
 

@@ -1,4 +1,5 @@
 /** Figures about a shared database that an operator should know. Leaves nothing in it. */
+import { MAX_AHEAD_MS, outside } from '../../store-clock.ts'
 import { hasState } from '../database/errors.ts'
 import { checkSchemaVersions, readSchemaVersions } from '../database/migrate.ts'
 import { openPool, type PostgresPool } from '../database/pool.ts'
@@ -43,7 +44,6 @@ export interface DatabaseState {
   readonly hasRoom: boolean
 }
 
-const MAX_OFF_MS = 5000
 const LONG_TRANSACTION_S = 60
 const FULL_QUEUE = 0.5
 /** Dead rows beyond the living ones, in a table of some size. */
@@ -74,7 +74,8 @@ export async function lookAtDatabase(
     await refuseOtherCluster(pool, ours)
     const before = Date.now()
     const figures = await readFigures(pool, schema)
-    const offMs = Math.round((before + Date.now()) / 2 - figures.now)
+    // Of a slow answer, only how far the clocks are certainly apart.
+    const offMs = -outside(figures.now, before, Date.now())
     const hasRoom = await findRoom(pool)
     return {
       database: pool.database,
@@ -142,7 +143,7 @@ export function findProblems(figures: DatabaseFigures & DatabaseState, schema = 
   const tell = (isSo: boolean, say: string, fix: string): void => void (isSo && problems.push({ say, fix }))
   tell(found < newest, `schema ${found}, and this svc brings ${newest}`, 'svc store migrate')
   tell(
-    Math.abs(offMs) > MAX_OFF_MS,
+    Math.abs(offMs) > MAX_AHEAD_MS,
     `its clock is ${seconds(Math.abs(offMs) / 1000)} ${offMs > 0 ? 'behind' : 'ahead of'} that of this machine`,
     'Synchronize both clocks, for example with chrony.',
   )
