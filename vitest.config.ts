@@ -14,7 +14,7 @@ export default defineConfig({
     // end (`test/summary.ts`). Generated cases have a fixed seed (`test/seed.ts`), so a fault of the code fails twice.
     retry: 1,
     globalSetup: ['test/setup.ts'],
-    setupFiles: ['test/seed.ts', 'test/own-connections.ts'],
+    setupFiles: ['test/seed.ts', 'test/own-connections.ts', 'test/one-sqlite.ts'],
     reporters: ['default', new Summary()],
   },
 })

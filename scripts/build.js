@@ -1,7 +1,7 @@
-// Builds dist/: the command line, which bin/svc.js starts, the libraries, and the notices of what is bundled; with --types
-// declarations beside them. Runs on `npm ci` and `npm pack` (prepare), and before the tests, which add --failpoints: the
-// same command line in dist/failpoints, with the places at which it can be made to die (src/base/failpoint.ts), and
-// --if-changed: nothing is done where the sources are those of the last build.
+// Builds dist/: the command line, which bin/svc.js starts, the libraries, and the notices of what is bundled. `npm ci` does that
+// (prepare). --types adds what a package holds beside it: declarations, and the client package (`npm pack`, and before the tests).
+// Tests add --failpoints: the same command line in dist/failpoints, with the places at which it can be made to die
+// (src/base/failpoint.ts). --if-changed: nothing is done where the sources are those of the last build.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -32,9 +32,9 @@ const filesIn = (directory) =>
     .map((each) => join(each.parentPath, each.name).slice(directory.length + 1))
     .sort()
 
-/** Says what the build is made of. What is generated follows from the rest. */
-const digestOfInputs = (withFailpoints) => {
-  const hash = createHash('sha256').update(JSON.stringify([types, withFailpoints, process.version]))
+/** Says what the build is made of, but for what is generated, which follows from the rest. */
+const digestOfInputs = () => {
+  const hash = createHash('sha256').update(process.version)
   const sources = ['src', 'clients/typescript/src', 'schemas', 'scripts', 'bin', 'test/documents/rules'].flatMap(
     (room) => filesIn(room).map((file) => join(room, file)),
   )
@@ -49,17 +49,20 @@ const digestOfInputs = (withFailpoints) => {
 }
 
 const BUILT = 'dist/.built'
-const inputs = digestOfInputs(failpoints)
-// A build with failpoints has everything that one without has.
-const isBuilt = existsSync(BUILT) && [inputs, digestOfInputs(true)].includes(readFileSync(BUILT, 'utf8'))
-const isWhole = ['src/documents/generated/rule-examples.js', 'clients/typescript/dist/index.d.cts'].every((each) =>
-  existsSync(each),
-)
-if (ifChanged && isBuilt && isWhole) process.exit(0)
+const inputs = digestOfInputs()
+/** A build that has more serves as well. */
+const isBuilt = () => {
+  if (!existsSync(BUILT)) return false
+  const built = readFileSync(BUILT, 'utf8').split(' ')
+  const wanted = [inputs, ...(types ? ['types'] : []), ...(failpoints ? ['failpoints'] : [])]
+  return wanted.every((each) => built.includes(each))
+}
+const isWhole = ['src/documents/generated/rule-examples.js', ...(types ? ['clients/typescript/dist/index.d.cts'] : [])]
+if (ifChanged && isBuilt() && isWhole.every((each) => existsSync(each))) process.exit(0)
 
 run('scripts/validators.js')
 run('scripts/rule-examples.js')
-run('scripts/openapi.js')
+run('scripts/openapi.js', ...(types ? ['--types'] : []))
 
 /** Where all is written first: what runs meanwhile never sees half a build. */
 const out = `dist-${process.pid}`
@@ -178,14 +181,16 @@ if (failpoints) {
   await buildProgram(`${out}/failpoints`, { start }, { ...common.define, SVC_FAILPOINTS: 'true' })
   writeFileSync(`${out}/failpoints/svc.js`, readFileSync('bin/svc.js', 'utf8').replace('../dist/', './'))
 }
-await buildClient('clients/typescript/dist')
 if (types) {
+  await buildClient('clients/typescript/dist')
   run('scripts/declarations.js', `${out}/types`)
   mkdirSync(`${out}/types/client`)
   cpSync('clients/typescript/dist/index.d.cts', `${out}/types/client/index.d.ts`)
 }
-run('scripts/types.js', out)
-writeFileSync(join(out, basename(BUILT)), inputs)
+writeFileSync(
+  join(out, basename(BUILT)),
+  [inputs, ...(types ? ['types'] : []), ...(failpoints ? ['failpoints'] : [])].join(' '),
+)
 
 // File by file, and what names the others last.
 const isLast = (file) => Number(/(?:^|\/)(?:start\.js|index\.js|\.built)$/.test(file))

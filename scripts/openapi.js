@@ -1,11 +1,10 @@
-// Writes from schemas/openapi.yaml and schemas/operator-requests.yaml what the code has of the HTTP interface: the types of
-// what travels (src/spec/generated/, and clients/typescript/src/generated/ for the client, which imports nothing from src/)
-// and the validators of what is asked (src/server/generated/).
+// Writes from schemas/openapi.yaml and schemas/operator-requests.yaml what the code has of the HTTP interface: the validators of
+// what is asked (src/server/generated/), and with --types the types of what travels (src/spec/generated/, and
+// clients/typescript/src/generated/ for the client, which imports nothing from src/), which are kept in the repository.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
-import { format, resolveConfig } from 'prettier'
 import { parse } from 'yaml'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -252,14 +251,13 @@ const write = (path, text) => {
   mkdirSync(`${root}/${path}`.replace(/\/[^/]*$/, ''), { recursive: true })
   writeFileSync(`${root}/${path}`, text)
 }
-const style = await resolveConfig(`${root}/scripts/openapi.js`)
-write('src/spec/generated/api.ts', await format(types, { ...style, parser: 'typescript' }))
-write('clients/typescript/src/generated/api.ts', await format(clientTypes, { ...style, parser: 'typescript' }))
-write('src/spec/generated/operator.ts', await format(operatorTypes, { ...style, parser: 'typescript' }))
-for (const [name, every] of [
-  ['first', false],
-  ['every', true],
-]) {
-  write(`src/server/generated/${name}.js`, validators(every))
-  write(`src/server/generated/${name}.d.ts`, await format(declared, { ...style, parser: 'typescript' }))
+const checks = { first: validators(false), every: validators(true) }
+for (const [name, text] of Object.entries(checks)) write(`src/server/generated/${name}.js`, text)
+if (process.argv.includes('--types')) {
+  const { format, resolveConfig } = await import('prettier')
+  const style = { ...(await resolveConfig(`${root}/scripts/openapi.js`)), parser: 'typescript' }
+  write('src/spec/generated/api.ts', await format(types, style))
+  write('clients/typescript/src/generated/api.ts', await format(clientTypes, style))
+  write('src/spec/generated/operator.ts', await format(operatorTypes, style))
+  for (const name of Object.keys(checks)) write(`src/server/generated/${name}.d.ts`, await format(declared, style))
 }

@@ -1,11 +1,11 @@
-// Writes documents.d.ts into the directory that is named: the types of the documents, from schemas/. `svc schema --types` prints it.
+// Writes schemas/documents.d.ts: the types of the documents, from the schemas beside it. `svc schema --types` prints it.
 import { readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { compile } from 'json-schema-to-typescript'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const out = process.argv[2]
+const { compile } = createRequire(join(root, 'test/package.json'))('json-schema-to-typescript')
 const KINDS = ['agent', 'tool', 'policy', 'bundle']
 
 const LEFT_OUT = ['oneOf', 'allOf', 'if', 'then', 'else', 'not', '$id']
@@ -39,6 +39,6 @@ for (const kind of KINDS) {
   )
 }
 writeFileSync(
-  join(out, 'documents.d.ts'),
+  join(root, 'schemas/documents.d.ts'),
   `/** The documents of svc/v1. Generated from the JSON Schemas; what spans fields and files is checked by svc lint. */\n${parts.join('\n')}\nexport type Document = ${KINDS.map((kind) => kind[0].toUpperCase() + kind.slice(1)).join(' | ')}\n`,
 )

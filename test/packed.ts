@@ -15,7 +15,6 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { hasNodeSqlite } from '../src/store/sqlite/database/node-sqlite.ts'
 import { removeDirectory } from './remove-directory.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
@@ -91,7 +90,6 @@ function packInto(packed: string, ready: string): void {
     execFileSync('tar', ['-xzf', join(work, filename), '--strip-components=1', '-C', directory])
     linkDependencies(join(directory, 'node_modules'))
   }
-  bringSqlite(join(directory, 'node_modules'))
   const about = {
     files: files.map(({ path }) => path),
     isInstalled: installed.isReached,
@@ -143,12 +141,6 @@ export function npmEnvironment(): Record<string, string> {
     npm_config_fund: 'false',
     npm_config_update_notifier: 'false',
   }
-}
-
-/** Node 20 has no SQLite, and the release for it takes a minute to compile: the one that the checkout compiled serves. */
-export function bringSqlite(modules: string): void {
-  if (hasNodeSqlite(process.versions.node) || existsSync(join(modules, 'better-sqlite3'))) return
-  symlinkSync(join(ROOT, 'node_modules/better-sqlite3'), join(modules, 'better-sqlite3'))
 }
 
 /** Links each package that an installation without development dependencies has. */

@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process'
+import { installTools } from '../scripts/tools.js'
 import { openPackedDirectory } from './packed.ts'
 
 /**
- * The binary that tests start is built from the sources they test. `TEST_BUILD=off` leaves it as it is, for tests that start none.
+ * What only tests use is installed by the first of them. The binary that tests start is built from the sources they test. `TEST_BUILD=off` leaves it as it is, for tests that start none.
  * @returns removes what the run packed
  */
 export function setup(): () => void {
+  installTools('test')
   if (process.env['TEST_BUILD'] === 'off') return openPackedDirectory()
   const { status, stderr } = spawnSync(
     process.execPath,

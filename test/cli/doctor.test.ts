@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { nodeFinding } from '../../src/cli/doctor/machine.ts'
 import { going, svc, temporary, type Ran } from './recording-io.ts'
 
 const { path: parent, remove } = temporary()
@@ -53,6 +54,19 @@ test('a check that is named says nothing when all is well', async () => {
   expect(await run(['doctor', 'sqlit'])).toMatchObject({
     code: 2,
     stderr: 'error[usage]: There is no check "sqlit".\n  fix:  Did you mean sqlite?\n',
+  })
+})
+
+test.each([
+  ['20.18.3', '2026-11-28', false, '20.18.3'],
+  ['20.20.2', '2027-04-29', true, '20.20.2, past its end of life (2026-04-30); svc supports it until 2027-04-30'],
+  ['20.20.2', '2027-04-30', false, '20.20.2, past its end of life (2026-04-30); svc supports it until 2027-04-30'],
+  ['24.19.0', '2030-01-01', true, '24.19.0'],
+])('Node %s on %s: healthy is %s', (version, day, ok, say) => {
+  expect(nodeFinding(version, Date.parse(day))).toMatchObject({
+    ok,
+    say,
+    ...(!ok && { fix: expect.stringMatching(/^Install Node 24/) as unknown }),
   })
 })
 

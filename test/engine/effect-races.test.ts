@@ -5,11 +5,11 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import fc from 'fast-check'
 import { afterEach, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import { isOperatorOnly, type GivenAnswer, type TaskRecord } from '../../src/spec/task.ts'
+import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
@@ -103,7 +103,7 @@ async function withoutIndex(): Promise<string> {
   const store = openSqlite(path, { clock: createManualClock() })
   await publish(store, AGENTS)
   await store.close()
-  const db = new Sqlite(path)
+  const db = connectSqlite(path, {})
   db.exec('drop index effect_held')
   db.close()
   return path

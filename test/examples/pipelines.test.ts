@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
-import { hasNodeSqlite } from '../../src/store/sqlite/database/node-sqlite.ts'
 import { npmEnvironment, packPackage } from '../packed.ts'
 import { removeDirectory } from '../remove-directory.ts'
 
@@ -21,18 +20,16 @@ beforeEach(({ skip }) => skip(!packed.isInstalled, 'npm reaches no registry'))
 
 /**
  * The npm of this machine. Each job of a pipeline begins with `npm ci`, and here the jobs follow one another in one directory: the
- * first installs. On Node 20 it then gets the SQLite that the checkout compiled.
+ * first installs.
  */
 const bin = join(home, 'bin')
 mkdirSync(bin)
 const found = execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim()
-const isNative = hasNodeSqlite(process.versions.node)
 writeFileSync(
   join(bin, 'npm'),
   `#!/bin/sh
 [ "$1" = ci ] && [ -e node_modules/.clean ] && exit 0
 "${found}" "$@" || exit
-${isNative ? '' : `ln -sfn ${join(ROOT, 'node_modules/better-sqlite3')} node_modules/better-sqlite3`}
 [ "$1" = ci ] && touch node_modules/.clean
 exit 0
 `,

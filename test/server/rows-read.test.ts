@@ -3,7 +3,7 @@
  * test prints the figures for these lengths.
  */
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import type { SessionId } from '../../src/base/ids.ts'
 import { openServer } from '../../src/server/open.ts'
@@ -13,12 +13,19 @@ import { openPostgres } from '../../src/store/postgres/open.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { bucketUrl } from '../bucket.ts'
 import { startPostgres } from '../store/postgres-server.ts'
-import { countRows, lengthenSession, rowsOf } from './rows-read.ts'
+import { countPostgresRows, countSqliteRows, lengthenSession, rowsOf } from './rows-read.ts'
 import { ask, caller, closing, directory, options, publishDesk, taskOf } from './running.ts'
 
 const postgres = startPostgres()
 afterAll(() => postgres?.stop())
-countRows()
+countPostgresRows()
+vi.mock('../../src/store/sqlite/database/connect.ts', async (load) => {
+  const { connectSqlite, ...others } = await load<typeof import('../../src/store/sqlite/database/connect.ts')>()
+  return {
+    ...others,
+    connectSqlite: (...given: Parameters<typeof connectSqlite>) => countSqliteRows(connectSqlite(...given)),
+  }
+})
 
 const LENGTHS = (process.env['ROWS_READ'] ?? '250,1000').split(',').map(Number)
 const MARGIN = 200

@@ -1,25 +1,31 @@
 /** Rows that the drivers of both databases hand over, and sessions with as many runs as a test wants. */
-import SqliteDatabase from 'better-sqlite3'
+import type { Database } from 'better-sqlite3'
 import pg from 'pg'
 import { createIds, type SessionId } from '../../src/base/ids.ts'
 import type { Store } from '../../src/store/store.ts'
 
 let rows = 0
 
-/** Counts from now on what any database of this process answers. */
-export function countRows(): void {
-  const statement = Object.getPrototypeOf(new SqliteDatabase(':memory:').prepare('select 1')) as Record<
-    string,
-    (...values: unknown[]) => unknown
-  >
-  for (const name of ['all', 'get'] as const) {
-    const original = statement[name]!
-    statement[name] = function (this: unknown, ...values) {
-      const answer = original.apply(this, values)
-      rows += Array.isArray(answer) ? answer.length : answer === undefined ? 0 : 1
-      return answer
+/** The same connection, whose rows are counted. */
+export function countSqliteRows(db: Database): Database {
+  const prepare = db.prepare.bind(db) as (sql: string) => object
+  const counted = (sql: string): object => {
+    const statement = prepare(sql) as Record<string, (...values: unknown[]) => unknown>
+    for (const name of ['all', 'get'] as const) {
+      const original = statement[name]!.bind(statement)
+      statement[name] = (...values) => {
+        const answer = original(...values)
+        rows += Array.isArray(answer) ? answer.length : answer === undefined ? 0 : 1
+        return answer
+      }
     }
+    return statement
   }
+  return Object.assign(db, { prepare: counted })
+}
+
+/** Counts from now on what any PostgreSQL of this process answers. */
+export function countPostgresRows(): void {
   const result = pg.Result.prototype as unknown as Record<string, (row: Record<string, unknown>) => void>
   const addRow = result['addRow']!
   result['addRow'] = function (this: unknown, row) {

@@ -1,10 +1,10 @@
 /** Verbs for runs whose version is yanked, or no longer stored. Source: decisions, section 18; bundle, "Publishing". */
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { digestOf } from '../../src/base/digest.ts'
 import { openServer } from '../../src/server/open.ts'
 import type { RunStatusBody } from '../../src/spec/api.ts'
+import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
 import { snapshotOf } from './fixtures.ts'
 import { ask, caller, closing, desk, DESK, directory, options, publishDesk } from './running.ts'
 
@@ -41,7 +41,7 @@ async function twoRuns(withdraw: 'yank' | 'delete') {
     })
   await first.close(0)
   if (withdraw === 'delete') {
-    const db = new Database(join(data, 'data.db'))
+    const db = connectSqlite(join(data, 'data.db'), {})
     db.pragma('foreign_keys = off')
     db.prepare("delete from version where label = '1.0.0'").run()
     db.close()

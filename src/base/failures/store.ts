@@ -51,8 +51,7 @@ export const storeFailures = {
   },
   native_sqlite_missing: {
     exit: EXIT.usage,
-    message: () =>
-      'SQLite cannot be loaded: better-sqlite3 is not installed, has no native part, or was installed by another version of Node.',
+    message: () => 'SQLite cannot be loaded: no package with it is installed for this system and this version of Node.',
     fix: 'npm install --include=optional',
   },
   store_unreadable: {

@@ -6,19 +6,19 @@ import { toIsoText } from '../../base/clock.ts'
 import { isFailure } from '../../base/failure.ts'
 import { readServerFile } from '../project/server/server-file.ts'
 import { readFreeBytes, spaceFinding } from './free-space.ts'
-import { unhealthy, healthy, type DoctorChecks } from './finding.ts'
+import { unhealthy, healthy, type DoctorChecks, type DoctorFinding } from './finding.ts'
 
 const DEFAULT_PORT = 4310
 /** The API, uploads, the console. */
 const PORTS = [0, 1, 2]
+/** Whoever runs Node 20 has a year from its end of life to change. */
+const NODE_20_UNTIL = '2027-04-30'
 /** Harmless inaccuracy of a clock that was set by hand. */
 const CLOCK_SLACK_MS = 5 * 60_000
 
 export const machineChecks: DoctorChecks = {
-  async node() {
-    const [major, minor] = process.versions.node.split('.').map(Number) as [number, number]
-    const { node } = process.versions
-    return major > 20 || (major === 20 && minor >= 19) ? healthy(node) : unhealthy(node, 'Install Node 20.19 or later.')
+  async node({ io }) {
+    return nodeFinding(process.versions.node, io.clock.now())
   },
 
   async sqlite() {
@@ -68,6 +68,16 @@ export const machineChecks: DoctorChecks = {
         )
       : healthy(toIsoText(now))
   },
+}
+
+/** @param version of Node */
+export function nodeFinding(version: string, now: number): DoctorFinding {
+  const [major, minor] = version.split('.').map(Number) as [number, number]
+  if (major < 20 || (major === 20 && minor < 19))
+    return unhealthy(version, 'Install Node 24 (20.19 is the oldest that works).')
+  if (major > 20) return healthy(version)
+  const said = `${version}, past its end of life (2026-04-30); svc supports it until ${NODE_20_UNTIL}`
+  return now < Date.parse(NODE_20_UNTIL) ? healthy(said) : unhealthy(said, 'Install Node 24.')
 }
 
 /** True where something answers as a server of svc does. */

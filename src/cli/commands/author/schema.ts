@@ -28,7 +28,7 @@ export async function schema({ given, mode, out, manual }: CommandContext<unknow
     )
     return out.line(JSON.stringify({ 'yaml.schemas': settings }, null, 2))
   }
-  if (given.flag('types')) return out.line((await readFile(packageFile('dist/documents.d.ts'), 'utf8')).trimEnd())
+  if (given.flag('types')) return out.line((await readFile(packageFile('schemas/documents.d.ts'), 'utf8')).trimEnd())
   const outputs = manual.commands.flatMap(({ path, json }) => (json === undefined ? [] : [`${OUTPUT}${path}`]))
   const kinds = [...KINDS, ...outputs]
   // The command may be several words: svc schema output:policy eval.

@@ -5,75 +5,107 @@ import { fail } from '../../../base/failure.ts'
 import { databaseFailure } from './unusable.ts'
 import { hasNodeSqlite, openNodeSqlite, type NodeSqliteModule } from './node-sqlite.ts'
 
-/** The release for Node 20, which npm does not choose by itself. `config` of package.json names the same one. */
-export const SQLITE_FOR_NODE_20 = 'better-sqlite3@12.11.1'
+/** The package with an SQLite for every Node, which package.json names too. */
+export const SQLITE_PACKAGE = '@photostructure/sqlite'
 
 type ConnectionOptions = Pick<Database.Options, 'timeout' | 'readonly'>
+type Load = (name: string) => unknown
+const loadModule: Load = createRequire(import.meta.url)
+
+interface SqliteDriver {
+  readonly name: string
+  /** @throws an error for which `isMissing` is true */
+  open(load: Load, node: string, path: string, options: ConnectionOptions): Database.Database
+}
 
 /**
- * Opens a connection with the SQLite that suits this Node. better-sqlite3 13 comes built for Node-API, of which Node 20 lacks a
- * part; version 12 binds to V8 itself, and Node 24.19 and later crash when one of its statements is garbage-collected. npm
- * installs 13 from Node 22 on, as an optional package; without it, Node's own SQLite serves.
+ * In the order of preference. better-sqlite3 13 comes built for Node-API, of which Node 20 lacks a part; version 12 binds to V8
+ * itself, and Node 24.19 and later crash when one of its statements is garbage-collected. So its version is looked at before it
+ * is loaded. npm installs 13 from Node 22 on.
+ */
+const DRIVERS: readonly SqliteDriver[] = [
+  {
+    name: 'better-sqlite3',
+    open(load, node, path, options) {
+      const { version } = load('better-sqlite3/package.json') as { version: string }
+      if (Number.parseInt(version) >= 13 !== isSince22(node))
+        throw new Error(`Cannot find module: better-sqlite3 ${version} is for another Node`)
+      return new (load('better-sqlite3') as typeof Database)(path, options)
+    },
+  },
+  {
+    name: 'node:sqlite',
+    open(load, node, path, options) {
+      if (!hasNodeSqlite(node)) throw new Error(`Cannot find module: the SQLite of Node ${node} is incomplete`)
+      return openNodeSqlite(loadQuietly(() => load('node:sqlite')) as NodeSqliteModule, path, options)
+    },
+  },
+  {
+    name: SQLITE_PACKAGE,
+    open: (load, _, path, options) => openNodeSqlite(load(SQLITE_PACKAGE) as NodeSqliteModule, path, options, true),
+  },
+]
+
+/**
+ * Opens a connection with the first SQLite that is installed and suits this Node.
  * @param options `timeout`: milliseconds to wait for another process's lock
  * @param node version of Node
  * @throws Failure `native_sqlite_missing`, `store_unreadable`, `data_directory_full`
  */
-export function connectSqlite(
+export const connectSqlite = (
   path: string,
   options: ConnectionOptions,
   node = process.versions.node,
-  load: (name: string) => unknown = createRequire(import.meta.url),
-): Database.Database {
-  const open = openerFor(node, load)
-  try {
-    return open(path, options)
-  } catch (error) {
-    if (!(error instanceof Error)) throw error
-    if ('code' in error && String(error.code).startsWith('SQLITE_')) throw databaseFailure(path, error)
-    if (isMissing(error)) throw missing(node, error)
-    throw error
-  }
-}
+  load = loadModule,
+): Database.Database => openFirst(path, options, node, load).db
 
 /**
- * Name and source of the SQLite that `connectSqlite` loads.
+ * Version and name of the SQLite that `connectSqlite` loads.
  * @throws Failure `native_sqlite_missing`
  */
 export function describeSqlite(): string {
-  const db = connectSqlite(':memory:', {})
+  const { db, name } = openFirst(':memory:', {}, process.versions.node, loadModule)
   const version = db.prepare('select sqlite_version()').pluck().get() as string
   db.close()
-  return `${version} (${'loadExtension' in db ? 'better-sqlite3' : 'node:sqlite'})`
+  return `${version} (${name})`
 }
 
-function openerFor(
+/** Drivers that turned out to be missing stay so in this process: looking for a module again takes longer than a connection. */
+const missingDrivers = new Set<SqliteDriver>()
+
+function openFirst(
+  path: string,
+  options: ConnectionOptions,
   node: string,
-  load: (name: string) => unknown,
-): (path: string, options: ConnectionOptions) => Database.Database {
-  try {
-    const { version } = load('better-sqlite3/package.json') as { version: string }
-    const isBuiltForNodeApi = Number.parseInt(version) >= 13
-    if (isBuiltForNodeApi !== isSince22(node)) throw new Error(`Cannot find module: ${version} is for another Node`)
-    const Library = load('better-sqlite3') as typeof Database
-    return (path, options) => new Library(path, options)
-  } catch (error) {
-    if (!isMissing(error)) throw error
-    if (!hasNodeSqlite(node)) throw missing(node, error)
-    const sqlite = loadQuietly(() => load('node:sqlite') as NodeSqliteModule)
-    return (path, options) => openNodeSqlite(sqlite, path, options)
+  load: Load,
+): { readonly db: Database.Database; readonly name: string } {
+  const isReal = load === loadModule
+  let cause: Error | undefined
+  for (const driver of DRIVERS) {
+    if (isReal && missingDrivers.has(driver)) continue
+    try {
+      return { db: driver.open(load, node, path, options), name: driver.name }
+    } catch (error) {
+      if (!(error instanceof Error)) throw error
+      if ('code' in error && String(error.code).startsWith('SQLITE_')) throw databaseFailure(path, error)
+      if (!isMissing(error)) throw error
+      cause = error
+      if (isReal) missingDrivers.add(driver)
+    }
   }
+  throw fail('native_sqlite_missing', undefined, { cause, fix: sqliteRemedy(node, import.meta.url) })
 }
 
 const isSince22 = (node: string): boolean => Number.parseInt(node) >= 22
 
-/** The last alternative: the modules were installed by a different version of Node than the one running. */
-const MISSING = /^Could not locate the bindings file|^Cannot find module|NODE_MODULE_VERSION/
-const isMissing = (error: unknown): error is Error => error instanceof Error && MISSING.test(error.message)
-
-const missing = (node: string, cause: Error) => {
-  const fix = `${sqliteRemedy(node, import.meta.url)}     (without a compiler, or where only npm can be reached: Node 22.18 or later has SQLite built in)`
-  return fail('native_sqlite_missing', undefined, { cause, fix })
-}
+/**
+ * A module that is not there, has no binary for this system, was built for a different version of Node than the one running, or
+ * needs a newer C library.
+ */
+const MISSING =
+  /^Could not locate the bindings file|^Cannot find module|^No native build was found|^No such built-in module|NODE_MODULE_VERSION/
+const isMissing = (error: Error): boolean =>
+  MISSING.test(error.message) || (error as NodeJS.ErrnoException).code === 'ERR_DLOPEN_FAILED'
 
 /**
  * The command that installs SQLite where svc finds it.
@@ -83,11 +115,8 @@ const missing = (node: string, cause: Error) => {
  */
 export function sqliteRemedy(node: string, module: string, program = process.execPath): string {
   const isGlobal = /[\\/](?:lib|npm)[\\/]node_modules[\\/]/.test(module)
-  if (!isGlobal) return isSince22(node) ? 'npm install --include=optional' : `npm install ${SQLITE_FOR_NODE_20}`
-  const install = `npm install --global${ownPrefix(module, program)}`
-  return isSince22(node)
-    ? `${install} better-sqlite3@13`
-    : `${install} --allow-scripts=better-sqlite3 ${SQLITE_FOR_NODE_20}`
+  if (!isGlobal) return 'npm install --include=optional'
+  return `npm install --global${ownPrefix(module, program)} ${isSince22(node) ? 'better-sqlite3@13' : `${SQLITE_PACKAGE}@1`}`
 }
 
 /** ` --prefix DIR` where svc is installed in another place than the one that npm takes by itself. */

@@ -1,0 +1,64 @@
+// Runs the contract of the store with each SQLite driver on each version of Node that is promised. Node and better-sqlite3 for it come
+// from npm, as the lock file of test/store/tools pins them; Node 20 is the one that runs this. Ends with `N passed, N failed`, which it
+// adds to the file that SVC_TEST_SUMMARY names.
+import { spawnSync } from 'node:child_process'
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { installTools } from './tools.js'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+process.chdir(root)
+const TOOLS = 'test/store/tools'
+const TESTS = ['connect', 'lock', 'read-only', 'sqlite', 'writer'].map((name) => `test/store/${name}.test.ts`)
+const PREBUILT = '@photostructure/sqlite'
+
+const has = (name) => {
+  try {
+    createRequire(join(root, 'package.json'))(name)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const tools = installTools(TOOLS)
+const later = [22, 24].map((major) =>
+  join(root, TOOLS, `node_modules/node${major}-${process.platform}-${process.arch}/bin/node`),
+)
+const missing = tools ? later.filter((node) => !existsSync(node)) : later
+if (missing.length > 0)
+  console.error(`Not tried, because npm has no Node 22 and 24 for this machine: ${missing.join(', ')}`)
+const runs = [
+  [process.execPath, PREBUILT],
+  ...(has('better-sqlite3') ? [[process.execPath, 'better-sqlite3']] : []),
+  ...later
+    .filter((node) => !missing.includes(node))
+    .flatMap((node) => ['better-sqlite3', 'node:sqlite', PREBUILT].map((driver) => [node, driver])),
+]
+
+const home = mkdtempSync(join(tmpdir(), 'svc-drivers-'))
+const total = { passed: 0, failed: 0 }
+for (const [node, driver] of runs) {
+  const summary = join(home, 'summary')
+  rmSync(summary, { force: true })
+  const version = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim()
+  const { stdout, stderr } = spawnSync(node, ['node_modules/vitest/vitest.mjs', 'run', ...TESTS], {
+    env: { ...process.env, SVC_TEST_SQLITE: driver, TEST_BUILD: 'off', SVC_TEST_SUMMARY: summary },
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  })
+  const said = existsSync(summary) ? readFileSync(summary, 'utf8') : ''
+  const [, passed, failed] = /^(\d+) passed, (\d+) failed/m.exec(said) ?? ['', 0, 1]
+  total.passed += Number(passed)
+  total.failed += Number(failed)
+  console.log(`Node ${version}, ${driver}: ${passed} passed, ${failed} failed`)
+  if (Number(failed) > 0) console.log(`${stdout}${stderr}`)
+}
+rmSync(home, { recursive: true, force: true })
+const line = `${total.passed} passed, ${total.failed} failed`
+console.log(line)
+if (process.env['SVC_TEST_SUMMARY']) appendFileSync(process.env['SVC_TEST_SUMMARY'], `${line}\n`)
+if (total.failed > 0) process.exitCode = 1
