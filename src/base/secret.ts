@@ -1,4 +1,6 @@
 import { inspect } from 'node:util'
+import { cutText, type CutText } from './cut-text.ts'
+import { createSpellingMatcher, type SpellingMatcher } from './secret-spellings.ts'
 
 /** A secret value that printing, logging and serializing do not show; only `reveal` returns it. */
 export class Secret {
@@ -24,13 +26,15 @@ export class Secret {
 const SHORTEST = 8
 
 /**
- * Redacts known secret values in text: verbatim, in base64, URL-encoded and JSON-escaped, also twice.
+ * Redacts known secret values in text, however they are spelled there (`secret-spellings.ts`).
  * Every step, event, error and log line passes through it.
  */
 export interface Redactor {
   add(secret: Secret | string): void
   text(text: string): string
-  /** A copy of a JSON value with every string, keys included, redacted. Returns the same value if nothing was found. */
+  /** Redacts first and cuts then: half a secret would not be recognized. */
+  cut(text: string, most: number, keep?: 'start' | 'end'): CutText
+  /** A copy of a JSON value with every string and number, keys included, redacted. Returns the same value if nothing was found. */
   json<T>(value: T): T
   /** The JSON of such a copy. The value is printed once, for the search and for the result. */
   jsonText(value: object): string
@@ -41,46 +45,45 @@ export interface Redactor {
 export interface RedactedStream {
   /** Returns the text that may be shown now. A possible beginning of a secret is held back until the next chunk. */
   push(piece: string): string
-  /** Returns the text held back. */
-  end(): string
+  /**
+   * Returns the text held back.
+   * @param isCut the text goes on, but not here: what may be the first part of a secret is redacted
+   */
+  end(isCut?: boolean): string
 }
 
+/** Of a secret whose rest is missing this much may be seen: less than that is in every text by chance. */
+const SHOWN_OF_A_PART = 4
+
 export function createRedactor(): Redactor {
-  const needles = new Set<string>()
-  let pattern: RegExp | undefined
-  /** Finds in the JSON of a value what `pattern` finds in its strings. */
-  let patternOfJson: RegExp | undefined
-  const text = (given: string): string => {
-    if (needles.size === 0) return given
-    pattern ??= anyOf(needles, 'g')
-    return given.replace(pattern, '***')
+  const values = new Set<string>()
+  let matcher: SpellingMatcher | undefined
+  const scan = (text: string, isOpenEnded: boolean): ScannedText => {
+    matcher ??= createSpellingMatcher(values)
+    return scanText(matcher, text, isOpenEnded)
   }
-  /** @param printed JSON; almost every value is clean, so one search over the whole text usually suffices */
-  const isClean = (printed: string): boolean => {
-    if (needles.size === 0) return true
-    patternOfJson ??= anyOf([...needles].map(escaped), '')
-    return !patternOfJson.test(printed)
-  }
+  const text = (given: string): string => (values.size === 0 ? given : scan(given, false).shown)
   const json = (value: unknown): unknown => {
     if (typeof value === 'string') return text(value)
+    if (typeof value === 'number') return text(String(value)) === String(value) ? value : MASK
     if (Array.isArray(value)) return value.map(json)
     if (typeof value === 'object' && value !== null)
       return Object.fromEntries(Object.entries(value).map(([key, each]) => [text(key), json(each)]))
     return value
   }
+  /** @param printed JSON; almost every value is clean, so one search over the whole text usually suffices */
+  const isClean = (printed: string): boolean => values.size === 0 || !scan(printed, false).hasFound
   return {
     add(secret) {
       const value = typeof secret === 'string' ? secret : secret.reveal()
-      if (value.length < SHORTEST) return
-      const base64 = Buffer.from(value).toString('base64').replace(/=+$/, '')
-      for (const form of [value, base64, encodeURIComponent(value), escaped(value), escaped(escaped(value))])
-        needles.add(form)
-      pattern = undefined
-      patternOfJson = undefined
+      if (value.length < SHORTEST || values.has(value)) return
+      values.add(value)
+      matcher = undefined
     },
     text,
+    cut: (given, most, keep) => cutText(text(given), most, keep),
     json<T>(value: T): T {
-      return needles.size === 0 || isClean(JSON.stringify(value) ?? '') ? value : (json(value) as T)
+      return isClean(JSON.stringify(value) ?? '') ? value : (json(value) as T)
     },
     jsonText(value) {
       const printed = JSON.stringify(value)
@@ -90,40 +93,57 @@ export function createRedactor(): Redactor {
       let held = ''
       return {
         push(piece) {
-          const known = text(held + piece)
-          const shown = known.length - beginningAtEnd(known, needles)
-          held = known.slice(shown)
-          return known.slice(0, shown)
+          if (values.size === 0) return piece
+          const { shown, rest } = scan(held + piece, true)
+          held = rest
+          return shown
         },
-        end() {
-          const rest = held
+        end(isCut = false) {
+          const rest = text(held)
           held = ''
-          return rest
+          return isCut && rest.length > SHOWN_OF_A_PART ? MASK : rest
         },
       }
     },
   }
 }
 
-/** Escaped as inside a JSON string. */
-const escaped = (text: string): string => JSON.stringify(text).slice(1, -1)
+const MASK = '***'
 
-const anyOf = (texts: Iterable<string>, flags: string): RegExp =>
-  new RegExp(
-    [...texts]
-      .sort((a, b) => b.length - a.length)
-      .map((each) => each.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
-      .join('|'),
-    flags,
-  )
+interface ScannedText {
+  readonly shown: string
+  /** Behind it: what may be the beginning of a value; empty unless the text is open-ended. */
+  readonly rest: string
+  readonly hasFound: boolean
+}
 
-/** Length of the longest suffix of a text that is a prefix of a needle. */
-function beginningAtEnd(text: string, needles: ReadonlySet<string>): number {
-  let longest = 0
-  for (const needle of needles) {
-    for (let length = Math.min(needle.length - 1, text.length); length > longest; length--) {
-      if (text.endsWith(needle.slice(0, length))) longest = length
-    }
+/** Replaces each stretch of values that overlap or begin each other as one, so that none shows its rest behind another. */
+function scanText(matcher: SpellingMatcher, text: string, isOpenEnded: boolean): ScannedText {
+  let shown = ''
+  let hasFound = false
+  /** Up to here the text is in `shown`. */
+  let done = 0
+  /** The stretch under way; empty where none is. */
+  let [start, end] = [0, 0]
+  const close = (): void => {
+    if (end <= start) return
+    shown += text.slice(done, start) + MASK
+    hasFound = true
+    done = end
+    start = end
   }
-  return longest
+  for (let at = 0; at < text.length; at++) {
+    if (at >= end) close()
+    const match = matcher.matchAt(text, at)
+    if (!match) continue
+    if (isOpenEnded && match.isPartial) {
+      const from = at < end ? start : at
+      return { shown: shown + text.slice(done, from), rest: text.slice(from), hasFound }
+    }
+    if (match.end === undefined) continue
+    if (at >= end) start = at
+    end = Math.max(end, match.end)
+  }
+  close()
+  return { shown: shown + text.slice(done), rest: '', hasFound }
 }
