@@ -1,4 +1,4 @@
-import type { ModelMessage } from './provider.ts'
+import type { MessagePart, ModelMessage } from './provider.ts'
 
 interface MessageTurn<Block> {
   role: 'user' | 'assistant'
@@ -23,4 +23,16 @@ export function alternatingTurns<Block>(
     else turns.push({ role, content: [...content] })
   }
   return turns
+}
+
+/** Whether a text has nothing to read: vendors refuse such blocks, so they are not sent back. */
+export const isBlank = (text: string): boolean => text.trim() === ''
+
+/** Stands for a blank text where there must be one. */
+export const NOTHING_TO_READ = '(empty)'
+
+/** The parts of a user's message that have something to read; one that says so where none has. */
+export function partsToRead(parts: readonly MessagePart[]): readonly MessagePart[] {
+  const left = parts.filter((part) => part.type !== 'text' || !isBlank(part.text))
+  return left.length > 0 ? left : [{ type: 'text', text: NOTHING_TO_READ }]
 }

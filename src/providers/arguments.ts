@@ -1,9 +1,9 @@
 import { unsafeNumberIn } from '../base/json/exact-number.ts'
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../base/json/json.ts'
 
-/** Parses the arguments of a call. Models send empty text for tools without parameters, which becomes the empty object. */
+/** Parses the arguments of a call. For tools without parameters models send empty text or `null`, which become the empty object. */
 export function parseArguments(text: string): JsonValue {
-  if (text.trim() === '') return {}
+  if (['', 'null', '""'].includes(text.trim())) return {}
   try {
     const value = parseJson(text)
     if (isJsonObject(value)) return value

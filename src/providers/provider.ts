@@ -92,6 +92,8 @@ export interface ModelUsage {
   readonly cacheWriteTokens?: number
   /** Output that was reasoning. */
   readonly reasoningTokens?: number
+  /** The provider reported no possible number for one of the totals. */
+  readonly estimated?: true
 }
 
 export interface ModelCompletion {

@@ -2,10 +2,12 @@
 import type { Clock } from '../base/clock.ts'
 import { ENDLESS_ANSWER } from '../base/net/chunk-response.ts'
 import { EGRESS_REFUSED } from '../base/net/transport.ts'
+import { cutText, shortenText } from '../base/cut-text.ts'
 import { parseJson } from '../base/json/json.ts'
 import { retryAfterMs } from '../base/retry.ts'
 import type { Redactor, Secret } from '../base/secret.ts'
 import { innermostMessage } from '../base/innermost-cause.ts'
+import { describeForm, FormProblem, ProviderFormError } from './reading/form-problem.ts'
 import { isRetryableStatus, ProviderError, type ProviderErrorFacts } from './provider.ts'
 
 /** Advice for a request that the vendor refused, each as one sentence. */
@@ -16,6 +18,8 @@ export interface ProviderRemedies {
 }
 
 export interface SdkErrorParts {
+  /** The provider's name in the project or document, and its host where it is not the vendor's own. */
+  readonly peer?: string
   readonly key?: Secret
   readonly redactor: Redactor
   readonly clock: Clock
@@ -29,11 +33,20 @@ const MAX_MESSAGE = 500
  * Converts what the SDKs throw into a ProviderError with the vendor's message, without the key, and whether to retry.
  * An error that is neither an answer nor a connection error is a bug and is returned unchanged.
  */
-export function toProviderError(error: unknown, { key, redactor, clock, remedies }: SdkErrorParts): unknown {
+export function toProviderError(error: unknown, parts: SdkErrorParts): unknown {
   if (!(error instanceof Error)) return error
+  const { key, redactor, clock, remedies, peer } = parts
   const scrub = (text: string): string => redactor.text(key ? text.replaceAll(key.reveal(), '***') : text)
   const convert = (text: string, remedy: string | undefined, about: Omit<ErrorFacts, 'cause'>): ProviderError =>
     new ProviderError(withRemedy(scrub(text), remedy), { ...about, cause: error })
+  if (error instanceof FormProblem) {
+    const who = peer === undefined ? 'The model provider' : `The model provider ${peer}`
+    const message = withRemedy(
+      scrub(`${who} answered in a form that its API does not have: ${error.message}`),
+      undefined,
+    )
+    return new ProviderFormError(message, error.place, error)
+  }
   if (error instanceof ProviderError) return convert(error.message, undefined, error as Required<ErrorFacts>)
   const code = codeOf(error)
   if (code === ENDLESS_ANSWER)
@@ -77,7 +90,7 @@ const unreachableUnless = (isPermanentError: boolean): Omit<ErrorFacts, 'cause'>
 /** One line of at most `MAX_MESSAGE` characters, and the remedy as a sentence of its own. */
 function withRemedy(message: string, remedy: string | undefined): string {
   const line = message.replaceAll(/\s+/g, ' ').trim()
-  const short = line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE - 3)}...` : line
+  const short = line.length > MAX_MESSAGE ? `${cutText(line, MAX_MESSAGE - 3).text}...` : line.toWellFormed()
   return remedy === undefined ? short : `${short.replace(/[.!?]$/, '')}. ${remedy}`
 }
 
@@ -134,11 +147,30 @@ export const incompleteStreamError = (): ProviderError =>
     outage: 'provider_unreachable',
   })
 
-/** For a finish reason that is not known, so that the answer may be incomplete. */
-export const unknownFinishError = (reason: string): ProviderError =>
-  new ProviderError(`The model provider ended the answer with "${reason.slice(0, 64)}", which is not a known reason.`, {
-    retryable: true,
-  })
+/** Reasons with which servers say that they broke off: another attempt may not meet them. */
+const BROKEN_OFF: ReadonlySet<string> = new Set([
+  'error',
+  'abort',
+  'aborted',
+  'cancelled',
+  'timeout',
+  'network_error',
+  'insufficient_system_resource',
+  'overloaded',
+  'other',
+  'finish_reason_unspecified',
+  'malformed_function_call',
+  'unexpected_tool_call',
+  'malformed_model_output',
+  'malformed_tool_use',
+  'incomplete',
+])
+
+/** For a reason to end an answer that is none of the known ones. */
+export const unknownFinishError = (reason: unknown, place: string): Error =>
+  typeof reason === 'string' && BROKEN_OFF.has(reason.toLowerCase())
+    ? new ProviderError(`The model provider broke off the answer: ${shortenText(reason, 64)}.`, { retryable: true })
+    : new FormProblem(place, `${describeForm(reason)}, which is not a known reason to end an answer`)
 
 /** For an answer that does not have the form of the vendor's API. */
 export const unreadableAnswerError = (remedies: ProviderRemedies | undefined, cause?: unknown): ProviderError =>

@@ -1,6 +1,10 @@
 /** The part that providers built on a vendor's SDK share: one streamed completion, with the SDK's errors converted. */
+import { isHighHalf } from '../base/cut-text.ts'
+import { wellFormedJson } from '../base/json/well-formed.ts'
 import type { FetchFunction, GuardedRequestInit } from '../base/net/transport.ts'
 import type { CompletionRequest, ModelCompletion, ModelProvider } from './provider.ts'
+import { FormProblem } from './reading/form-problem.ts'
+import { STREAM_DONE } from './reading/server-events.ts'
 import { toProviderError, unreadableAnswerError, type SdkErrorParts } from './sdk-error.ts'
 
 export interface SdkParts extends SdkErrorParts {
@@ -14,8 +18,11 @@ export interface SdkParts extends SdkErrorParts {
 export interface StreamCollector<Event> {
   /** Returns the text that the event adds, and the text that is not displayed. */
   add(event: Event): { readonly text: string; readonly hidden: string }
-  /** @throws ProviderError when the answer is not complete */
-  finish(): ModelCompletion
+  /**
+   * @param isDone the server said that the stream is whole
+   * @throws ProviderError when the answer is not complete, FormProblem when it is in no known form
+   */
+  finish(isDone: boolean): ModelCompletion
 }
 
 /** Options of one request for an SDK that hands `fetchOptions` to our `fetch`. */
@@ -25,7 +32,11 @@ export const guardedBy = ({ mayLeave }: CompletionRequest) =>
 interface SdkAdapter<Client, Event> {
   /** Loads the SDK, once, with the first completion. */
   readonly load: () => Promise<Client>
-  readonly open: (client: Client, request: CompletionRequest, signal: AbortSignal) => Promise<AsyncIterable<Event>>
+  readonly open: (
+    client: Client,
+    request: CompletionRequest,
+    signal: AbortSignal,
+  ) => Promise<AsyncIterable<Event | typeof STREAM_DONE>>
   readonly collect: (request: CompletionRequest) => StreamCollector<Event>
 }
 
@@ -34,12 +45,14 @@ export function createSdkProvider<Client, Event>(
   { load, open, collect }: SdkAdapter<Client, Event>,
 ): ModelProvider {
   let loading: Promise<Client> | undefined
-  /** Reads a part of the answer. A part with an unexpected form is an error of the vendor, not a bug of ours. */
+  /** Reads a part of the answer. What a collector does not expect is a form of the vendor's, not a bug of ours. */
   const read = <T>(action: () => T): T => {
     try {
       return action()
     } catch (error) {
-      throw error instanceof TypeError ? unreadableAnswerError(parts.remedies, error) : error
+      throw error instanceof TypeError
+        ? new FormProblem('the answer', `has an unexpected form: ${error.message}`)
+        : error
     }
   }
   return {
@@ -47,22 +60,42 @@ export function createSdkProvider<Client, Event>(
       signal.throwIfAborted()
       const client = await (loading ??= load())
       const collector = collect(request)
+      const [shown, hidden] = [joinHalves(), joinHalves()]
       let isEmpty = true
+      let isDone = false
       try {
         for await (const event of await open(client, request, signal)) {
+          if (event === STREAM_DONE) {
+            isDone = true
+            continue
+          }
           isEmpty = false
-          const { text, hidden } = read(() => collector.add(event))
+          const added = read(() => collector.add(event))
+          const [text, other] = [shown(added.text), hidden(added.hidden)]
           if (text !== '') yield { type: 'text', text }
-          if (hidden !== '') yield { type: 'hidden', text: hidden }
+          if (other !== '') yield { type: 'hidden', text: other }
         }
+        // The SDKs end a stream without an error when it is aborted and when the connection is cut.
+        signal.throwIfAborted()
+        if (isEmpty) throw unreadableAnswerError(parts.remedies)
+        const completion = wellFormedJson(read(() => collector.finish(isDone)))
+        const rest = shown('', true)
+        if (rest !== '') yield { type: 'text', text: rest }
+        yield { type: 'end', completion }
       } catch (error) {
         signal.throwIfAborted()
         throw toProviderError(error, parts)
       }
-      // The SDKs end a stream without an error when it is aborted and when the connection is cut.
-      signal.throwIfAborted()
-      if (isEmpty) throw unreadableAnswerError(parts.remedies)
-      yield { type: 'end', completion: read(() => collector.finish()) }
     },
+  }
+}
+
+/** Joins pieces of a text so that none ends within a pair of code units: the half waits for the next piece. */
+function joinHalves(): (piece: string, isLast?: boolean) => string {
+  let held = ''
+  return (piece, isLast = false) => {
+    const text = held + piece
+    held = !isLast && isHighHalf(text.charCodeAt(text.length - 1)) ? text.slice(-1) : ''
+    return (held === '' ? text : text.slice(0, -1)).toWellFormed()
   }
 }

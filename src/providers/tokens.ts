@@ -32,20 +32,78 @@ const lengthOfCalls = (calls: readonly ModelCall[]): number =>
 
 export const estimateTokens = (characters: number): number => Math.max(1, Math.ceil(characters / 4))
 
-/** A usage in which parts that are not reported, or are zero, are absent. */
-export function tokenUsage(
-  inputTokens: number,
-  outputTokens: number,
-  parts: {
-    readonly [Part in 'cachedInputTokens' | 'cacheWriteTokens' | 'reasoningTokens']?: number | null | undefined
-  },
+/** What a provider reported, as it came. */
+export interface ReportedUsage {
+  readonly input?: unknown
+  readonly output?: unknown
+  /** Input and output together. */
+  readonly total?: unknown
+  readonly cachedInput?: unknown
+  readonly cacheWrite?: unknown
+  readonly reasoning?: unknown
+}
+
+/** No model reads or writes as many tokens at once; a greater number is a mistake of the server. */
+const MOST_TOKENS = 1_000_000_000
+
+/** Whole tokens of a reported number, also of one in a text; undefined for what is no number of tokens. Fractions are rounded up. */
+export function wholeTokens(value: unknown): number | undefined {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  return typeof number === 'number' && number >= 0 && number <= MOST_TOKENS ? Math.ceil(number) : undefined
+}
+
+/** A sum of reported numbers; undefined where the first is missing, since the others are only parts. */
+export function sumTokens(first: unknown, ...others: readonly unknown[]): number | undefined {
+  const known = wholeTokens(first)
+  return known === undefined ? undefined : others.reduce<number>((sum, each) => sum + (wholeTokens(each) ?? 0), known)
+}
+
+/**
+ * The usage of a completion, the same for all providers: whole numbers, so that limits and costs hold. What is missing, impossible,
+ * or zero although something was read or written is estimated, and the usage says so. Parts that are not reported, or are zero,
+ * are absent.
+ * @param thinking text of the answer that is not displayed
+ */
+export function readUsage(
+  reported: ReportedUsage | undefined,
+  request: CompletionRequest,
+  answer: { readonly text: string; readonly calls: readonly ModelCall[]; readonly thinking?: string },
 ): ModelUsage {
-  const { cachedInputTokens, cacheWriteTokens, reasoningTokens } = parts
-  return {
-    inputTokens,
-    outputTokens,
-    ...(cachedInputTokens && { cachedInputTokens }),
-    ...(cacheWriteTokens && { cacheWriteTokens }),
-    ...(reasoningTokens && { reasoningTokens }),
+  const { text, calls, thinking = '' } = answer
+  const isEmpty = text === '' && calls.length === 0 && thinking === ''
+  const total = positive(reported?.total)
+  let input = positive(reported?.input)
+  let output = isEmpty ? wholeTokens(reported?.output) : positive(reported?.output)
+  if (total !== undefined) {
+    if (input === undefined && output !== undefined && total > output) input = total - output
+    if (output === undefined && input !== undefined && total > input) output = total - input
   }
+  const isEstimated = input === undefined || output === undefined
+  if (isEstimated) {
+    const estimated = estimateUsage(request, text + thinking, calls)
+    output ??= isEmpty ? 0 : estimated.outputTokens
+    // A total that is known holds for an estimate, too.
+    input ??= total !== undefined && total > output ? total - output : estimated.inputTokens
+  }
+  const part = (value: unknown, most: number): number | undefined => {
+    const tokens = positive(value)
+    return tokens !== undefined && tokens <= most ? tokens : undefined
+  }
+  const cachedInputTokens = part(reported?.cachedInput, input!)
+  const cacheWriteTokens = part(reported?.cacheWrite, input! - (cachedInputTokens ?? 0))
+  const reasoningTokens = part(reported?.reasoning, output!)
+  return {
+    inputTokens: input!,
+    outputTokens: output!,
+    ...(cachedInputTokens !== undefined && { cachedInputTokens }),
+    ...(cacheWriteTokens !== undefined && { cacheWriteTokens }),
+    ...(reasoningTokens !== undefined && { reasoningTokens }),
+    ...(isEstimated && { estimated: true }),
+  }
+}
+
+/** Tokens above zero: a prompt or an answer that exists has some. */
+function positive(value: unknown): number | undefined {
+  const tokens = wholeTokens(value)
+  return tokens === 0 ? undefined : tokens
 }

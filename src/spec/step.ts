@@ -53,6 +53,8 @@ export type CompletionUsage = {
   readonly cached_input_tokens?: number
   readonly cache_write_tokens?: number
   readonly reasoning_tokens?: number
+  /** The provider reported no possible number for one of the totals. */
+  readonly estimated?: true
 }
 
 /** The content of a step of an erased session: no member is there. The API sends null. */

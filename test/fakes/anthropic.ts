@@ -79,6 +79,10 @@ function write(answer: FakeAnswer, response: ServerResponse): void {
     response.end()
     return
   }
+  if (answer.finish === '') {
+    response.end()
+    return
+  }
   send('message_delta', {
     delta: { stop_reason: answer.finish ?? (answer.calls ? 'tool_use' : 'end_turn'), stop_sequence: null },
     usage: {

@@ -50,6 +50,10 @@ function writeChat(answer: FakeAnswer, response: ServerResponse): void {
     response.end(`data: ${JSON.stringify({ error: answer.error })}\n\n`)
     return
   }
+  if (answer.finish === '') {
+    response.end()
+    return
+  }
   send([{ index: 0, delta: {}, finish_reason: answer.finish ?? (answer.calls ? 'tool_calls' : 'stop') }])
   if (answer.usage)
     send([], {

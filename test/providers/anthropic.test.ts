@@ -218,11 +218,13 @@ test.each([
   ])
 })
 
-test('an answer that ended for a reason that is not known is a broken one', async () => {
+test('an answer that ended for a reason that is not known has a form problem', async () => {
   const provider = await start([{ say: 'x', finish: 'moonlight' }])
   await expect(complete(provider, requestWith({ model }))).rejects.toMatchObject({
-    message: 'The model provider ended the answer with "moonlight", which is not a known reason.',
-    retryable: true,
+    message:
+      'The model provider answered in a form that its API does not have: message_delta.delta.stop_reason is "moonlight", which is not a known reason to end an answer',
+    place: 'message_delta.delta.stop_reason',
+    retryable: false,
   })
 })
 

@@ -142,7 +142,7 @@ test('another server is asked for max_tokens, needs no key, and may be named by 
   expect(fake.requests[0]?.headers['authorization']).toBeUndefined()
   expect(fake.requests[0]?.body.max_tokens).toBe(9)
   // It reported no usage, so it is estimated from the lengths of the texts.
-  expect(completion.usage).toEqual({ inputTokens: 4, outputTokens: 1 })
+  expect(completion.usage).toEqual({ inputTokens: 4, outputTokens: 1, estimated: true })
 })
 
 test.each([

@@ -267,8 +267,8 @@ describe('failures', () => {
     [{ say: 'Half', finish: '' }, 'The model provider closed the stream before the answer was complete.', true],
     [
       { say: 'x', finish: 'moonlight' },
-      'The model provider ended the answer with "moonlight", which is not a known reason.',
-      true,
+      'The model provider answered in a form that its API does not have: response.incomplete_details.reason is "moonlight", which is not a known reason to end an answer',
+      false,
     ],
     [
       { raw: '<html>Welcome</html>' },
@@ -282,8 +282,8 @@ describe('failures', () => {
     ],
     [
       { raw: 'data: {"type": oops}\n\n', headers: { 'content-type': 'text/event-stream' } },
-      'The model provider\'s answer cannot be read: Unexpected token \'o\', "{"type": oops}" is not valid JSON. Check base_url.',
-      true,
+      String.raw`The model provider answered in a form that its API does not have: event 1 is no JSON: "{\"type\": oops}"`,
+      false,
     ],
     [
       { status: 502, error: { message: 'x'.repeat(5000) } },

@@ -1,5 +1,6 @@
 /** JSON values: the only free-form data passed between layers. */
 import { refuseInexactNumbers } from './exact-number.ts'
+import { mayHoldHalves, wellFormedJson } from './well-formed.ts'
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue }
 export type JsonObject = { [key: string]: JsonValue }
@@ -55,7 +56,8 @@ export const EXTERNAL_JSON: JsonBounds = { maxLevels: 256, maxValues: 100_000 }
 export class JsonBoundError extends SyntaxError {}
 
 /**
- * Parses JSON written by models, tools and people: the only parser for external values.
+ * Parses JSON written by models, tools and people: the only parser for external values. Half a pair of code units, which no database
+ * and no vendor accepts, becomes U+FFFD.
  * @throws JsonBoundError if it exceeds the bounds
  * @throws SyntaxError if it is not valid
  * @throws InexactNumberError if a number cannot be represented exactly
@@ -66,7 +68,7 @@ export function parseJson(text: string, bounds = EXTERNAL_JSON): JsonValue {
   if (values > bounds.maxValues) throw new JsonBoundError(tooManyValues(bounds))
   const value = JSON.parse(text) as JsonValue
   refuseInexactNumbers(text)
-  return value
+  return mayHoldHalves(text) ? wellFormedJson(value) : value
 }
 
 /** Says which bound a parsed value exceeds, as a `JsonBoundError` does; undefined where it exceeds none. */

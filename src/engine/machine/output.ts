@@ -1,11 +1,12 @@
 /** Checks final answers against the output that the agent declares. Source: decisions, section 16. */
 import { InexactNumberError, describeInexactNumber } from '../../base/json/exact-number.ts'
 import type { InvalidPlace } from '../../base/failure.ts'
-import { parseJson, type JsonValue } from '../../base/json/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import type { RunState } from '../../spec/run.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
 import { startTurn } from '../limits/request-completion.ts'
+import { parseJsonAnswer } from '../session/json-answer.ts'
 import type { RunHandle } from '../session/transaction/transaction.ts'
 import { completedState, failedState } from '../limits/ending.ts'
 
@@ -19,7 +20,7 @@ export function readOutput({ output }: AgentSnapshot, text: string): ParsedOutpu
   if (output.format === 'text') return { value: text }
   let value: JsonValue
   try {
-    value = parseJson(text)
+    value = parseJsonAnswer(text)
   } catch (error) {
     if (error instanceof InexactNumberError)
       return { errors: [{ path: error.pointer, message: describeInexactNumber(error.written) }] }

@@ -57,4 +57,5 @@ const toStepUsage = (usage: ModelUsage): CompletionUsage => ({
   ...(usage.cachedInputTokens !== undefined && { cached_input_tokens: usage.cachedInputTokens }),
   ...(usage.cacheWriteTokens !== undefined && { cache_write_tokens: usage.cacheWriteTokens }),
   ...(usage.reasoningTokens !== undefined && { reasoning_tokens: usage.reasoningTokens }),
+  ...(usage.estimated && { estimated: true }),
 })

@@ -4,40 +4,32 @@ import type {
   ContentBlockParam,
   JSONOutputFormat,
   MessageCreateParamsStreaming,
-  MessageDeltaUsage,
-  RawMessageStreamEvent,
   Tool,
 } from '@anthropic-ai/sdk/resources/messages'
-import { alternatingTurns } from '../alternating-turns.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { alternatingTurns, isBlank, NOTHING_TO_READ, partsToRead } from '../alternating-turns.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
-import { keepSafeNumbers, parseArguments, toObjectSchema, vendorOptions } from '../arguments.ts'
+import { toObjectSchema, vendorOptions } from '../arguments.ts'
 import { claudeThinking } from '../claude-thinking.ts'
 import { maxTokensWithThinking } from '../output-limit.ts'
-import {
-  PAUSE_TURN,
-  type CompletionRequest,
-  type FinishReason,
-  type ModelMessage,
-  type MessagePart,
-  type ModelCall,
-  type ModelProvider,
-  type ModelUsage,
-} from '../provider.ts'
-import { incompleteStreamError, unknownFinishError } from '../sdk-error.ts'
-import { createSdkProvider, guardedBy, type SdkParts, type StreamCollector } from '../sdk-provider.ts'
-import { tokenUsage } from '../tokens.ts'
+import type { CompletionRequest, MessagePart, ModelCall, ModelMessage, ModelProvider } from '../provider.ts'
+import { readServerEvents } from '../reading/server-events.ts'
+import { createSdkProvider, guardedBy, type SdkParts } from '../sdk-provider.ts'
 import { withCachePoints } from './cache.ts'
+import { collectMessage, toMessageEvents } from './message-stream.ts'
 
 export const createAnthropicProvider = (parts: SdkParts): ModelProvider =>
   createSdkProvider(parts, {
     load: () => loadClient(parts),
-    open: async (client, request, signal) =>
-      client.messages.create(
-        withCachePoints(toRequest(request, await outputFormat(request.outputSchema)), request.model.provider_options),
-        { signal, ...guardedBy(request) },
-      ),
-    collect: collectEvents,
+    open: async (client, request, signal) => {
+      const params = toRequest(request, await outputFormat(request.outputSchema))
+      const asked = client.messages.create(withCachePoints(params, request.model.provider_options), {
+        signal,
+        ...guardedBy(request),
+      })
+      return readServerEvents(await asked.asResponse(), toMessageEvents)
+    },
+    collect: collectMessage,
   })
 
 async function loadClient({ key, baseUrl, fetch }: SdkParts): Promise<Anthropic> {
@@ -116,18 +108,18 @@ function toBlocks(message: ModelMessage): ContentBlockParam[] {
       {
         type: 'tool_result',
         tool_use_id: message.callId,
-        content: message.content,
+        // The API refuses an error without a text.
+        content: isBlank(message.content) ? NOTHING_TO_READ : message.content,
         ...(message.isError && { is_error: true }),
       },
     ]
-  if (message.role === 'user')
-    return message.parts.filter((part) => part.type !== 'text' || part.text !== '').map(toPart)
+  if (message.role === 'user') return partsToRead(message.parts).map(toPart)
   const { thinking, content } = message.hidden ?? {}
   if (Array.isArray(content)) return withCalls(content, message.calls)
   return [
     // Signed blocks come first and must be unchanged, or the vendor refuses the calls that follow them.
     ...(Array.isArray(thinking) ? (thinking as unknown as ContentBlockParam[]) : []),
-    ...(message.text === '' ? [] : [{ type: 'text' as const, text: message.text }]),
+    ...(isBlank(message.text) ? [] : [{ type: 'text' as const, text: message.text }]),
     ...message.calls.map(toToolUse),
   ]
 }
@@ -162,124 +154,5 @@ function toPart(part: MessagePart): ContentBlockParam {
   return {
     type: 'text',
     text: `File ${part.filename} (${part.mediaType}, ${part.bytes.byteLength} bytes) cannot be shown.`,
-  }
-}
-
-const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
-  end_turn: 'stop',
-  stop_sequence: 'stop',
-  tool_use: 'tool_calls',
-  max_tokens: 'length',
-  model_context_window_exceeded: 'context',
-  refusal: 'content_filter',
-  pause_turn: PAUSE_TURN,
-}
-
-/** A block of the answer while it is streamed. */
-type StreamedBlock =
-  | { readonly type: 'text'; text: string }
-  | { readonly type: 'tool_use'; readonly id: string; readonly name: string; json: string; readonly input: unknown }
-  | { readonly type: 'thinking'; thinking: string; signature: string }
-  | { readonly type: 'redacted_thinking'; readonly data: string }
-  /** A call of one of the vendor's own tools, or its result: not our call, but the next request must send it back. */
-  | { readonly type: 'vendor'; readonly block: JsonObject; json: string }
-
-/** Text of an event that is not displayed: thinking and arguments of calls. */
-function hiddenTextOf(event: RawMessageStreamEvent): string {
-  if (event.type !== 'content_block_delta') return ''
-  const { delta } = event
-  if (delta.type === 'thinking_delta') return delta.thinking
-  return delta.type === 'input_json_delta' ? delta.partial_json : ''
-}
-
-/** Anthropic counts cached input beside the rest, and thinking within the output. */
-function toUsage(usage: Partial<MessageDeltaUsage>): ModelUsage {
-  const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usage
-  const [read, written] = [cache_read_input_tokens ?? 0, cache_creation_input_tokens ?? 0]
-  return tokenUsage((input_tokens ?? 0) + read + written, output_tokens ?? 0, {
-    cachedInputTokens: read,
-    cacheWriteTokens: written,
-    reasoningTokens: usage.output_tokens_details?.thinking_tokens,
-  })
-}
-
-const withoutNulls = (usage: MessageDeltaUsage): Partial<MessageDeltaUsage> =>
-  Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null))
-
-/** Assembles the completion from the events of a stream. */
-function collectEvents(): StreamCollector<RawMessageStreamEvent> {
-  let text = ''
-  let stopReason: string | undefined
-  let complete = false
-  /** From the start of the message; its end reports those fields again that changed. */
-  let usage: Partial<MessageDeltaUsage> = {}
-  const blocks = new Map<number, StreamedBlock>()
-  /** Returns the text that the event adds. */
-  const addEvent = (event: RawMessageStreamEvent): string => {
-    if (event.type === 'message_start') {
-      usage = event.message.usage
-    } else if (event.type === 'content_block_start') {
-      const block = event.content_block
-      if (block.type === 'text') {
-        blocks.set(event.index, { type: 'text', text: block.text })
-        text += block.text
-        return block.text
-      } else if (block.type === 'tool_use')
-        blocks.set(event.index, { type: 'tool_use', id: block.id, name: block.name, json: '', input: block.input })
-      else if (block.type === 'thinking')
-        blocks.set(event.index, { type: 'thinking', thinking: block.thinking, signature: block.signature })
-      else if (block.type === 'redacted_thinking')
-        blocks.set(event.index, { type: 'redacted_thinking', data: block.data })
-      else blocks.set(event.index, { type: 'vendor', block: block as unknown as JsonObject, json: '' })
-    } else if (event.type === 'content_block_delta') {
-      const block = blocks.get(event.index)
-      const { delta } = event
-      if (delta.type === 'text_delta') {
-        text += delta.text
-        if (block?.type === 'text') block.text += delta.text
-        return delta.text
-      }
-      if (delta.type === 'input_json_delta' && (block?.type === 'tool_use' || block?.type === 'vendor'))
-        block.json += delta.partial_json
-      if (delta.type === 'thinking_delta' && block?.type === 'thinking') block.thinking += delta.thinking
-      if (delta.type === 'signature_delta' && block?.type === 'thinking') block.signature += delta.signature
-    } else if (event.type === 'message_delta') {
-      stopReason = event.delta.stop_reason ?? stopReason
-      usage = { ...usage, ...withoutNulls(event.usage) }
-    } else if (event.type === 'message_stop') complete = true
-    return ''
-  }
-  return {
-    add: (event) => ({ text: addEvent(event), hidden: hiddenTextOf(event) }),
-    finish() {
-      if (!complete || stopReason === undefined) throw incompleteStreamError()
-      const calls: ModelCall[] = []
-      const thinking: JsonObject[] = []
-      const content: JsonObject[] = []
-      for (const block of blocks.values()) {
-        if (block.type === 'vendor')
-          content.push({ ...block.block, ...(block.json !== '' && { input: parseArguments(block.json) }) })
-        else if (block.type === 'tool_use') content.push({ type: 'tool_use' })
-        else if (block.type !== 'text' || block.text !== '') content.push({ ...block })
-        if (block.type === 'tool_use')
-          calls.push({
-            id: block.id,
-            name: block.name,
-            arguments: block.json === '' ? keepSafeNumbers(block.input as JsonValue) : parseArguments(block.json),
-          })
-        else if (block.type === 'thinking' || block.type === 'redacted_thinking') thinking.push({ ...block })
-      }
-      const finishReason = FINISH_REASONS[stopReason]
-      if (finishReason === undefined) throw unknownFinishError(stopReason)
-      // Blocks of the vendor's own tools must be sent back unchanged and in order.
-      const isMixed = [...blocks.values()].some((block) => block.type === 'vendor')
-      return {
-        text,
-        finishReason,
-        calls,
-        usage: toUsage(usage),
-        ...(isMixed ? { hidden: { content } } : thinking.length > 0 && { hidden: { thinking } }),
-      }
-    },
   }
 }

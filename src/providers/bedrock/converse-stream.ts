@@ -2,10 +2,10 @@
 import type { ConverseStreamOutput, TokenUsage } from '@aws-sdk/client-bedrock-runtime'
 import type { JsonObject } from '../../base/json/json.ts'
 import { parseArguments } from '../arguments.ts'
-import type { CompletionRequest, FinishReason, ModelCall, ModelUsage } from '../provider.ts'
+import type { CompletionRequest, FinishReason, ModelCall } from '../provider.ts'
 import { incompleteStreamError, unknownFinishError } from '../sdk-error.ts'
 import type { StreamCollector } from '../sdk-provider.ts'
-import { estimateUsage, tokenUsage } from '../tokens.ts'
+import { readUsage, sumTokens, type ReportedUsage } from '../tokens.ts'
 
 const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   end_turn: 'stop',
@@ -20,7 +20,7 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
 export function collectConverse(request: CompletionRequest): StreamCollector<ConverseStreamOutput> {
   let text = ''
   let stopReason: string | undefined
-  let usage: ModelUsage | undefined
+  let usage: ReportedUsage | undefined
   const calls = new Map<number, { readonly id: string; readonly name: string; json: string }>()
   const reasoning = new Map<number, { text: string; signature: string; redacted: Uint8Array[] }>()
   return {
@@ -30,7 +30,7 @@ export function collectConverse(request: CompletionRequest): StreamCollector<Con
         calls.set(contentBlockStart.contentBlockIndex ?? calls.size, { id: toolUseId, name, json: '' })
       }
       if (messageStop) stopReason = messageStop.stopReason
-      if (metadata?.usage) usage = toUsage(metadata.usage)
+      if (metadata?.usage) usage = toReported(metadata.usage)
       const { delta, contentBlockIndex = 0 } = contentBlockDelta ?? {}
       if (delta?.text !== undefined) {
         text += delta.text
@@ -59,12 +59,14 @@ export function collectConverse(request: CompletionRequest): StreamCollector<Con
         arguments: parseArguments(json),
       }))
       const known = FINISH_REASONS[stopReason]
-      if (known === undefined) throw unknownFinishError(stopReason)
+      if (known === undefined) throw unknownFinishError(stopReason, 'messageStop.stopReason')
+      const thinking = [...reasoning.values()].map((block) => block.text).join('')
       return {
         text,
-        finishReason: known,
+        // Some models say that they ended beside calls.
+        finishReason: collected.length > 0 && known === 'stop' ? 'tool_calls' : known,
         calls: collected,
-        usage: usage ?? estimateUsage(request, text, collected),
+        usage: readUsage(usage, request, { text, calls: collected, thinking }),
         ...(reasoning.size > 0 && { hidden: { reasoning: [...reasoning.values()].map(toStored) } }),
       }
     },
@@ -77,10 +79,10 @@ const toStored = (block: { text: string; signature: string; redacted: Uint8Array
     : { text: block.text, ...(block.signature !== '' && { signature: block.signature }) }
 
 /** AWS counts cached input beside the rest. */
-function toUsage(usage: TokenUsage): ModelUsage {
-  const { inputTokens = 0, outputTokens = 0, cacheReadInputTokens = 0, cacheWriteInputTokens = 0 } = usage
-  return tokenUsage(inputTokens + cacheReadInputTokens + cacheWriteInputTokens, outputTokens, {
-    cachedInputTokens: cacheReadInputTokens,
-    cacheWriteTokens: cacheWriteInputTokens,
-  })
-}
+const toReported = (usage: TokenUsage): ReportedUsage => ({
+  input: sumTokens(usage.inputTokens, usage.cacheReadInputTokens, usage.cacheWriteInputTokens),
+  output: usage.outputTokens,
+  total: usage.totalTokens,
+  cachedInput: usage.cacheReadInputTokens,
+  cacheWrite: usage.cacheWriteInputTokens,
+})

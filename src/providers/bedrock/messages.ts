@@ -1,6 +1,6 @@
 /** Messages in the form of the Converse API. */
 import type { ContentBlock, DocumentFormat, ImageFormat, Message } from '@aws-sdk/client-bedrock-runtime'
-import { alternatingTurns } from '../alternating-turns.ts'
+import { alternatingTurns, isBlank, NOTHING_TO_READ, partsToRead } from '../alternating-turns.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { MessagePart, ModelCall, ModelMessage } from '../provider.ts'
 
@@ -22,14 +22,14 @@ function toBlocks(message: ModelMessage): ContentBlock[] {
       {
         toolResult: {
           toolUseId: message.callId,
-          // The API refuses empty text.
-          content: [{ text: message.content || '(empty)' }],
+          // The API refuses blank text.
+          content: [{ text: isBlank(message.content) ? NOTHING_TO_READ : message.content }],
           ...(message.isError && { status: 'error' as const }),
         },
       },
     ]
   if (message.role === 'user') {
-    const blocks = message.parts.filter((part) => part.type !== 'text' || part.text !== '').map(toPart)
+    const blocks = partsToRead(message.parts).map(toPart)
     // A document needs a text beside it.
     const isBare = blocks.length > 0 && !blocks.some(({ text }) => text !== undefined)
     return isBare ? [{ text: 'See the files.' }, ...blocks] : blocks
@@ -38,7 +38,7 @@ function toBlocks(message: ModelMessage): ContentBlock[] {
   return [
     // Signed blocks come first and must be unchanged, or the vendor refuses the calls that follow them.
     ...(Array.isArray(reasoning) ? reasoning.map(toReasoning) : []),
-    ...(message.text === '' ? [] : [{ text: message.text }]),
+    ...(isBlank(message.text) ? [] : [{ text: message.text }]),
     ...message.calls.map(toToolUse),
   ]
 }

@@ -1,11 +1,12 @@
 /** Assembles a completion from the chunks of Gemini's stream. */
 import type { GenerateContentResponse, GenerateContentResponseUsageMetadata, Part } from '@google/genai'
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
-import { keepSafeNumbers } from '../arguments.ts'
-import type { CompletionRequest, FinishReason, ModelCall, ModelUsage } from '../provider.ts'
+import { keepSafeNumbers, parseArguments } from '../arguments.ts'
+import type { CompletionRequest, FinishReason, ModelCall } from '../provider.ts'
+import { readContent } from '../reading/content.ts'
 import { incompleteStreamError, unknownFinishError } from '../sdk-error.ts'
 import type { StreamCollector } from '../sdk-provider.ts'
-import { estimateUsage, tokenUsage } from '../tokens.ts'
+import { readUsage, sumTokens, type ReportedUsage } from '../tokens.ts'
 
 const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   STOP: 'stop',
@@ -22,28 +23,33 @@ export function collectContent(request: CompletionRequest): StreamCollector<Gene
   let text = ''
   let finishReason: string | undefined
   let isBlocked = false
-  let usage: ModelUsage | undefined
+  let usage: ReportedUsage | undefined
+  let thinking = ''
   const calls: ModelCall[] = []
   const parts: Part[] = []
   return {
     add({ candidates, promptFeedback, usageMetadata }) {
-      if (usageMetadata) usage = toUsage(usageMetadata)
+      if (usageMetadata) usage = toReported(usageMetadata)
       if (promptFeedback?.blockReason) isBlocked = true
-      const candidate = candidates?.[0]
+      const candidate = candidates?.find(({ content }) => content?.parts?.length) ?? candidates?.[0]
       if (candidate?.finishReason) finishReason = candidate.finishReason
       let added = ''
       let hidden = ''
-      for (const part of candidate?.content?.parts ?? []) {
+      for (const [at, part] of (candidate?.content?.parts ?? []).entries()) {
         if (part.functionCall) {
-          const { id, name = '', args = {} } = part.functionCall
+          const { id, name, args } = part.functionCall
           calls.push({
-            id: id ?? `call_${request.run.turn}_${calls.length + 1}`,
-            name,
-            arguments: keepSafeNumbers(args as JsonValue),
+            id: id || `call_${request.run.turn}_${calls.length + 1}`,
+            name: name ?? '',
+            arguments: readArguments(args),
           })
-          hidden += JSON.stringify(args)
-        } else if (part.thought) hidden += part.text ?? ''
-        else added += part.text ?? ''
+          hidden += JSON.stringify(args ?? {})
+        } else {
+          const { text: read } = readContent(part.text, `candidates[0].content.parts[${at}].text`)
+          if (part.thought) thinking += read
+          if (part.thought) hidden += read
+          else added += read
+        }
         keepPart(parts, part)
       }
       text += added
@@ -52,13 +58,13 @@ export function collectContent(request: CompletionRequest): StreamCollector<Gene
     finish() {
       if (finishReason === undefined && !isBlocked) throw incompleteStreamError()
       const known = isBlocked ? 'content_filter' : FINISH_REASONS[finishReason!]
-      if (known === undefined) throw unknownFinishError(finishReason!)
+      if (known === undefined) throw unknownFinishError(finishReason, 'candidates[0].finishReason')
       const isSigned = parts.some(({ thoughtSignature }) => thoughtSignature !== undefined)
       return {
         text,
         finishReason: calls.length > 0 && known === 'stop' ? 'tool_calls' : known,
         calls,
-        usage: usage ?? estimateUsage(request, text, calls),
+        usage: readUsage(usage, request, { text, calls, thinking }),
         ...(isSigned && { hidden: { parts: parts as unknown as JsonObject[] } }),
       }
     },
@@ -79,12 +85,18 @@ function keepPart(parts: Part[], part: Part): void {
   else parts.push({ text: part.text })
 }
 
+/** Arguments as the SDK parsed them, or as a text that a server in between left unparsed. */
+const readArguments = (args: unknown): JsonValue =>
+  typeof args === 'string' ? parseArguments(args) : keepSafeNumbers((args ?? {}) as JsonValue)
+
 /** Gemini counts thoughts beside the answer. */
-function toUsage(usage: GenerateContentResponseUsageMetadata): ModelUsage {
-  const thoughts = usage.thoughtsTokenCount ?? 0
-  return tokenUsage(
-    (usage.promptTokenCount ?? 0) + (usage.toolUsePromptTokenCount ?? 0),
-    (usage.candidatesTokenCount ?? 0) + thoughts,
-    { cachedInputTokens: usage.cachedContentTokenCount, reasoningTokens: thoughts },
-  )
-}
+const toReported = (usage: GenerateContentResponseUsageMetadata): ReportedUsage => ({
+  input: sumTokens(usage.promptTokenCount, usage.toolUsePromptTokenCount),
+  output: sumTokens(
+    usage.candidatesTokenCount ?? usage.thoughtsTokenCount,
+    usage.candidatesTokenCount === undefined ? 0 : usage.thoughtsTokenCount,
+  ),
+  total: usage.totalTokenCount,
+  cachedInput: usage.cachedContentTokenCount,
+  reasoning: usage.thoughtsTokenCount,
+})

@@ -1,6 +1,7 @@
 /** Messages as Gemini's contents. */
 import type { Content, Part } from '@google/genai'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { isBlank, partsToRead } from '../alternating-turns.ts'
 import type { MessagePart, ModelCall, ModelMessage } from '../provider.ts'
 
 /** User and model alternate: results of calls belong to the user, and adjacent messages of one role are merged. */
@@ -22,12 +23,11 @@ function toParts(message: ModelMessage): Part[] {
     const { callId: id, name, content, isError } = message
     return [{ functionResponse: { id, name, response: isError ? { error: content } : { output: content } } }]
   }
-  if (message.role === 'user')
-    return message.parts.filter((part) => part.type !== 'text' || part.text !== '').map(toPart)
+  if (message.role === 'user') return partsToRead(message.parts).map(toPart)
   const stored = message.hidden?.['parts']
   if (Array.isArray(stored)) return withCalls(stored, message.calls)
   return [
-    ...(message.text === '' ? [] : [{ text: message.text }]),
+    ...(isBlank(message.text) ? [] : [{ text: message.text }]),
     ...message.calls.map((call) => toFunctionCall(call)),
   ]
 }

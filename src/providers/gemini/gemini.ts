@@ -5,6 +5,7 @@ import { toObjectSchema, vendorOptions } from '../arguments.ts'
 import { loadOptionalSdk } from '../optional-sdk.ts'
 import { thinkingBudget } from '../output-limit.ts'
 import type { CompletionRequest, ModelProvider } from '../provider.ts'
+import { withCleanEvents } from '../reading/server-events.ts'
 import { incompleteStreamError } from '../sdk-error.ts'
 import { createSdkProvider, type SdkParts } from '../sdk-provider.ts'
 import { toContents } from './contents.ts'
@@ -16,11 +17,11 @@ const GUARD_HEADER = 'svc-guard'
 export function createGeminiProvider(parts: SdkParts): ModelProvider {
   const guards = new Map<string, CompletionRequest['mayLeave']>()
   let requests = 0
-  const fetch: FetchFunction = (input, init) => {
+  const fetch: FetchFunction = async (input, init) => {
     const headers = new Headers(init?.headers)
     const mayLeave = guards.get(headers.get(GUARD_HEADER) ?? '')
     headers.delete(GUARD_HEADER)
-    return parts.fetch(input, { ...init, headers, mayLeave })
+    return withCleanEvents(await parts.fetch(input, { ...init, headers, mayLeave }))
   }
   return createSdkProvider(parts, {
     load: () => loadGeminiClient({ ...parts, fetch }),

@@ -1,16 +1,9 @@
-/** Chat completions, which compatible servers speak. Source: decisions, section 13. */
-import type { CompletionUsage } from 'openai/resources/completions'
-import type {
-  ChatCompletionChunk,
-  ChatCompletionCreateParamsStreaming,
-  ChatCompletionMessageParam,
-} from 'openai/resources/chat/completions'
-import type { JsonObject } from '../../base/json/json.ts'
-import { toObjectSchema, parseArguments, printArguments, vendorOptions } from '../arguments.ts'
-import type { CompletionRequest, FinishReason, ModelMessage, MessagePart, ModelCall, ModelUsage } from '../provider.ts'
-import { incompleteStreamError, unknownFinishError } from '../sdk-error.ts'
-import type { StreamCollector } from '../sdk-provider.ts'
-import { estimateUsage, tokenUsage } from '../tokens.ts'
+/** Requests of chat completions, which compatible servers speak. Source: decisions, section 13. */
+import type { ChatCompletionCreateParamsStreaming, ChatCompletionMessageParam } from 'openai/resources/chat/completions'
+import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
+import { isBlank } from '../alternating-turns.ts'
+import { toObjectSchema, printArguments, vendorOptions } from '../arguments.ts'
+import type { CompletionRequest, ModelMessage, MessagePart } from '../provider.ts'
 import { isStrictSchema } from './strict-schema.ts'
 
 /** @param compatible true for a server other than OpenAI. It gets `max_tokens`, the older name that all of them know. */
@@ -22,7 +15,7 @@ export function toChatRequest(request: CompletionRequest, compatible: boolean): 
     model: model.name,
     messages: [
       ...(request.system === '' ? [] : [{ role: 'system' as const, content: request.system }]),
-      ...request.messages.map(toMessage),
+      ...toMessages(request.messages),
     ],
     stream_options: { include_usage: true },
     ...(tools.length > 0 && {
@@ -44,24 +37,40 @@ export function toChatRequest(request: CompletionRequest, compatible: boolean): 
   }
 }
 
-function toMessage(message: ModelMessage): ChatCompletionMessageParam {
+/**
+ * The messages, without answers that are blank. Once the model has thought in this run, each of its calls carries the thinking before
+ * it, if only an empty one: servers of thinking models refuse calls without. Source: DeepSeek, "Thinking mode", tool calls.
+ */
+function toMessages(messages: readonly ModelMessage[]): ChatCompletionMessageParam[] {
+  const states = messages.map((message) => (message.role === 'assistant' ? message.hidden?.['chat'] : undefined))
+  const names = new Set(states.flatMap((state) => (isJsonObject(state) ? Object.keys(state) : [])))
+  const empty: JsonObject = names.has('reasoning_content') ? { reasoning_content: '' } : {}
+  return messages.flatMap((message, at): ChatCompletionMessageParam[] => {
+    if (message.role !== 'assistant') return [toInputMessage(message)]
+    if (message.calls.length === 0) return isBlank(message.text) ? [] : [{ role: 'assistant', content: message.text }]
+    return [
+      {
+        role: 'assistant',
+        // The API accepts null only beside calls.
+        content: isBlank(message.text) ? null : message.text,
+        ...(isJsonObject(states[at]) ? states[at] : empty),
+        tool_calls: message.calls.map((call) => ({
+          id: call.id,
+          type: 'function' as const,
+          function: { name: call.name, arguments: printArguments(call.arguments) },
+        })),
+      },
+    ]
+  })
+}
+
+function toInputMessage(message: Exclude<ModelMessage, { role: 'assistant' }>): ChatCompletionMessageParam {
   if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: message.content }
-  if (message.role === 'user') {
-    if (message.parts.every((part) => part.type === 'text'))
-      return { role: 'user', content: message.parts.map((part) => part.text).join('\n\n') }
-    return { role: 'user', content: message.parts.map(toPart) }
-  }
+  if (message.parts.every((part) => part.type === 'text'))
+    return { role: 'user', content: message.parts.map((part) => part.text).join('\n\n') }
   return {
-    role: 'assistant',
-    // The API accepts null only beside calls.
-    content: message.text === '' && message.calls.length > 0 ? null : message.text,
-    ...(message.calls.length > 0 && {
-      tool_calls: message.calls.map((call) => ({
-        id: call.id,
-        type: 'function' as const,
-        function: { name: call.name, arguments: printArguments(call.arguments) },
-      })),
-    }),
+    role: 'user',
+    content: message.parts.filter((part) => part.type !== 'text' || !isBlank(part.text)).map(toPart),
   }
 }
 
@@ -79,88 +88,4 @@ function toPart(part: MessagePart) {
 function responseFormat(schema: JsonObject | boolean): ChatCompletionCreateParamsStreaming['response_format'] {
   if (typeof schema === 'boolean' || schema['type'] !== 'object') return undefined
   return { type: 'json_schema', json_schema: { name: 'output', schema, strict: isStrictSchema(schema) } }
-}
-
-/** Text of a chunk that is not displayed: arguments of calls, and the thinking that some servers send as `reasoning_content`. */
-function hiddenTextOf(chunk: ChatCompletionChunk): string {
-  const delta: (ChatCompletionChunk.Choice.Delta & { reasoning_content?: string | null }) | undefined =
-    chunk.choices?.[0]?.delta
-  const calls = delta?.tool_calls?.map((part) => part.function?.arguments ?? '') ?? []
-  return (delta?.reasoning_content ?? '') + calls.join('')
-}
-
-/** Finish reasons in lower case. Compatible servers use more of them than OpenAI does. */
-const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
-  stop: 'stop',
-  stop_sequence: 'stop',
-  end_turn: 'stop',
-  eos: 'stop',
-  eos_token: 'stop',
-  complete: 'stop',
-  tool_calls: 'tool_calls',
-  tool_use: 'tool_calls',
-  function_call: 'tool_calls',
-  length: 'length',
-  max_tokens: 'length',
-  model_length: 'context',
-  content_filter: 'content_filter',
-  refusal: 'content_filter',
-  safety: 'content_filter',
-}
-
-/** Servers other than OpenAI report the details only where they have them. */
-const toUsage = (usage: CompletionUsage): ModelUsage =>
-  tokenUsage(usage.prompt_tokens, usage.completion_tokens, {
-    cachedInputTokens: usage.prompt_tokens_details?.cached_tokens,
-    reasoningTokens: usage.completion_tokens_details?.reasoning_tokens,
-  })
-
-/** Assembles the completion from the chunks of a stream. */
-export function collectChunks(request: CompletionRequest): StreamCollector<ChatCompletionChunk> {
-  let text = ''
-  let isRefused = false
-  let finishReason: string | undefined
-  let usage: ModelUsage | undefined
-  const calls = new Map<number, { id: string; name: string; arguments: string }>()
-  return {
-    add(chunk) {
-      if (chunk.usage) usage = toUsage(chunk.usage)
-      const choice = chunk.choices?.[0]
-      if (!choice) return { text: '', hidden: '' }
-      if (choice.finish_reason) finishReason = choice.finish_reason
-      for (const part of choice.delta?.tool_calls ?? []) {
-        // Some servers send whole calls without an index.
-        const index = part.index ?? calls.size
-        const call = calls.get(index) ?? { id: '', name: '', arguments: '' }
-        calls.set(index, {
-          id: part.id ?? call.id,
-          name: call.name + (part.function?.name ?? ''),
-          arguments: call.arguments + (part.function?.arguments ?? ''),
-        })
-      }
-      if (choice.delta?.refusal) isRefused = true
-      const added = choice.delta?.content ?? choice.delta?.refusal ?? ''
-      text += added
-      return { text: added, hidden: hiddenTextOf(chunk) }
-    },
-    finish() {
-      if (finishReason === undefined) throw incompleteStreamError()
-      const collected: ModelCall[] = [...calls].map(([index, call]) => ({
-        id: call.id || `call_${request.run.turn}_${index + 1}`,
-        name: call.name,
-        arguments: parseArguments(call.arguments),
-      }))
-      const known = FINISH_REASONS[finishReason.toLowerCase()]
-      if (known === undefined) throw unknownFinishError(finishReason)
-      // Some servers send "stop" with calls.
-      const ended = collected.length > 0 && known === 'stop' ? 'tool_calls' : known
-      return {
-        text,
-        // OpenAI ends a refusal with "stop", like an answer.
-        finishReason: isRefused && ended !== 'length' ? 'content_filter' : ended,
-        calls: collected,
-        usage: usage ?? estimateUsage(request, text, collected),
-      }
-    },
-  }
 }

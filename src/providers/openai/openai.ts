@@ -1,7 +1,9 @@
 /** OpenAI, compatible servers and Azure OpenAI through the official SDK. Source: decisions, section 13. */
 import type { ModelProvider } from '../provider.ts'
 import { createSdkProvider, guardedBy } from '../sdk-provider.ts'
-import { collectChunks, toChatRequest } from './chat.ts'
+import { readServerEvents } from '../reading/server-events.ts'
+import { toChatRequest } from './chat.ts'
+import { collectChunks } from './chat-stream.ts'
 import { loadOpenaiClient, type OpenaiClientParts } from './client.ts'
 import { collectResponse } from './response-stream.ts'
 import { createResponseSender } from './responses.ts'
@@ -16,11 +18,12 @@ export function createOpenaiProvider(parts: OpenaiClientParts): ModelProvider {
   const load = () => (loading ??= loadOpenaiClient(parts))
   const chat = createSdkProvider(parts, {
     load,
-    open: (client, request, signal) =>
-      client.chat.completions.create(toChatRequest(request, parts.vendor === 'compatible'), {
-        signal,
-        ...guardedBy(request),
-      }),
+    open: async (client, request, signal) => {
+      const options = { signal, ...guardedBy(request) }
+      const asked = client.chat.completions.create(toChatRequest(request, parts.vendor === 'compatible'), options)
+      // An answer that came whole has messages where a stream has deltas.
+      return readServerEvents(await asked.asResponse(), (whole) => [whole])
+    },
     collect: collectChunks,
   })
   if (isChatOnly) return chat

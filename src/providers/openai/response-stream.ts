@@ -1,76 +1,83 @@
 /** Assembles a completion from the events of the Responses API. */
-import type {
-  ResponseError,
-  Response as OpenaiResponse,
-  ResponseOutputItem,
-  ResponseStreamEvent,
-} from 'openai/resources/responses/responses'
-import type { JsonObject } from '../../base/json/json.ts'
-import { parseArguments } from '../arguments.ts'
-import {
-  ProviderError,
-  type CompletionRequest,
-  type FinishReason,
-  type ModelCall,
-  type ModelUsage,
-} from '../provider.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { keepSafeNumbers, parseArguments } from '../arguments.ts'
+import { ProviderError, type CompletionRequest, type FinishReason, type ModelCall } from '../provider.ts'
+import { readContent } from '../reading/content.ts'
 import { incompleteStreamError, unknownFinishError } from '../sdk-error.ts'
 import type { StreamCollector } from '../sdk-provider.ts'
-import { estimateUsage, tokenUsage } from '../tokens.ts'
+import { readUsage, type ReportedUsage } from '../tokens.ts'
 
-export function collectResponse(request: CompletionRequest): StreamCollector<ResponseStreamEvent> {
+/** The events of a response that came whole. */
+export const toResponseEvents = (whole: JsonObject): readonly JsonObject[] => [
+  { type: `response.${String(whole['status'] ?? 'completed')}`, response: whole },
+]
+
+export function collectResponse(request: CompletionRequest): StreamCollector<JsonObject> {
   let text = ''
+  let thinking = ''
   let isRefused = false
-  let response: OpenaiResponse | undefined
-  const items = new Map<number, ResponseOutputItem>()
+  let response: JsonObject | undefined
+  /** By their place in the output; what is done replaces what was added. */
+  const items = new Map<JsonValue, JsonObject>()
+  const pieces = new Map<JsonValue, string>()
+  const placeOf = ({ output_index: index, item_id: id }: JsonObject): JsonValue => index ?? id ?? items.size
   return {
     add(event) {
-      switch (event.type) {
+      const { type, delta, item } = event
+      switch (type) {
         case 'response.output_text.delta':
-          text += event.delta
-          return { text: event.delta, hidden: '' }
-        case 'response.refusal.delta':
-          isRefused = true
-          text += event.delta
-          return { text: event.delta, hidden: '' }
+        case 'response.refusal.delta': {
+          if (type === 'response.refusal.delta') isRefused = true
+          const added = readContent(delta, `${type} delta`).text
+          text += added
+          return { text: added, hidden: '' }
+        }
         case 'response.reasoning_summary_text.delta':
-        case 'response.reasoning_text.delta':
-        case 'response.function_call_arguments.delta':
-          return { text: '', hidden: event.delta }
+        case 'response.reasoning_text.delta': {
+          const added = readContent(delta, `${type} delta`).text
+          thinking += added
+          return { text: '', hidden: added }
+        }
+        case 'response.function_call_arguments.delta': {
+          const added = readContent(delta, `${type} delta`).text
+          pieces.set(placeOf(event), (pieces.get(placeOf(event)) ?? '') + added)
+          return { text: '', hidden: added }
+        }
+        case 'response.output_item.added':
         case 'response.output_item.done':
-          items.set(event.output_index, event.item)
+          if (isJsonObject(item)) items.set(placeOf(event), item)
           break
         case 'response.completed':
         case 'response.incomplete':
-          response = event.response
+          response = isJsonObject(event['response']) ? event['response'] : {}
           break
         case 'response.failed':
-          throw failedResponseError(event.response.error)
-        case 'error':
-          throw failedResponseError(event)
+          throw failedResponseError(isJsonObject(event['response']) ? event['response']['error'] : undefined)
       }
       return { text: '', hidden: '' }
     },
-    finish() {
-      if (response === undefined) throw incompleteStreamError()
-      const output = [...items].toSorted(([a], [b]) => a - b).map(([, item]) => item)
-      const calls = output.flatMap((item, index): ModelCall[] =>
-        item.type === 'function_call'
-          ? [
-              {
-                id: item.call_id || `call_${request.run.turn}_${index + 1}`,
-                name: item.name,
-                arguments: parseArguments(item.arguments),
-              },
-            ]
-          : [],
-      )
-      const reason = reasonOf(response, calls.length > 0)
+    finish(isDone) {
+      const streamed = [...items]
+        .toSorted(([a], [b]) => Number(a) - Number(b))
+        .map(([at, item]) => withPieces(item, pieces.get(at)))
+      const given = response?.['output']
+      const output = streamed.length > 0 || !Array.isArray(given) ? streamed : given.filter(isJsonObject)
+      if (response === undefined && !(isDone && output.length > 0)) throw incompleteStreamError()
+      // Servers that send no pieces send the text with the item.
+      if (text === '') text = output.map(textOfMessage).join('')
+      const calls = output
+        .filter(({ type }) => type === 'function_call')
+        .map((item, at): ModelCall => ({
+          id: textOr(item['call_id']) || textOr(item['id']) || `call_${request.run.turn}_${at + 1}`,
+          name: textOr(item['name']),
+          arguments: readArguments(item['arguments']),
+        }))
+      const reason = reasonOf(response ?? {}, calls.length > 0)
       return {
         text,
         finishReason: isRefused && reason !== 'length' ? 'content_filter' : reason,
         calls,
-        usage: usageOf(response) ?? estimateUsage(request, text, calls),
+        usage: readUsage(toReported(response?.['usage']), request, { text, calls, thinking }),
         ...(output.some(({ type }) => type !== 'message' && type !== 'function_call') && {
           hidden: { items: output.map(toStoredItem) },
         }),
@@ -79,37 +86,58 @@ export function collectResponse(request: CompletionRequest): StreamCollector<Res
   }
 }
 
-/** The items that the next request sends back. Name and arguments of a call are those of the transcript. */
-const toStoredItem = (item: ResponseOutputItem): JsonObject =>
-  item.type === 'function_call'
-    ? { type: item.type, ...(item.id !== undefined && { id: item.id }) }
-    : (item as unknown as JsonObject)
+const textOr = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')
 
-function reasonOf({ status, incomplete_details }: OpenaiResponse, hasCalls: boolean): FinishReason {
+/** An item that was never done, with the pieces of its arguments. */
+const withPieces = (item: JsonObject, pieces: string | undefined): JsonObject =>
+  item['type'] === 'function_call' && pieces !== undefined && textOr(item['arguments']) === ''
+    ? { ...item, arguments: pieces }
+    : item
+
+const textOfMessage = (item: JsonObject): string =>
+  item['type'] === 'message' ? readContent(item['content'], 'output.content').text : ''
+
+const readArguments = (given: JsonValue | undefined): JsonValue =>
+  isJsonObject(given) ? keepSafeNumbers(given) : parseArguments(textOr(given))
+
+/** The items that the next request sends back. Name and arguments of a call are those of the transcript. */
+const toStoredItem = (item: JsonObject): JsonObject =>
+  item['type'] === 'function_call'
+    ? { type: item['type'], ...(typeof item['id'] === 'string' && { id: item['id'] }) }
+    : item
+
+function reasonOf({ status, incomplete_details: details }: JsonObject, hasCalls: boolean): FinishReason {
   if (status !== 'incomplete') return hasCalls ? 'tool_calls' : 'stop'
-  const reason: string = incomplete_details?.reason ?? 'incomplete'
+  const reason = (isJsonObject(details) ? details['reason'] : undefined) ?? 'incomplete'
   if (reason === 'max_output_tokens') return 'length'
   if (reason === 'content_filter') return 'content_filter'
-  throw unknownFinishError(reason)
+  throw unknownFinishError(reason, 'response.incomplete_details.reason')
 }
 
-const usageOf = ({ usage }: OpenaiResponse): ModelUsage | undefined =>
-  usage &&
-  tokenUsage(usage.input_tokens, usage.output_tokens, {
-    cachedInputTokens: usage.input_tokens_details?.cached_tokens,
-    cacheWriteTokens: usage.input_tokens_details?.cache_write_tokens,
-    reasoningTokens: usage.output_tokens_details?.reasoning_tokens,
-  })
+function toReported(usage: JsonValue | undefined): ReportedUsage | undefined {
+  if (!isJsonObject(usage)) return undefined
+  const [input, output] = [usage['input_tokens_details'], usage['output_tokens_details']].map((details) =>
+    isJsonObject(details) ? details : {},
+  )
+  return {
+    input: usage['input_tokens'],
+    output: usage['output_tokens'],
+    total: usage['total_tokens'],
+    cachedInput: input!['cached_tokens'],
+    cacheWrite: input!['cache_write_tokens'],
+    reasoning: output!['reasoning_tokens'],
+  }
+}
 
 /** Codes of failures that another attempt may not meet. */
-const PASSING_CODES: ReadonlySet<string> = new Set(['server_error', 'rate_limit_exceeded', 'vector_store_timeout'])
+const PASSING_CODES: ReadonlySet<unknown> = new Set(['server_error', 'rate_limit_exceeded', 'vector_store_timeout'])
 
-const failedResponseError = (
-  error: (Pick<ResponseError, 'message'> & { readonly code: string | null }) | null,
-): ProviderError =>
-  new ProviderError(
-    `The model provider broke off: ${error?.message ?? 'it gave no reason.'}`,
-    error?.code == null || PASSING_CODES.has(error.code)
+function failedResponseError(error: JsonValue | undefined): ProviderError {
+  const { message, code } = isJsonObject(error) ? error : {}
+  return new ProviderError(
+    `The model provider broke off: ${typeof message === 'string' ? message : 'it gave no reason.'}`,
+    code === undefined || code === null || PASSING_CODES.has(code)
       ? { retryable: true, outage: 'provider_unreachable' }
       : { retryable: false },
   )
+}

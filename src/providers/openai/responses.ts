@@ -6,20 +6,22 @@ import type {
   ResponseFunctionToolCall,
   ResponseInputContent,
   ResponseInputItem,
-  ResponseStreamEvent,
 } from 'openai/resources/responses/responses'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
+import { isBlank } from '../alternating-turns.ts'
 import { printArguments, toObjectSchema, vendorOptions } from '../arguments.ts'
 import type { CompletionRequest, MessagePart, ModelCall, ModelMessage } from '../provider.ts'
+import { readServerEvents, type ServerEvent } from '../reading/server-events.ts'
 import { guardedBy } from '../sdk-provider.ts'
+import { toResponseEvents } from './response-stream.ts'
 import { isStrictSchema } from './strict-schema.ts'
 
 type OpenResponse = (
   client: OpenAI,
   request: CompletionRequest,
   signal: AbortSignal,
-) => Promise<AsyncIterable<ResponseStreamEvent>>
+) => Promise<AsyncIterable<ServerEvent>>
 
 /**
  * Sends requests. Two refusals are answered by a second request, since neither costs anything nor depends on the author:
@@ -30,11 +32,11 @@ export function createResponseSender(): OpenResponse {
   const withoutReasoning = new Set<string>()
   return async (client, request, signal) => {
     const { name } = request.model
-    const send = (keepsReasoning: boolean): Promise<AsyncIterable<ResponseStreamEvent>> =>
-      client.responses.create(toResponseRequest(request, keepsReasoning && !withoutReasoning.has(name)), {
-        signal,
-        ...guardedBy(request),
-      })
+    const send = async (keepsReasoning: boolean): Promise<AsyncIterable<ServerEvent>> => {
+      const params = toResponseRequest(request, keepsReasoning && !withoutReasoning.has(name))
+      const asked = client.responses.create(params, { signal, ...guardedBy(request) })
+      return readServerEvents(await asked.asResponse(), toResponseEvents)
+    }
     try {
       return await send(true)
     } catch (error) {
@@ -87,7 +89,7 @@ function toItems(message: ModelMessage, keepsReasoning: boolean): ResponseInputI
   const items = message.hidden?.['items']
   if (keepsReasoning && Array.isArray(items)) return withCalls(items, message.calls)
   return [
-    ...(message.text === '' ? [] : [{ role: 'assistant' as const, content: message.text }]),
+    ...(isBlank(message.text) ? [] : [{ role: 'assistant' as const, content: message.text }]),
     ...message.calls.map((call) => toFunctionCall(call)),
   ]
 }

@@ -82,12 +82,23 @@ export function createProviders({
 
       // The author of a document is not trusted with the network like the operator who writes the config.
       const from = model.base_url === undefined ? 'config' : 'document'
-      const id = JSON.stringify([type, baseUrl, from, found?.env, found?.key.reveal(), region, mapped?.api_version])
+      const peer = `${model.provider}${baseUrl !== undefined && URL.canParse(baseUrl) ? ` (${new URL(baseUrl).host})` : ''}`
+      const id = JSON.stringify([
+        peer,
+        type,
+        baseUrl,
+        from,
+        found?.env,
+        found?.key.reveal(),
+        region,
+        mapped?.api_version,
+      ])
       let client = clients.get(id)
       if (!client) {
         const parts = {
           ...(found && { key: found.key }),
           ...(baseUrl !== undefined && { baseUrl }),
+          peer,
           redactor,
           clock,
           fetch: egress[from],

@@ -690,6 +690,8 @@ export interface CompletionUsage {
   readonly cached_input_tokens?: number
   readonly cache_write_tokens?: number
   readonly reasoning_tokens?: number
+  /** The provider reported no possible number for one of the totals, so it is estimated from the texts. */
+  readonly estimated?: true
 }
 
 /** What the completion cost, in exact decimal text; absent where the price is not known. */

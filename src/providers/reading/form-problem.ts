@@ -1,0 +1,36 @@
+/**
+ * An answer arrived, but not in the form of its protocol. The place tells the people who run the model server what to mend; another
+ * attempt would cost as much and read the same.
+ */
+import { shortenText } from '../../base/cut-text.ts'
+import { ProviderError } from '../provider.ts'
+
+/** What a collector throws; the provider adds its name. */
+export class FormProblem extends Error {
+  override readonly name = 'FormProblem'
+  /** Where in the answer, for example `choices[0].delta.content`. */
+  readonly place: string
+  /** @param what continues the place: `is a number` */
+  constructor(place: string, what: string) {
+    super(`${place} ${what}`)
+    this.place = place
+  }
+}
+
+/** A form problem of a named provider. It is no outage, and is not tried again. */
+export class ProviderFormError extends ProviderError {
+  readonly place: string
+  constructor(message: string, place: string, cause: unknown) {
+    super(message, { retryable: false, cause })
+    this.place = place
+  }
+}
+
+/** What a value is, to continue a sentence: `is a number`. Texts are shown, since they say what the server meant. */
+export const describeForm = (value: unknown): string => {
+  if (value === undefined) return 'is absent'
+  if (value === null) return 'is null'
+  if (typeof value === 'string') return `is ${JSON.stringify(shortenText(value, 64))}`
+  if (Array.isArray(value)) return 'is a list'
+  return typeof value === 'object' ? 'is an object' : `is a ${typeof value}`
+}
