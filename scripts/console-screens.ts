@@ -5,7 +5,7 @@
  */
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { chromium, type Page } from 'playwright-core'
+import { chromium, type Page } from '../test/console/chromium.ts'
 import { openRefundServer } from './screens/refund-server.ts'
 
 const DIRECTORY = resolve(import.meta.dirname, '../pictures/console')

@@ -1,6 +1,6 @@
 /** A run that writes some two hundred steps a second, and what the page of it costs a browser meanwhile (C4). */
 import { tmpdir } from 'node:os'
-import type { CDPSession, Page } from 'playwright-core'
+import type { CDPSession, Page } from '../../test/console/chromium.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { digestOf } from '../../src/base/digest.ts'
 import { sealSet } from '../../src/policy/policy-set.ts'

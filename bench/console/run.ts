@@ -3,7 +3,7 @@
  * the same run, because a busy machine slows both. Source: console, 6 (C1 to C9).
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { chromium, type Page } from 'playwright-core'
+import { chromium, type Page } from '../../test/console/chromium.ts'
 import { measureIdle } from './idle.ts'
 import { measureLive, openBusyServer } from './live.ts'
 import { addLongRun, openWithDecisions } from './recorded.ts'

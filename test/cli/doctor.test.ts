@@ -63,11 +63,9 @@ test.each([
   ['20.20.2', '2027-04-30', false, '20.20.2, past its end of life (2026-04-30); svc supports it until 2027-04-30'],
   ['24.19.0', '2030-01-01', true, '24.19.0'],
 ])('Node %s on %s: healthy is %s', (version, day, ok, say) => {
-  expect(nodeFinding(version, Date.parse(day))).toMatchObject({
-    ok,
-    say,
-    ...(!ok && { fix: expect.stringMatching(/^Install Node 24/) as unknown }),
-  })
+  const { fix, ...found } = nodeFinding(version, Date.parse(day))
+  expect(found).toEqual({ ok, say })
+  expect(/^Install Node 24/.test(fix ?? '')).toBe(!ok)
 })
 
 test('ports of the server of another project are no fault', async () => {

@@ -3,7 +3,7 @@
  * console, a violation of its policy or a request to another origin fails the test that opened it.
  */
 import { existsSync } from 'node:fs'
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright-core'
 import { afterAll, afterEach, describe, expect } from 'vitest'
 
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
@@ -46,6 +46,19 @@ export function describeInBrowser(name: string, tests: () => void): void {
 export async function stopTime(page: Page): Promise<void> {
   await page.clock.install()
   await page.clock.pauseAt(Date.now() + 1000)
+}
+
+/** Lets stopped time go on, a millisecond at a time, until something is shown: answers come in real time, effects run with frames. */
+export async function runUntil(page: Page, shown: Locator): Promise<void> {
+  await expect
+    .poll(
+      async () => {
+        await page.clock.runFor(1)
+        return await shown.count()
+      },
+      { interval: 5 },
+    )
+    .toBeGreaterThan(0)
 }
 
 /** A browser of its own: no cookie is shared with other pages. */

@@ -6,7 +6,7 @@ import { presentTask } from '../../src/spec/view/task-card.ts'
 import { readInboxItem } from '../../src/spec/view/task-content.ts'
 import { describeTaskView } from '../../src/spec/view/task-view.ts'
 import { findingsOfAxe } from './axe.ts'
-import { describeInBrowser, openPage, stopTime } from './browser.ts'
+import { describeInBrowser, openPage, runUntil, stopTime } from './browser.ts'
 import { openAs, openDesk } from './open-desk.ts'
 
 const cardOf = (page: Page) => page.locator('.card')
@@ -172,12 +172,10 @@ describeInBrowser('the inbox', () => {
     await offered.waitFor()
     await stopTime(page)
     await page.keyboard.press('a')
-    await page.locator('.card.closed').waitFor()
+    await runUntil(page, page.locator('.card.closed'))
     await page.keyboard.press('j')
     await cardOf(page).getByText('"A-1043"').waitFor()
-    // Effects run with the next frame.
-    await page.clock.runFor(50)
-    await page.getByRole('button', { name: /^Approve/, disabled: false }).waitFor()
+    await runUntil(page, page.getByRole('button', { name: /^Approve/, disabled: false }))
     const early = page.getByRole('alert')
     expect(await early.count()).toBe(0)
     await page.keyboard.press('a')
@@ -194,9 +192,9 @@ describeInBrowser('the inbox', () => {
     await page.keyboard.up('a')
     expect(await statuses()).toEqual(['completed', 'pending'])
     await page.clock.runFor(200)
-    await offered.waitFor()
+    await runUntil(page, offered)
     await page.keyboard.press('a')
-    await page.locator('.card.closed').waitFor()
+    await runUntil(page, page.locator('.card.closed'))
     expect(await statuses()).toEqual(['completed', 'completed'])
   })
 

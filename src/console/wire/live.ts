@@ -28,6 +28,11 @@ let retry: ReturnType<typeof setTimeout> | undefined
 
 export function openLive(): void {
   document.addEventListener('visibilitychange', () => (document.hidden ? close() : open()))
+  // A stream may outlive a network that was gone, without what was sent meanwhile.
+  addEventListener('online', () => {
+    close()
+    open()
+  })
   open()
 }
 

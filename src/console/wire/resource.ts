@@ -20,7 +20,7 @@ interface Reading<T> {
   readonly error?: RequestError
 }
 
-function createReader<T>(load: () => Promise<T>) {
+export function createReader<T>(load: () => Promise<T>) {
   const state = signal<Reading<T>>({})
   let reading: Promise<T | undefined> | undefined
   let isAsked = false
@@ -30,11 +30,13 @@ function createReader<T>(load: () => Promise<T>) {
       const error = await findRefusal(async () => (state.value = { value: await load() }))
       if (error) state.value = { ...state.value, error }
     } while (isAsked)
+    // At once: who asks from now on, before the promise is settled, needs another read.
+    reading = undefined
     return state.value.value
   }
   const reload = (): Promise<T | undefined> => {
     isAsked = true
-    reading ??= read().finally(() => (reading = undefined))
+    reading ??= read()
     return reading
   }
   return { state, reload }
