@@ -13,7 +13,8 @@ RUN npm ci --ignore-scripts \
 RUN node scripts/image.js \
  && npm ci --ignore-scripts --omit=dev --omit=optional --workspaces=false \
  && mv node_modules /opt/svc/ \
- && npm sbom --sbom-format cyclonedx --package-lock-only --omit=dev --omit=optional > /opt/svc/sbom.cdx.json
+ && npm sbom --sbom-format cyclonedx --package-lock-only --omit=dev --omit=optional \
+    | node scripts/sbom.js /opt/svc/dist/THIRD-PARTY-NOTICES.txt > /opt/svc/sbom.cdx.json
 
 FROM node:24-bookworm-slim
 COPY --from=build /opt/svc /opt/svc
