@@ -50,7 +50,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   documents: ['generated', 'text', 'edit', 'workspace', 'fmt', 'schemas', 'facts', 'rules', 'lint', 'report', 'lsp'],
   engine: ['session', 'limits', 'calls', 'machine', 'effects', 'drive', '.'],
   policy: ['condition', '.', 'prove', 'explain', 'replay'],
-  providers: ['.', 'openai', 'anthropic', 'gemini', 'bedrock', 'prices', 'registry'],
+  providers: ['reading', '.', 'openai', 'anthropic', 'gemini', 'bedrock', 'prices', 'registry'],
   server: [
     'generated',
     'log',

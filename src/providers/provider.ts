@@ -147,6 +147,16 @@ export class ProviderError extends Error {
   }
 }
 
+/** An answer of a named provider in a form that its API does not have. It is no outage, and is not tried again. */
+export class ProviderFormError extends ProviderError {
+  /** Where in the answer. */
+  readonly place: string
+  constructor(message: string, place: string, cause: unknown) {
+    super(message, { retryable: false, cause })
+    this.place = place
+  }
+}
+
 /** Source: decisions, section 13: the engine retries 408, 409, 429, 5xx and connection errors. */
 export const isRetryableStatus = (status: number): boolean =>
   status === 408 || status === 409 || status === 429 || status >= 500

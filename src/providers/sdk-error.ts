@@ -7,8 +7,8 @@ import { parseJson } from '../base/json/json.ts'
 import { retryAfterMs } from '../base/retry.ts'
 import type { Redactor, Secret } from '../base/secret.ts'
 import { innermostMessage } from '../base/innermost-cause.ts'
-import { describeForm, FormProblem, ProviderFormError } from './reading/form-problem.ts'
-import { isRetryableStatus, ProviderError, type ProviderErrorFacts } from './provider.ts'
+import { CutStream, describeForm, FormProblem } from './reading/form-problem.ts'
+import { isRetryableStatus, ProviderError, ProviderFormError, type ProviderErrorFacts } from './provider.ts'
 
 /** Advice for a request that the vendor refused, each as one sentence. */
 export interface ProviderRemedies {
@@ -47,6 +47,7 @@ export function toProviderError(error: unknown, parts: SdkErrorParts): unknown {
     )
     return new ProviderFormError(message, error.place, error)
   }
+  if (error instanceof CutStream) return incompleteStreamError()
   if (error instanceof ProviderError) return convert(error.message, undefined, error as Required<ErrorFacts>)
   const code = codeOf(error)
   if (code === ENDLESS_ANSWER)

@@ -1,8 +1,7 @@
 /** Every provider reads the forms of the table, and names what it cannot read. */
 import { afterEach, expect, test } from 'vitest'
 import { createRedactor } from '../../src/base/secret.ts'
-import { ProviderError } from '../../src/providers/provider.ts'
-import { ProviderFormError } from '../../src/providers/reading/form-problem.ts'
+import { ProviderError, ProviderFormError } from '../../src/providers/provider.ts'
 import { createProviders } from '../../src/providers/registry/choose.ts'
 import type { ProviderType } from '../../src/spec/config.ts'
 import { startFakeModel, type FakeModel } from '../fakes/model-server.ts'

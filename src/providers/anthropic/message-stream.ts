@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/j
 import { isBlank } from '../alternating-turns.ts'
 import { keepSafeNumbers, parseArguments } from '../arguments.ts'
 import { PAUSE_TURN, type CompletionRequest, type FinishReason, type ModelCall } from '../provider.ts'
-import { readContent } from '../reading/content.ts'
+import { readMessageContent } from '../reading/content.ts'
 import { describeForm, FormProblem } from '../reading/form-problem.ts'
 import { incompleteStreamError, unknownFinishError } from '../sdk-error.ts'
 import type { StreamCollector } from '../sdk-provider.ts'
@@ -71,7 +71,8 @@ export function collectMessage(request: CompletionRequest): StreamCollector<Json
     if (!isJsonObject(delta))
       throw new FormProblem('content_block_delta.delta', `${describeForm(delta)}, not an object`)
     const { type } = delta
-    const added = (member: string): string => readContent(delta[member], `content_block_delta.delta.${member}`).text
+    const added = (member: string): string =>
+      readMessageContent(delta[member], `content_block_delta.delta.${member}`).text
     const block = byIndex.get(index) ?? begin(index, { type: type === 'thinking_delta' ? 'thinking' : 'text' })
     if (type === 'text_delta') {
       const text = added('text')
@@ -106,7 +107,7 @@ export function collectMessage(request: CompletionRequest): StreamCollector<Json
           const block = begin(index, start)
           const member = start['type'] === 'thinking' ? 'thinking' : 'text'
           if (start['type'] !== 'text' && start['type'] !== 'thinking') break
-          block.text = readContent(start[member], `content_block_start.content_block.${member}`).text
+          block.text = readMessageContent(start[member], `content_block_start.content_block.${member}`).text
           return member === 'text' ? { text: block.text, hidden: '' } : { text: '', hidden: block.text }
         }
         case 'content_block_delta':

@@ -3,7 +3,7 @@ import type { GenerateContentResponse, GenerateContentResponseUsageMetadata, Par
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { keepSafeNumbers, parseArguments } from '../arguments.ts'
 import type { CompletionRequest, FinishReason, ModelCall } from '../provider.ts'
-import { readContent } from '../reading/content.ts'
+import { readMessageContent } from '../reading/content.ts'
 import { incompleteStreamError, unknownFinishError } from '../sdk-error.ts'
 import type { StreamCollector } from '../sdk-provider.ts'
 import { readUsage, sumTokens, type ReportedUsage } from '../tokens.ts'
@@ -45,7 +45,7 @@ export function collectContent(request: CompletionRequest): StreamCollector<Gene
           })
           hidden += JSON.stringify(args ?? {})
         } else {
-          const { text: read } = readContent(part.text, `candidates[0].content.parts[${at}].text`)
+          const { text: read } = readMessageContent(part.text, `candidates[0].content.parts[${at}].text`)
           if (part.thought) thinking += read
           if (part.thought) hidden += read
           else added += read

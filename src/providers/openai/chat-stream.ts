@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { parseArguments } from '../arguments.ts'
 import type { CompletionRequest, FinishReason, ModelCall } from '../provider.ts'
 import { createCallAssembler, type CallAssembler } from '../reading/call-assembler.ts'
-import { readContent } from '../reading/content.ts'
+import { readMessageContent } from '../reading/content.ts'
 import { describeForm, FormProblem } from '../reading/form-problem.ts'
 import { incompleteStreamError, unknownFinishError } from '../sdk-error.ts'
 import type { StreamCollector } from '../sdk-provider.ts'
@@ -64,13 +64,13 @@ export function collectChunks(request: CompletionRequest): StreamCollector<JsonO
     const delta = deltaOf(choice, given)
     if (delta === undefined) return { text: '', hidden: '' }
     const inside = `${place}.${given['delta'] === delta ? 'delta' : 'message'}`
-    const content = readContent(delta['content'], `${inside}.content`)
-    const refusal = readContent(delta['refusal'], `${inside}.refusal`).text
+    const content = readMessageContent(delta['content'], `${inside}.content`)
+    const refusal = readMessageContent(delta['refusal'], `${inside}.refusal`).text
     if (refusal !== '') isRefused = true
     let hidden = content.hidden
     for (const name of REASONING_MEMBERS) {
       if (delta[name] === undefined || delta[name] === null) continue
-      const { text, hidden: more } = readContent(delta[name], `${inside}.${name}`)
+      const { text, hidden: more } = readMessageContent(delta[name], `${inside}.${name}`)
       reasoning.set(name, (reasoning.get(name) ?? '') + text + more)
       hidden += text + more
     }

@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { keepSafeNumbers, parseArguments } from '../arguments.ts'
 import { ProviderError, type CompletionRequest, type FinishReason, type ModelCall } from '../provider.ts'
-import { readContent } from '../reading/content.ts'
+import { readMessageContent } from '../reading/content.ts'
 import { incompleteStreamError, unknownFinishError } from '../sdk-error.ts'
 import type { StreamCollector } from '../sdk-provider.ts'
 import { readUsage, type ReportedUsage } from '../tokens.ts'
@@ -28,18 +28,18 @@ export function collectResponse(request: CompletionRequest): StreamCollector<Jso
         case 'response.output_text.delta':
         case 'response.refusal.delta': {
           if (type === 'response.refusal.delta') isRefused = true
-          const added = readContent(delta, `${type} delta`).text
+          const added = readMessageContent(delta, `${type} delta`).text
           text += added
           return { text: added, hidden: '' }
         }
         case 'response.reasoning_summary_text.delta':
         case 'response.reasoning_text.delta': {
-          const added = readContent(delta, `${type} delta`).text
+          const added = readMessageContent(delta, `${type} delta`).text
           thinking += added
           return { text: '', hidden: added }
         }
         case 'response.function_call_arguments.delta': {
-          const added = readContent(delta, `${type} delta`).text
+          const added = readMessageContent(delta, `${type} delta`).text
           pieces.set(placeOf(event), (pieces.get(placeOf(event)) ?? '') + added)
           return { text: '', hidden: added }
         }
@@ -95,7 +95,7 @@ const withPieces = (item: JsonObject, pieces: string | undefined): JsonObject =>
     : item
 
 const textOfMessage = (item: JsonObject): string =>
-  item['type'] === 'message' ? readContent(item['content'], 'output.content').text : ''
+  item['type'] === 'message' ? readMessageContent(item['content'], 'output.content').text : ''
 
 const readArguments = (given: JsonValue | undefined): JsonValue =>
   isJsonObject(given) ? keepSafeNumbers(given) : parseArguments(textOr(given))

@@ -14,7 +14,7 @@ const NOTHING: ReadContent = { text: '', hidden: '' }
  * The text of a content. Parts that are no text, such as references and images, add none.
  * @throws FormProblem for a number or a boolean, and for an object without a text
  */
-export function readContent(value: unknown, place: string): ReadContent {
+export function readMessageContent(value: unknown, place: string): ReadContent {
   if (value === undefined || value === null) return NOTHING
   if (typeof value === 'string') return { text: value, hidden: '' }
   if (Array.isArray(value)) return joinContents(value.map((part, at) => readPart(part, `${place}[${at}]`)))
@@ -25,9 +25,9 @@ export function readContent(value: unknown, place: string): ReadContent {
 }
 
 function readPart(part: unknown, place: string): ReadContent {
-  if (!isJsonObject(part)) return readContent(part, place)
-  for (const name of HIDDEN_MEMBERS) if (name in part) return hide(readContent(part[name], `${place}.${name}`))
-  for (const name of TEXT_MEMBERS) if (name in part) return readContent(part[name], `${place}.${name}`)
+  if (!isJsonObject(part)) return readMessageContent(part, place)
+  for (const name of HIDDEN_MEMBERS) if (name in part) return hide(readMessageContent(part[name], `${place}.${name}`))
+  for (const name of TEXT_MEMBERS) if (name in part) return readMessageContent(part[name], `${place}.${name}`)
   return NOTHING
 }
 

@@ -3,7 +3,6 @@
  * attempt would cost as much and read the same.
  */
 import { shortenText } from '../../base/cut-text.ts'
-import { ProviderError } from '../provider.ts'
 
 /** What a collector throws; the provider adds its name. */
 export class FormProblem extends Error {
@@ -17,13 +16,9 @@ export class FormProblem extends Error {
   }
 }
 
-/** A form problem of a named provider. It is no outage, and is not tried again. */
-export class ProviderFormError extends ProviderError {
-  readonly place: string
-  constructor(message: string, place: string, cause: unknown) {
-    super(message, { retryable: false, cause })
-    this.place = place
-  }
+/** The stream ended within an event. */
+export class CutStream extends Error {
+  override readonly name = 'CutStream'
 }
 
 /** What a value is, to continue a sentence: `is a number`. Texts are shown, since they say what the server meant. */

@@ -6,8 +6,7 @@ import { createParser } from 'eventsource-parser'
 import { shortenText } from '../../base/cut-text.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { ENDLESS_ANSWER } from '../../base/net/chunk-response.ts'
-import { incompleteStreamError } from '../sdk-error.ts'
-import { FormProblem } from './form-problem.ts'
+import { CutStream, FormProblem } from './form-problem.ts'
 
 /** The server said `[DONE]`: the answer is whole, whatever else it left out. */
 export const STREAM_DONE = Symbol('[DONE]')
@@ -113,12 +112,12 @@ async function* readFrames(response: Response): AsyncGenerator<Frame, void> {
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])
 
-/** @throws ProviderError where a stream broke off within an event; FormProblem for any other data that is no JSON */
+/** @throws CutStream where a stream broke off within an event; FormProblem for any other data that is no JSON */
 function parseFrame({ data, isUnended }: Frame, place: string): unknown {
   try {
     return JSON.parse(data)
   } catch {
-    if (isUnended) throw incompleteStreamError()
+    if (isUnended) throw new CutStream()
     throw new FormProblem(place, `is no JSON: ${JSON.stringify(shortenText(data, 80))}`)
   }
 }
