@@ -2,6 +2,8 @@
 import { innermostMessage } from '../base/innermost-cause.ts'
 import { findExceededBound, isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import { unsentCode } from '../base/net/transport.ts'
+import type { McpServer } from '../spec/document.ts'
+import type { AgentSnapshot } from '../spec/snapshot.ts'
 import type { McpAnswer } from './mcp-answer.ts'
 import { readContent, readContentText } from './mcp-content.ts'
 import { McpFormError } from './mcp-exchange.ts'
@@ -27,6 +29,17 @@ export function formProblemOf(error: unknown): string | undefined {
   for (let here = error, depth = 0; here instanceof Error && depth < 8; here = here.cause, depth++)
     if (here instanceof McpFormError) return here.message
   return undefined
+}
+
+/** The server does not accept the credentials: the call waits for them, as for a secret that is not set. */
+export const toUnauthorizedOutcome = (server: McpServer, agentSecrets: AgentSnapshot['secrets']): ToolOutcome => {
+  const { auth, name } = server
+  const variable = auth && agentSecrets[auth.secret]?.fromEnv
+  const remedy =
+    auth === undefined
+      ? 'Its entry in spec.mcp_servers has no "auth".'
+      : `It does not accept the secret "${auth.secret}" (environment variable ${variable}).`
+  return { at: 'not_sent', code: 'secret_missing', error: `MCP server "${name}" answered 401: ${remedy}` }
 }
 
 export function toFailedCallOutcome(

@@ -9,16 +9,22 @@ import type { JsonObject } from '../base/json/json.ts'
 import type { Redactor } from '../base/secret.ts'
 import { isHeldBack, isUnsent, type FetchFunction } from '../base/net/transport.ts'
 import type { McpServer } from '../spec/document.ts'
-import type { BoundTool, JsonSchema, AgentSnapshot } from '../spec/snapshot.ts'
-import { checkForeignSchema } from './check.ts'
+import type { BoundTool, AgentSnapshot } from '../spec/snapshot.ts'
 import { digestOfTool, whyNotListed, type ListedTool } from './listed-tool.ts'
 import type { CallOptions, McpConnection } from './mcp-connection.ts'
 import { missingSecret } from './mcp-credentials.ts'
 import { ATTEMPT_HEADER } from './mcp-exchange.ts'
-import { answerCodeOf, toAbortedCallOutcome, toCallOutcome, toFailedCallOutcome } from './mcp-outcome.ts'
+import {
+  answerCodeOf,
+  toAbortedCallOutcome,
+  toCallOutcome,
+  toFailedCallOutcome,
+  toUnauthorizedOutcome,
+} from './mcp-outcome.ts'
 import { createMcpPool, waitForOpening } from './mcp-pool.ts'
 import { HELD_BACK, returnedOutcome, withDeadline } from './outcome.ts'
-import type { ToolInvocation, ToolOutcome } from './tool.ts'
+import { repairSchema } from './schema-repair.ts'
+import type { DescribedTool, ToolInvocation, ToolOutcome } from './tool.ts'
 
 export interface McpServers {
   call(agent: AgentSnapshot, invocation: ToolInvocation, timeoutMs: number, signal: AbortSignal): Promise<ToolOutcome>
@@ -27,7 +33,7 @@ export interface McpServers {
     tool: BoundTool,
     timeoutMs: number,
     signal: AbortSignal,
-  ): Promise<{ description: string; schema: JsonSchema } | undefined>
+  ): Promise<DescribedTool | undefined>
   close(): Promise<void>
 }
 
@@ -90,6 +96,7 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
       }
       pool.drop(pooled)
       if (call.mayReconnect && (answer === 404 || answer === 400)) return undefined
+      if (answer === 401) return toUnauthorizedOutcome(server, agent.secrets)
       return toFailedCallOutcome(server.name, error, answer, isDispatched, waits.get(attempt))
     } finally {
       pool.release(pooled)
@@ -132,8 +139,13 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
         const { tools } = await connection.toolsFor(undefined, toCallOptions(limit, timeoutMs))
         const found = tools.get(serverNameOf(tool))
         // A tool that differs from its pin is not described to the model either; its calls are refused.
-        if (!found || !isAsPinned(tool, found) || (await checkForeignSchema(found.inputSchema))) return undefined
-        return { description: toSafeDescription(found.description), schema: found.inputSchema }
+        if (!found || !isAsPinned(tool, found)) return undefined
+        const { shown, checked } = await repairSchema(found.inputSchema)
+        return {
+          description: toSafeDescription(found.description),
+          schema: shown,
+          ...(checked !== shown && { checked }),
+        }
       } catch {
         // The call itself will report the error of the server.
         pool.drop(pooled)

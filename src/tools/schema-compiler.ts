@@ -140,6 +140,16 @@ function findInvalidity(schema: JsonSchema): string | undefined {
   return dialect ? dialect.invalid(schema) : 'its $schema names a dialect that is not known'
 }
 
+/** The first place that the meta-schema refuses, and why; undefined for a valid schema. */
+export const findInvalidKeyword = (
+  schema: JsonSchema,
+): { readonly pointer: string; readonly message: string } | undefined =>
+  (dialectOf(schema) ?? DRAFT_2020).invalidKeyword(schema)
+
+/** True for a `$schema` that can be compiled. */
+export const isKnownDialect = (named: unknown): boolean =>
+  typeof named === 'string' && dialectOf({ $schema: named }) !== undefined
+
 const compileWith = (schema: JsonSchema, options: { allErrors: boolean }): ValidateFunction =>
   withinCpuTime(COMPILE_CPU_MS, () =>
     dialectOf(schema)!
@@ -150,6 +160,8 @@ const compileWith = (schema: JsonSchema, options: { allErrors: boolean }): Valid
 interface Dialect {
   /** Why the schema is invalid by the meta-schema of its dialect; undefined when it is valid. */
   invalid(schema: JsonSchema): string | undefined
+  /** The place of it. */
+  invalidKeyword(schema: JsonSchema): { readonly pointer: string; readonly message: string } | undefined
   /** Creates a compiler for one schema: two schemas may have the same `$id`, and ajv never forgets a schema. */
   create(options: { readonly allErrors: boolean }): Ajv
 }
@@ -169,13 +181,20 @@ function dialect(
 ): Dialect {
   let checker: Ajv | undefined
   let validate: ValidateFunction | undefined
+  const errorsOf = (schema: JsonSchema): readonly ErrorObject[] | undefined => {
+    checker ??= new Compiler({ ...OPTIONS, meta: true, allErrors: false })
+    // Compiled outside the time limit: the meta-schema is trusted, and an interrupted compiler cannot be used again.
+    const isValid = (validate ??= checker.getSchema(meta)!)
+    return withinCpuTime(CHECK_CPU_MS, () => isValid(schema)) ? undefined : (isValid.errors ?? [])
+  }
   return {
     invalid(schema) {
-      checker ??= new Compiler({ ...OPTIONS, meta: true, allErrors: false })
-      // Compiled outside the time limit: the meta-schema is trusted, and an interrupted compiler cannot be used again.
-      const isValid = (validate ??= checker.getSchema(meta)!)
-      if (withinCpuTime(CHECK_CPU_MS, () => isValid(schema))) return undefined
-      return `the schema is invalid: ${checker.errorsText(isValid.errors?.slice(0, 3), { dataVar: 'schema' })}`
+      const errors = errorsOf(schema)
+      return errors && `the schema is invalid: ${checker!.errorsText(errors.slice(0, 3), { dataVar: 'schema' })}`
+    },
+    invalidKeyword(schema) {
+      const error = errorsOf(schema)?.[0]
+      return error && { pointer: error.instancePath, message: error.message ?? `fails ${error.keyword}` }
     },
     create({ allErrors }) {
       const ajv = new Compiler({ ...OPTIONS, meta: false, allErrors })

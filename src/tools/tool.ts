@@ -59,6 +59,15 @@ export interface ToolRoute {
   invoke(invocation: ToolInvocation, signal: AbortSignal): Promise<ToolOutcome>
 }
 
+/** A tool as its server describes it. */
+export interface DescribedTool {
+  readonly description: string
+  /** For the model. */
+  readonly schema: JsonSchema
+  /** The part of the schema that arguments are checked against, where not all of it can be. */
+  readonly checked?: JsonSchema
+}
+
 export interface Toolbox {
   /** Undefined when no handler is configured for the tool (`dispatch:no_handler`). */
   route(agent: AgentSnapshot, tool: BoundTool): ToolRoute | undefined
@@ -68,7 +77,7 @@ export interface Toolbox {
     tool: BoundTool,
     signal: AbortSignal,
     sessionId?: string,
-  ): Promise<{ readonly description: string; readonly schema: JsonSchema } | undefined>
+  ): Promise<DescribedTool | undefined>
   /** A secret of an MCP server that the agent's tools need and that has no value in the environment. */
   findUnsetSecret(
     agent: AgentSnapshot,

@@ -239,7 +239,6 @@ test('an error of the protocol is the answer to the call', async () => {
 })
 
 test.each([
-  [401, {}],
   [403, {}],
   [429, { code: 'unreachable', retryAfterMs: 90_000 }],
 ])('HTTP %i comes before the call runs: nothing happened', async (status, expected) => {
@@ -357,6 +356,26 @@ describe('credentials', () => {
     expect(new Set(fake.requests.map((each) => each.headers[header]))).toEqual(new Set([value]))
     expect(redactor.text('orders-token-1')).toBe('***')
   })
+
+  test.each(['tools/call', 'server/discover', 'initialize', 'tools/list'])(
+    'HTTP 401 to %s holds the call as a missing secret does, and says which',
+    async (refused) => {
+      await start('stateless')
+      toolbox = toolboxWith({}, { env: { ORDERS_TOKEN: 'orders-token-1' } })
+      fake.intercept = (rpc, _, response) => rpc === refused && Boolean(response.writeHead(401).end('no'))
+      expect(await call('lookup', {}, { server: { auth: { scheme: 'bearer', secret: 'token' } } })).toEqual({
+        at: 'not_sent',
+        code: 'secret_missing',
+        error:
+          'MCP server "orders" answered 401: It does not accept the secret "token" (environment variable ORDERS_TOKEN).',
+      })
+      expect(await call()).toEqual({
+        at: 'not_sent',
+        code: 'secret_missing',
+        error: 'MCP server "orders" answered 401: Its entry in spec.mcp_servers has no "auth".',
+      })
+    },
+  )
 
   test('a secret that is not set: nothing is sent', async () => {
     await start('stateless')

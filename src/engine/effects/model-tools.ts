@@ -32,7 +32,7 @@ export async function toModelTools(
     if (tool.inputSchema !== undefined)
       return { name: tool.wire, description: tool.description, schema: tool.inputSchema }
     const found = await toolbox.describe(snapshot, tool, signal, run.sessionId)
-    if (found) described.set(tool, found.schema)
+    if (found) described.set(tool, found.checked ?? found.schema)
     return {
       name: tool.wire,
       description: tool.description || (found?.description ?? ''),
