@@ -194,10 +194,11 @@ test('sends a call that waited for a slot once after a restart', async () => {
 test('sends completions of one provider up to its bound, in order of arrival', async () => {
   const enter = createCompletionSlots({ ...DEFAULT_CONCURRENCY, provider: 2, providers: { own: 1 } })
   const { signal } = new AbortController()
+  const mine = { trigger: 't', caller: 'k', run: 'r' as RunId }
   const gone = new AbortController()
   const order: string[] = []
   const go = async (name: string, given = signal): Promise<() => void> => {
-    const leave = await enter('a', given)
+    const leave = await enter('a', mine, given)
     order.push(name)
     return leave
   }
@@ -213,9 +214,9 @@ test('sends completions of one provider up to its bound, in order of arrival', a
   second()
   await fifth
   expect(order).toEqual(['1', '2', '3', '5'])
-  const own = await enter('own', signal)
+  const own = await enter('own', mine, signal)
   own()
-  await enter('own', signal)
+  await enter('own', mine, signal)
 })
 
 test('never exceeds a bound, keeps nobody waiting for a free slot, and serves all in the end', () => {
@@ -273,6 +274,8 @@ test('never exceeds a bound, keeps nobody waiting for a free slot, and serves al
         const request: SlotRequest = {
           session: `s${run}` as SessionId,
           run: `r${run}` as RunId,
+          trigger: `trigger ${run}`,
+          caller: 'k',
           key: String(index),
           tool: `t${n}`,
           route: 'http',
@@ -300,6 +303,8 @@ test('sends no new calls while results beyond 64 MiB wait to be stored', () => {
   const request = (key: string): SlotRequest => ({
     session: `s${key}` as SessionId,
     run: `r${key}` as RunId,
+    trigger: 't',
+    caller: 'k',
     key,
     tool: 't',
     route: 'http',

@@ -5,6 +5,7 @@
 import type { ToolCall } from '../../spec/run.ts'
 import { isUnsafeCall, WAIT_EVENT, WAIT_UNTIL } from '../session/bindings.ts'
 import type { CallHandle } from '../session/transaction/call-handle.ts'
+import { starterOfRun } from '../session/starter.ts'
 import { startChildRun } from './delegate.ts'
 import { takeEffect } from './effect.ts'
 import { routeToPerson } from './gate.ts'
@@ -31,7 +32,7 @@ export function mayLeave(call: CallHandle, all: readonly ToolCall[]): boolean {
   if (record.kind !== 'tool' && record.kind !== 'agent') return true
   if (others.filter(isInFlight).length >= context.callsAtOnce) return false
   const route = tool && context.routeOf(run.snapshot, tool)
-  return !route || context.takeSlot(run.id, call.dispatchKey, tool.id, route)
+  return !route || context.takeSlot(run.id, starterOfRun(run), call.dispatchKey, tool.id, route)
 }
 
 const isAhead = ({ index, paused, state: { at } }: ToolCall, record: ToolCall): boolean =>

@@ -8,11 +8,13 @@ import type { EngineParts } from '../session/engine.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { Outages } from '../session/outages.ts'
+import type { Run } from '../../spec/run.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import { findPause, type EffectSubject } from '../../spec/steer/pause.ts'
 import { HELD_BACK } from '../../tools/outcome.ts'
 import { messagesBefore } from '../session/prompt/earlier.ts'
-import type { Slots } from '../session/slots.ts'
+import { slotOwnerOf, type SlotOwner } from '../session/fair-line.ts'
+import type { createCompletionSlots, Slots } from '../session/slots.ts'
 import { undoneNotes } from '../session/undone.ts'
 import { effectsOf, unknownKeys, waitingKeys, type RunEffect } from '../effects/effects.ts'
 import type { SessionLeases } from './leases.ts'
@@ -42,7 +44,7 @@ export interface EffectRunnerParts {
   readonly outages: Outages
   readonly pauses: Pauses
   readonly described: DescribedTools
-  readonly enter: EffectInFlight['enter']
+  readonly enter: ReturnType<typeof createCompletionSlots>
   readonly lifecycle: DriverLifecycle
   readonly leases: SessionLeases
   /** Resolves when the event is applied, or cannot be; never rejects. */
@@ -73,7 +75,7 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
       isCalledOff: false,
       controller: new AbortController(),
       meter: createMeter(),
-      enter,
+      enter: (provider, signal) => enter(provider, ownerOfEffect(live, effect), signal),
       mayLeave: (provider) =>
         !started.isCalledOff && (isSwitchedOff('guard') || (leases.mayLeave(actor.id, epoch) && !isPaused(provider))),
     }
@@ -151,6 +153,14 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
       for (const { controller } of underWay.keys()) controller.abort()
     },
   }
+}
+
+/** For whom an effect happens: who started the root run above. */
+function ownerOfEffect({ tree }: LiveSession, { runId }: RunEffect): SlotOwner {
+  const find = (id: RunId | null): Run | undefined => tree.runs.find((each) => each.id === id)
+  let above = find(runId)
+  while (above && !above.starter) above = find(above.parentRunId)
+  return slotOwnerOf(above?.starter ?? tree.session, tree.session, runId)
 }
 
 /** Performs an effect. @returns undefined when it was aborted before it had an outcome */

@@ -10,6 +10,7 @@ import { addCallsSince } from '../session/load-live.ts'
 import { NO_RELATED_CALLS, readRelatedCalls, repeatedRunOf, type RelatedCalls } from '../session/related-calls.ts'
 import type { PauseAct } from '../../spec/steer/pause.ts'
 import type { Outages } from '../session/outages.ts'
+import { slotOwnerOf } from '../session/fair-line.ts'
 import type { ConcurrencyBounds, Slots } from '../session/slots.ts'
 import { createCompletionToken } from '../session/completion-token.ts'
 import type { TransitionContext } from '../session/context.ts'
@@ -59,8 +60,8 @@ export function transitionContextOf(
     worker: parts.worker,
     maySend: actor.maySend && lifecycle.phase === 'open' && !live.isHeld,
     callsAtOnce: bounds.completion,
-    takeSlot: (run, key, tool, { route, concurrency: bound }) =>
-      slots.take({ session: actor.id, run, key, tool, route, bound }),
+    takeSlot: (run, starter, key, tool, { route, concurrency: bound }) =>
+      slots.take({ ...slotOwnerOf(starter, live.tree.session, run), session: actor.id, key, tool, route, bound }),
     mostOutput: ({ model, fallback = [] }) =>
       Math.max(...[model, ...fallback].map((each) => parts.providers.maxOutputTokens(each, live.tree.session.id))),
     termsOf: (model) => parts.providers.terms(model, live.tree.session.id),

@@ -4,6 +4,7 @@ import type { IdSource, RunId } from '../../base/ids.ts'
 import type { Outage } from '../../spec/outage.ts'
 import type { ModelTerms } from '../../spec/price.ts'
 import type { Run } from '../../spec/run.ts'
+import type { RunStarter } from '../../spec/starter.ts'
 import type { BoundAgent, BoundTool, JsonSchema, AgentSnapshot, SnapshotModel } from '../../spec/snapshot.ts'
 import type { PauseAct } from '../../spec/steer/pause.ts'
 import type { RunStep } from '../../spec/step.ts'
@@ -61,6 +62,7 @@ export interface TransitionContext {
   /** True if the call may leave now, and takes the slot. Otherwise the run gets `admitted` once one is free. */
   takeSlot(
     run: RunId,
+    starter: RunStarter,
     key: string,
     tool: string,
     route: { readonly route: string; readonly concurrency?: number },

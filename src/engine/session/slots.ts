@@ -1,9 +1,11 @@
 /**
  * Bounds the tool calls and completions in flight on this server. A call takes its slot in the transition that sends it;
- * without a free slot it stays ready, and its run gets `admitted` later. Waiting runs are served round-robin.
+ * without a free slot it stays ready, and its run gets `admitted` later. Waiting calls are served in turn of those they are made for,
+ * and no trigger takes all of a bound (`fair-line.ts`).
  * Source: decisions, section 15; reliability, "Bounds on what runs at once".
  */
 import type { RunId, SessionId } from '../../base/ids.ts'
+import { createFairLine, shareOfTrigger, type SlotOwner } from './fair-line.ts'
 
 export interface ConcurrencyBounds {
   /** Calls of one completion. */
@@ -25,9 +27,8 @@ const MAX_PROCESSES = 16
 /** Bytes of results that arrived and are not stored yet; above it no call is sent. */
 const MAX_RESULT_BYTES = 64 * 1024 * 1024
 
-export interface SlotRequest {
+export interface SlotRequest extends SlotOwner {
   readonly session: SessionId
-  readonly run: RunId
   /** The dispatch, by its `dispatchKey`. */
   readonly key: string
   readonly tool: string
@@ -60,20 +61,29 @@ export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionI
   let resultBytes = 0
   /** Calls that go on although their sessions do not need them any more. */
   const outlasting = new Set<string>()
-  /** Waiting requests by run, in the order in which runs are served. */
-  const line = new Map<RunId, SlotRequest[]>()
+  const line = createFairLine<SlotRequest>()
+  /** Waiting requests by their keys, of each session. */
+  const waitingOf = new Map<SessionId, Map<string, SlotRequest>>()
   /** True if a waiting call may get a slot; avoids checking all of them at each save. */
   let mayAdmit = false
 
-  const demands = ({ tool, route, bound }: SlotRequest): [name: string, most: number][] => [
-    ['server', bounds.server],
-    [`tool ${tool}`, bound ?? bounds.tool],
-    ...(route === 'command' ? ([['processes', MAX_PROCESSES]] as [string, number][]) : []),
-  ]
+  const demands = ({ tool, route, bound, trigger }: SlotRequest): [name: string, most: number][] => {
+    const whole: [string, number][] = [
+      ['server', bounds.server],
+      [`tool ${tool}`, bound ?? bounds.tool],
+      ...(route === 'command' ? ([['processes', MAX_PROCESSES]] as [string, number][]) : []),
+    ]
+    const parts = whole.map(([name, most]): [string, number] => [`${name} by ${trigger}`, shareOfTrigger(most)])
+    return [...whole, ...parts]
+  }
   const isFree = (request: SlotRequest): boolean =>
     resultBytes < MAX_RESULT_BYTES && demands(request).every(([name, most]) => (counts.get(name) ?? 0) < most)
   const count = (request: SlotRequest, by: 1 | -1): void => {
-    for (const [name] of demands(request)) counts.set(name, (counts.get(name) ?? 0) + by)
+    for (const [name] of demands(request)) {
+      const now = (counts.get(name) ?? 0) + by
+      if (now === 0) counts.delete(name)
+      else counts.set(name, now)
+    }
   }
   const takeSlot = (request: SlotRequest): void => {
     const { key, session } = request
@@ -96,41 +106,38 @@ export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionI
     resultBytes -= bytes
     results.delete(key)
   }
-  const leaveLine = (run: RunId, stays: (key: string) => boolean): void => {
-    const left = line.get(run)?.filter(({ key }) => stays(key)) ?? []
-    if (left.length > 0) line.set(run, left)
-    else line.delete(run)
+  const joinLine = (request: SlotRequest): void => {
+    const own = waitingOf.get(request.session) ?? new Map<string, SlotRequest>()
+    waitingOf.set(request.session, own.set(request.key, request))
+    line.join(request, request)
+  }
+  const forgetWaiting = ({ session, key }: SlotRequest): void => {
+    const own = waitingOf.get(session)
+    own?.delete(key)
+    if (own?.size === 0) waitingOf.delete(session)
   }
 
-  /** Gives free slots to those in line, one call per run at a time. */
+  /** Gives free slots to those in line, one call at a time. */
   function admitNext(): void {
     if (!mayAdmit) return
     mayAdmit = false
-    for (const [run, waiting] of line) {
-      const next = waiting.find(isFree)
-      if (!next) continue
-      mayAdmit = true
+    for (let next = line.takeNext(isFree); next; next = line.takeNext(isFree)) {
+      forgetWaiting(next)
       takeSlot(next)
-      leaveLine(run, (key) => key !== next.key)
-      const left = line.get(run)
-      line.delete(run)
-      // Deleted and set again, the run comes last: its next call waits behind those of other runs.
-      if (left) line.set(run, left)
-      admit(next.session, run)
+      admit(next.session, next.run)
     }
   }
 
   return {
     take(request) {
       if (taken.has(request.key)) return true
-      const waiting = line.get(request.run) ?? []
-      if (waiting.some(({ key }) => key === request.key)) return false
+      if (waitingOf.get(request.session)?.has(request.key)) return false
       // No waiting call can use a free slot, or it would have taken it.
       if (isFree(request)) {
         takeSlot(request)
         return true
       }
-      line.set(request.run, [...waiting, request])
+      joinLine(request)
       return false
     },
     arrived(key, bytes) {
@@ -144,7 +151,11 @@ export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionI
     },
     keep(session, isNeeded) {
       for (const key of keysOf.get(session) ?? []) if (!isNeeded(key) && !outlasting.has(key)) release(key)
-      for (const [run, waiting] of line) if (waiting[0]?.session === session) leaveLine(run, isNeeded)
+      for (const request of [...(waitingOf.get(session)?.values() ?? [])]) {
+        if (isNeeded(request.key)) continue
+        line.leave(request, request)
+        forgetWaiting(request)
+      }
       admitNext()
     },
     outlast: (key) => void outlasting.add(key),
@@ -156,41 +167,71 @@ export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionI
   }
 }
 
-/** Bounds the completions in flight per provider, first come first served. */
+/** Bounds the completions in flight per provider, in turn like the calls. */
 export function createCompletionSlots(bounds: ConcurrencyBounds) {
-  const busy = new Map<string, number>()
-  const line = new Map<string, Set<() => void>>()
+  const providers = new Map<string, CompletionLine>()
   /**
    * Resolves when the completion may be sent.
    * @returns frees its slot
    */
-  return async function enter(provider: string, signal: AbortSignal): Promise<() => void> {
+  return async function enter(provider: string, owner: SlotOwner, signal: AbortSignal): Promise<() => void> {
     const most = bounds.providers?.[provider] ?? bounds.provider
-    const leave = (): void => {
-      const next = line.get(provider)?.values().next().value
-      // The slot is handed to the next in line without being counted down and up.
-      if (next) next()
-      else busy.set(provider, busy.get(provider)! - 1)
-    }
-    if ((busy.get(provider) ?? 0) < most) busy.set(provider, (busy.get(provider) ?? 0) + 1)
-    else {
-      const waiting = line.get(provider) ?? new Set()
-      line.set(provider, waiting)
-      await new Promise<void>((resolve, reject) => {
-        const abort = (): void => {
-          waiting.delete(proceed)
-          reject(signal.reason as Error)
-        }
-        const proceed = (): void => {
-          waiting.delete(proceed)
-          signal.removeEventListener('abort', abort)
-          resolve()
-        }
-        if (signal.aborted) return abort()
-        waiting.add(proceed)
-        signal.addEventListener('abort', abort, { once: true })
-      })
-    }
-    return leave
+    const here = providers.get(provider) ?? createCompletionLine(most)
+    providers.set(provider, here)
+    return here.enter(owner, signal)
+  }
+}
+
+interface CompletionLine {
+  enter(owner: SlotOwner, signal: AbortSignal): Promise<() => void>
+}
+
+function createCompletionLine(most: number): CompletionLine {
+  const line = createFairLine<{ readonly owner: SlotOwner; readonly proceed: () => void }>()
+  let busy = 0
+  const busyOf = new Map<string, number>()
+  const isFree = ({ trigger }: SlotOwner): boolean => busy < most && (busyOf.get(trigger) ?? 0) < shareOfTrigger(most)
+  const count = ({ trigger }: SlotOwner, by: 1 | -1): void => {
+    const now = (busyOf.get(trigger) ?? 0) + by
+    busy += by
+    if (now === 0) busyOf.delete(trigger)
+    else busyOf.set(trigger, now)
+  }
+  /** Counted before the one that waits goes on, so that nobody takes its slot meanwhile. */
+  function admitNext(): void {
+    for (let next = take(); next; next = take()) next.proceed()
+  }
+  function take() {
+    const next = line.takeNext(({ owner }) => isFree(owner))
+    if (next) count(next.owner, 1)
+    return next
+  }
+
+  return {
+    async enter(owner, signal) {
+      // No waiting completion can use a free slot, or it would have taken it.
+      if (isFree(owner)) count(owner, 1)
+      else
+        await new Promise<void>((resolve, reject) => {
+          if (signal.aborted) return reject(signal.reason as Error)
+          const abort = (): void => {
+            line.leave(owner, waiting)
+            reject(signal.reason as Error)
+          }
+          const waiting = {
+            owner,
+            proceed() {
+              signal.removeEventListener('abort', abort)
+              resolve()
+            },
+          }
+          line.join(owner, waiting)
+          signal.addEventListener('abort', abort, { once: true })
+        })
+      return () => {
+        count(owner, -1)
+        admitNext()
+      }
+    },
   }
 }
