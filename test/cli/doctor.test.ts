@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { nodeFinding } from '../../src/cli/doctor/machine.ts'
+import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
 import { going, svc, temporary, type Ran } from './recording-io.ts'
 
 const { path: parent, remove } = temporary()
@@ -118,14 +119,52 @@ test('what others could read is named', async () => {
   ])
 })
 
-test('a database that is none is named', async () => {
+/** What may be found instead of a database, and what `doctor` says of it. */
+const NO_DATABASES: readonly (readonly [what: string, make: (directory: string) => void, say: string])[] = [
+  [
+    'text',
+    (at) => writeFileSync(join(at, 'data.db'), 'not a database, whatever its name says, and long enough to be read'),
+    'data.db cannot be read: file is not a database',
+  ],
+  [
+    'an emptied file beside logs',
+    (at) => {
+      writeFileSync(join(at, 'data.db'), '')
+      leaveLog(at)
+    },
+    'is missing or empty, but logs beside it are not',
+  ],
+  ['nothing beside logs', leaveLog, 'is missing or empty, but logs beside it are not'],
+  [
+    'a database of another program',
+    (at) => {
+      const db = connectSqlite(join(at, 'data.db'), {})
+      db.exec('create table theirs (a)')
+      db.close()
+    },
+    'it is a database of another program',
+  ],
+]
+
+function leaveLog(directory: string): void {
+  mkdirSync(join(directory, 'logs'))
+  writeFileSync(join(directory, 'logs', 'server.log'), '{}')
+}
+
+test.each(NO_DATABASES)('a database that is none is named: %s', async (_, make, say) => {
   write('svc.config.yaml', 'workspace: acme\n')
   mkdirSync(join(cwd, '.svc'), { mode: 0o700 })
-  writeFileSync(join(cwd, '.svc/data.db'), 'not a database, whatever its name says, and long enough to be read as one')
-  expect(await run(['doctor', 'database'])).toMatchObject({
-    code: 1,
-    stdout: expect.stringContaining('data.db cannot be read: file is not a database') as string,
-  })
+  make(join(cwd, '.svc'))
+  expect(await run(['doctor', 'database'])).toMatchObject({ code: 1, stdout: expect.stringContaining(say) as string })
+})
+
+test('what cannot be found out counts as a fault', async () => {
+  write('svc.config.yaml', 'workspace: acme\n')
+  mkdirSync(join(cwd, '.svc'), { mode: 0o700 })
+  writeFileSync(join(cwd, '.svc/data.db'), 'not a database, whatever its name says, and long enough to be read')
+  const { code, stdout } = await run(['doctor', 'paused', 'held'])
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/^✖ paused {6}not known: [^]*✖ held {8}not known: /)
 })
 
 test('a configuration that is wrong is told by its own check', async () => {

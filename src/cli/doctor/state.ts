@@ -60,13 +60,26 @@ export const stateChecks: DoctorChecks = {
   },
 
   async database(_, project) {
-    const file = project && join(project.dataDirectory, 'data.db')
-    if (!file || !(await stat(file).catch(() => undefined))) return healthy('none yet')
+    if (!project) return healthy('none yet')
+    const file = join(project.dataDirectory, 'data.db')
     if (await answersOperator(project.dataDirectory)) return healthy('in use; checked when its server started')
+    try {
+      // With SQLite a server refuses what was emptied or lost; a shared store keeps only its log here.
+      if (project.store === undefined)
+        (await import('../../server/runtime/upkeep/emptied.ts')).refuseLostDatabase(project.dataDirectory)
+    } catch (error) {
+      if (!isFailure(error)) throw error
+      return unhealthy(error.message, error.fix)
+    }
+    if (!(await stat(file).catch(() => undefined))?.size) return healthy('none yet')
     const { connectSqlite } = await import('../../store/sqlite/database/connect.ts')
+    const { isMigrated } = await import('../../store/sqlite/database/migrate.ts')
     try {
       const db = connectSqlite(file, { readonly: true, timeout: 1000 })
       try {
+        const tables = db.prepare<[], number>('select count(*) from sqlite_master').pluck().get()
+        if (tables === 0) return unhealthy(`${file} is empty`, 'svc restore FILE --force')
+        isMigrated(db, file)
         const found = String(db.pragma('integrity_check(1)', { simple: true }))
         return found === 'ok'
           ? healthy('whole')

@@ -39,8 +39,8 @@ async function askOperator(
   try {
     return await withOperator(project, call, ask)
   } catch (error) {
-    // Other checks report faults of the database, the server or the credential.
-    if (isFailure(error) || error instanceof RemoteError) return healthy(`not known (${error.message})`)
+    if (isFailure(error)) return unhealthy(`not known: ${error.message}`, error.fix)
+    if (error instanceof RemoteError) return unhealthy(`not known: ${error.message}`)
     throw error
   }
 }
