@@ -10,7 +10,7 @@ interface LayerCase {
   /** The module that draws it, below `src/console`. */
   readonly file: string
   /** Where it is opened: over the card of the task, or over its run. */
-  readonly over: 'task' | 'run' | 'runs'
+  readonly over: 'task' | 'run'
   readonly open: (page: Page) => Promise<void>
   readonly shown: string
 }
@@ -25,12 +25,6 @@ const LAYERS: readonly LayerCase[] = [
     open: (page) => page.locator('main .menu > summary').first().click(),
     shown: 'main .menu-items',
   },
-  {
-    file: 'parts/saved-views.ts',
-    over: 'runs',
-    open: (page) => page.locator('main .views > summary').click(),
-    shown: 'main .views .menu-items',
-  },
 ]
 
 /** Every key that some screen gives a meaning, and pairs. */
@@ -44,7 +38,7 @@ describeInBrowser('a layer', () => {
     const [item] = (await desk.operator.call('GET /tasks', { query: {} })).items
     const { page } = await openPage(await desk.address())
     await page.getByRole('heading', { name: 'Inbox' }).waitFor()
-    const path = { task: `/inbox/${item!.userTaskId}`, run: `/runs/${run}`, runs: '/runs' }[layer.over]
+    const path = { task: `/inbox/${item!.userTaskId}`, run: `/runs/${run}` }[layer.over]
     await page.goto(desk.server.consoleUrl + path)
     if (layer.over === 'task') await page.locator('.decide button[aria-keyshortcuts="a"]').waitFor()
     const sent: string[] = []

@@ -50,7 +50,7 @@ describeInBrowser('runs', () => {
     await rows.getByRole('link', { name: run.slice(-6) }).waitFor()
     await page.getByLabel('Person').fill('nobody@acme.example')
     await page.keyboard.press('Enter')
-    await page.getByText('No run is like that.').waitFor()
+    await page.getByText('No runs match.').waitFor()
     expect(await findingsOfAxe(page)).toEqual([])
   })
 
@@ -116,6 +116,7 @@ describeInBrowser('runs', () => {
     const { page } = await openPage(await desk.address())
     await page.getByRole('heading', { name: 'Inbox' }).waitFor()
     await page.goto(`${desk.server.consoleUrl}/runs/${run}`)
+    await page.locator('.more-actions > summary').click()
     await page.getByRole('link', { name: 'Start like this' }).click()
     await page.getByLabel('amount').waitFor()
     expect(await page.getByLabel('order').inputValue()).toBe('A-1001')

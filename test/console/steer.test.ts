@@ -26,7 +26,7 @@ describeInBrowser('the page of a run', () => {
     // The task of before is gone; the call is proposed anew.
     const waiting = (await desk.operator.call('GET /tasks', { query: {} })).items
     expect(waiting.map(({ tool }) => tool)).toEqual(['acme.refunds'])
-    await page.getByRole('link', { name: 'acme.refunds', exact: true }).click()
+    await page.getByRole('link', { name: 'Decide' }).click()
     await page.locator('.digest code').waitFor()
     await page.getByRole('button', { name: /^Approve/ }).click()
     await page.locator('.card.closed').waitFor()
@@ -41,6 +41,7 @@ describeInBrowser('the page of a run', () => {
     const runId = await desk.start({ order: 'A-1001', amount: 40 })
     const { page } = await openPage(await desk.address())
     await page.goto(`${desk.server.consoleUrl}/runs/${runId}`)
+    await page.locator('.more-actions > summary').click()
     await page.getByRole('button', { name: 'Run again' }).click()
     await page.getByText('A new run of the deployed version of acme.refund-desk').waitFor()
     expect(await findingsOfAxe(page)).toEqual([])

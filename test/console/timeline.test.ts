@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createAxis, type TimeSpan } from '../../src/console/timeline/axis.ts'
-import { createTimeline } from '../../src/console/timeline/tree.ts'
+import { createTimeline, findAnswer } from '../../src/console/timeline/tree.ts'
 import type { OutlineRow, OutlineRun } from '../../src/spec/operator/runs.ts'
 
 const DAY = 86_400_000
@@ -131,5 +131,31 @@ describe('the tree', () => {
     )
     expect(waits).toEqual(['for a person'])
     expect(axis.place(DAY)).toBe(1)
+  })
+})
+
+describe('a call in the timeline', () => {
+  const row = (ordinal: number, type: string, summary: string, callId: string | null, isError: 0 | 1 = 0, run = 0) =>
+    [ordinal, run, type, summary, ordinal, ordinal + 1, null, callId, isError] as const
+
+  test('shows what was answered to it, of its own run and its own id, and whether that was an error', () => {
+    const rows = [
+      row(1, 'ToolCall', 'acme.look {"order":"A-1"}', 'call_1'),
+      row(2, 'ToolCall', 'acme.pay {"amount":5}', 'call_2'),
+      row(3, 'ToolResult', '{"paid":5}', 'call_1', 0, 1),
+      row(4, 'ToolResult', 'No such account.', 'call_2', 1),
+      row(5, 'ToolResult', '{"state":"damaged"}', 'call_1'),
+      row(6, 'ToolCall', 'acme.pay {"amount":6}', 'call_3'),
+    ]
+    const { rows: shown } = createTimeline(
+      { runs: [run({ runId: 'a' }), run({ runId: 'b' })], rows },
+      { all: false, closed: new Set(), now: 9 },
+    )
+    expect(shown.map(({ summary, isError }) => [summary, isError])).toEqual([
+      ['acme.look {"order":"A-1"} → {"state":"damaged"}', false],
+      ['acme.pay {"amount":5} → No such account.', true],
+      ['acme.pay {"amount":6}', false],
+    ])
+    expect([1, 2, 5, 6].map((ordinal) => findAnswer(rows, ordinal))).toEqual([5, 4, undefined, undefined])
   })
 })

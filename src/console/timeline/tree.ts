@@ -46,6 +46,9 @@ const MAIN: ReadonlySet<string> = new Set([
   'UndoRequested',
 ])
 
+const CALLS: ReadonlySet<string> = new Set(['ToolCall', 'SubAgentCall'])
+const ANSWERS: ReadonlySet<string> = new Set(['ToolResult', 'SubAgentResult'])
+
 /** A person, not the machine, takes this time. */
 const WAITING: ReadonlySet<string> = new Set(['UserTaskReq', 'AitlRequest'])
 
@@ -61,8 +64,10 @@ export interface ShownSteps {
 export function createTimeline({ runs, rows }: Pick<RunOutline, 'runs' | 'rows'>, options: ShownSteps): Timeline {
   const ofRun: OutlineRow[][] = runs.map(() => [])
   const decided = new Set<string>()
+  const answers = new Map<string, OutlineRow>()
   for (const row of rows) {
     ofRun[row[1]]!.push(row)
+    if (ANSWERS.has(row[2])) answers.set(callKeyOf(row), row)
     if (row[2] === 'PolicyDecision' && !row[3].endsWith(' allow')) decided.add(keyOf(row))
   }
   const children = childrenByCall(runs)
@@ -71,8 +76,15 @@ export function createTimeline({ runs, rows }: Pick<RunOutline, 'runs' | 'rows'>
     const siblings: Siblings = { count: 0 }
     for (const row of ofRun[run]!) {
       const child = row[7] === null || row[2] !== 'SubAgentCall' ? undefined : children.get(`${run} ${row[7]}`)
-      if (options.all || MAIN.has(row[2]) || row[8] === 1 || (row[2] === 'PolicyDecision' && decided.has(keyOf(row))))
-        shown.push(toTimelineRow(row, level, child, siblings))
+      if (
+        options.all ||
+        MAIN.has(row[2]) ||
+        (row[8] === 1 && !ANSWERS.has(row[2])) ||
+        (row[2] === 'PolicyDecision' && decided.has(keyOf(row)))
+      )
+        shown.push(
+          toTimelineRow(row, level, child, siblings, CALLS.has(row[2]) ? answers.get(callKeyOf(row)) : undefined),
+        )
       if (child !== undefined && !options.closed.has(child)) add(child, level + 1)
     }
   }
@@ -85,6 +97,14 @@ export function createTimeline({ runs, rows }: Pick<RunOutline, 'runs' | 'rows'>
       .concat(lastMoment(runs, options.now)),
   )
   return { rows: shown, axis, waits: axis.cuts.map((cut) => describeWait(rows, cut)) }
+}
+
+const callKeyOf = ([, run, , , , , , callId]: OutlineRow): string => `${run} ${callId}`
+
+/** The number of the step that answers a call; undefined where `ordinal` is no call, or none has come. */
+export function findAnswer(rows: readonly OutlineRow[], ordinal: number): number | undefined {
+  const call = rows.find((row) => row[0] === ordinal && CALLS.has(row[2]))
+  return call && rows.find((row) => ANSWERS.has(row[2]) && callKeyOf(row) === callKeyOf(call))?.[0]
 }
 
 const keyOf = (row: OutlineRow): string => `${row[1]} ${row[0]}`
@@ -111,14 +131,15 @@ const toTimelineRow = (
   level: number,
   child: number | undefined,
   siblings: Siblings,
+  answer: OutlineRow | undefined,
 ): TimelineRow => ({
   ordinal,
   run,
   type,
-  summary,
+  summary: answer ? `${summary} → ${answer[3]}` : summary,
   from,
   to,
-  isError: isError === 1,
+  isError: isError === 1 || answer?.[8] === 1,
   level,
   place: ++siblings.count,
   siblings,

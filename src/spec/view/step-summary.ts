@@ -8,7 +8,8 @@ const MAX_CHARACTERS = 120
 
 /** @param error why the step failed, which says more than what it was about */
 export function summarizeStep(type: string, content: JsonObject, error: string | null = null): string {
-  const about = summarizeContent(type, content)
+  // A result that is an error says it in its result, too.
+  const about = error !== null && type === 'ToolResult' ? '' : summarizeContent(type, content)
   return error === null || !FAILING.has(type) ? about : inOneLine(about === '' ? error : `${about}: ${error}`)
 }
 
@@ -25,13 +26,13 @@ function summarizeContent(type: string, content: JsonObject): string {
     case 'PolicyDecision':
       return `${text('name')} ${text('decision').replaceAll('_', ' ')}`.trim()
     case 'ToolCall':
-      return text('ref') || text('name')
+      return inOneLine(`${text('ref') || text('name')} ${textOf(content['arguments'])}`)
     case 'ToolResult':
-      return text('name')
+      return inOneLine(textOf(content['result']))
     case 'SubAgentCall':
-      return text('agent')
+      return inOneLine(`${text('agent')} ${textOf(content['input'])}`)
     case 'SubAgentResult':
-      return text('status')
+      return inOneLine(`${text('status')} ${textOf(content['output'] ?? undefined)}`)
     case 'UserTaskReq':
       return inOneLine(text('title'))
     case 'UserTaskRes':

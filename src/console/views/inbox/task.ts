@@ -8,7 +8,6 @@ import type { ShownTask } from '../../../spec/task.ts'
 import type { InboxItem } from '../../../spec/operator/inbox.ts'
 import { listSimilar } from '../../../spec/view/bulk-review.ts'
 import type { OpenedValues } from '../../card/card-values.ts'
-import { ClaimLink } from '../../card/claim-link.ts'
 import { DecidePanel } from '../../card/decide-panel.ts'
 import { digestOfShown, mayDecide, sendDecision } from '../../card/decision.ts'
 import { countUnreadValues, TaskCardView, whyAddress, type ShownDigest } from '../../card/task-card.ts'
@@ -146,7 +145,7 @@ export function TaskScreen({
       digest=${digest}
       opened=${opened}
       onOpen=${(place: string, isRead: boolean) => setOpened((all) => new Map([...all, [place, isRead]]))}
-      links=${html`${similar > 0 && html`<a href=${together}>${similar} more like this <kbd>x</kbd></a>`} ${task.kind !== 'reply' && isOpen(task) && html`<${ClaimLink} task=${task} />`}`}
+      links=${similar > 0 && html`<a href=${together}>${similar} more like this <kbd>x</kbd></a>`}
       footer=${footer}
     />
     ${task.tool && html`<${SimilarTasks} id=${task.id} />`}

@@ -52,19 +52,43 @@ export function RunActions({ run, last, status }: RunActionsProps): View {
       async () => (isOffered ? callOperator('GET /runs/:id/undo', { id: run.runId }) : undefined),
       aboutNothing,
     ).value ?? {}
-  const ask = (what: Asked) => () => setAsked(what)
+  const ask = (what: Asked) => (event: { readonly currentTarget: HTMLElement }) => {
+    event.currentTarget.closest('details')?.removeAttribute('open')
+    setAsked(what)
+  }
+  const agent = encodeURIComponent(run.agent)
   const done = (): void => setAsked(undefined)
   return html`
     <div class="run-actions buttons">
       <${CopyMenu} run=${run} />
-      ${mayResume && html`<button type="button" class="button small" onClick=${ask('resume')}><${Icon} name="try" />Resume</button>`}
-      ${mayRepeat && html`<a class="button small" href=${`/try/${encodeURIComponent(run.agent)}?like=${run.runId}`}>Start like this</a>`}
-      ${!isOpen && mayRepeat && html`<a class="button small" href=${`/try/${encodeURIComponent(run.agent)}?after=${run.runId}`}>Follow up</a>`}
-      ${!isOpen && mayRepeat && html`<button type="button" class="button small" onClick=${ask('retry')}><${Icon} name="runs" />Run again</button>`}
+      ${mayResume && html`<button type="button" class="button small primary" onClick=${ask('resume')}><${Icon} name="try" />Resume</button>`}
       ${isOpen && html`<button type="button" class="button small danger" onClick=${ask('cancel')}><${Icon} name="stop" />Cancel run</button>`}
-      ${!isOpen && !isErased && html`<button type="button" class="button small" onClick=${ask('undo')}>Undo…</button>`}
+      ${
+        !isErased &&
+        (mayRepeat || !isOpen) &&
+        html`
+          <details class="menu more-actions">
+            <summary class="button small">More</summary>
+            <div class="menu-items">
+              ${!isOpen && mayRepeat && html`<button type="button" onClick=${ask('retry')}>Run again<small>same input, deployed version</small></button>`}
+              ${mayRepeat && html`<a href=${`/try/${agent}?like=${run.runId}`}>Start like this<small>with other input</small></a>`}
+              ${!isOpen && mayRepeat && html`<a href=${`/try/${agent}?after=${run.runId}`}>Follow up<small>sees this conversation</small></a>`}
+              ${!isOpen && html`<button type="button" onClick=${ask('undo')}>Undo…<small>its calls, newest first</small></button>`}
+            </div>
+          </details>
+        `
+      }
     </div>
-    ${undoable > 0 && asked === undefined && html`<p class="note waiting"><${Icon} name="warning" /><span>${undoable === 1 ? 'A call' : `${undoable} calls`} that this run made can be undone.</span></p>`}
+    ${
+      undoable > 0 &&
+      asked === undefined &&
+      html`<p class="note waiting">
+        <${Icon} name="warning" /><span
+          >${undoable === 1 ? 'A call' : `${undoable} calls`} that this run made can be undone.
+          <button type="button" class="link" onClick=${ask('undo')}>Undo…</button></span
+        >
+      </p>`
+    }
     ${asked === 'undo' && !isOpen && html`<${UndoForm} id=${run.runId} last=${last} onDone=${done} />`}
     ${asked === 'cancel' && isOpen && html`<${CancelForm} runId=${run.runId} onDone=${done} />`}
     ${asked === 'resume' && mayResume && html`<${ResumeForm} run=${run} onDone=${done} />`}

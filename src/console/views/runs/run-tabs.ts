@@ -22,7 +22,9 @@ const SAID: ReadonlySet<string> = new Set([
   'UserMessage',
   'Reasoning',
   'ToolCall',
+  'ToolResult',
   'SubAgentCall',
+  'SubAgentResult',
   'UserTaskReq',
   'UserTaskRes',
   'Output',
@@ -89,6 +91,10 @@ function describeMessage(type: string, content: JsonObject): readonly [who: stri
       return ['Input', text('text')]
     case 'ToolCall':
       return ['calls', text('ref') || text('name'), content['arguments'] ?? {}]
+    case 'ToolResult':
+      return [`${text('name')} answers`, '', content['result'] ?? null]
+    case 'SubAgentResult':
+      return content['output'] ? ['answers', text('status'), content['output']] : ['answers', text('status')]
     case 'SubAgentCall':
       return ['asks', text('agent'), content['input'] ?? {}]
     case 'UserTaskReq':

@@ -18,7 +18,7 @@ import { now } from '../../wire/moment.ts'
 import { address, goTo, withQuery } from '../../wire/navigation.ts'
 import { callOperator } from '../../wire/request.ts'
 import { aboutSession, useResource } from '../../wire/resource.ts'
-import { createTimeline } from '../../timeline/tree.ts'
+import { createTimeline, findAnswer } from '../../timeline/tree.ts'
 import { TimelineView } from '../../timeline/timeline-view.ts'
 import { EffectsTab } from './run-effects.ts'
 import { ConversationTab, EventsTab, RawTab } from './run-tabs.ts'
@@ -163,14 +163,29 @@ function RunHead({
         </p>`
       }
       ${error !== undefined && error !== '' && html`<p class="note bad"><${Icon} name="warning" /><span>${safeText(error)}</span></p>`}
+      ${run.status === 'Failed' && html`<${FirstFailedCall} rows=${rows} />`}
       <${Facts} facts=${facts} />
     </header>
   `
 }
 
+/** Where it began: the last error of a run is often only what came of it. */
+function FirstFailedCall({ rows }: { readonly rows: readonly OutlineRow[] }): View | null {
+  const failed = rows.find((row) => row[8] === 1 && row[2] === 'ToolResult')
+  if (!failed) return null
+  const call = rows.find((row) => row[2] === 'ToolCall' && row[1] === failed[1] && row[7] === failed[7])
+  return html`<p class="note bad">
+    <${Icon} name="warning" /><span
+      >First failed call:
+      <a href=${withQuery({ tab: undefined, step: String((call ?? failed)[0]) })}>${safeText(call?.[3] ?? '')}</a>
+      ${safeText(failed[3])}</span
+    >
+  </p>`
+}
+
 const BUDGETS: Readonly<Record<RunBudget['limit'], string>> = {
   max_tokens_per_run: 'Tokens',
-  max_loop_iterations: 'Loops',
+  max_loop_iterations: 'Model calls',
   max_wall_clock_seconds: 'Seconds of work',
   max_hitl_wait_minutes: 'Minutes of waiting',
 }
@@ -190,7 +205,7 @@ function WaitingNote({ sessionId: id }: { readonly sessionId: string }): View | 
     <div class="note waiting">
       <${Icon} name="person" />
       <span
-        >${waiting.map(({ userTaskId, why, tool, kind }) => html`<a class="waiting-link" key=${userTaskId} href=${`/inbox/${userTaskId}`}>${safeText(tool ?? kind)}</a><span class="dim"> ${safeText(why)} </span>`)}</span
+        >${waiting.map(({ userTaskId, why, tool, kind }) => html`<span key=${userTaskId}>${safeText(tool ?? kind.replaceAll('_', ' '))}<span class="dim"> ${safeText(why)} </span><a class="button small primary" href=${`/inbox/${userTaskId}`}>Decide</a></span>`)}</span
       >
     </div>
   `
@@ -237,7 +252,7 @@ function TimelineTab({ id, outline, change }: OutlineProps & { readonly id: stri
         onChoose=${choose}
         onToggle=${toggle}
       />
-      ${chosen !== undefined && html`<${StepPanel} runId=${id} isRoot=${root.parentRunId === null} ordinal=${chosen} onClose=${() => goTo(withQuery({ step: undefined }), true)} />`}
+      ${chosen !== undefined && html`<${StepPanel} runId=${id} isRoot=${root.parentRunId === null} ordinal=${chosen} answer=${findAnswer(outline.current.rows, chosen)} onClose=${() => goTo(withQuery({ step: undefined }), true)} />`}
     </div>
   `
 }

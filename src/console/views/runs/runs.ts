@@ -6,7 +6,6 @@ import { describeCost } from '../../../spec/price.ts'
 import { announce } from '../../parts/announce.ts'
 import { downloadText, writeCsv } from '../../parts/download.ts'
 import { html, type View } from '../../parts/html.ts'
-import { SavedViews } from '../../parts/saved-views.ts'
 import { EmptyState, ErrorNote, Loading } from '../../parts/states.ts'
 import { Tabs } from '../../parts/tabs.ts'
 import { address } from '../../wire/navigation.ts'
@@ -68,7 +67,6 @@ export function RunsScreen(): View {
       <header class="screen-head">
         <h1>Runs</h1>
         <${RunSearchField} value=${search!} />
-        <${SavedViews} list="runs" />
         <button type="button" class="button small" disabled=${!items?.length} onClick=${() => void exportRuns(read)}>
           Export CSV
         </button>
@@ -82,10 +80,9 @@ export function RunsScreen(): View {
         sorted === undefined
           ? html`<${Loading} />`
           : sorted.length === 0
-            ? html`<${EmptyState}
-                icon="runs"
-                title=${query.size > 0 ? 'No run is like that.' : 'No run was started yet.'}
-              />`
+            ? html`<${EmptyState} icon="runs" title=${query.size > 0 ? 'No runs match.' : 'No run was started yet.'}
+                >${query.size > 0 && html`<p><a href="/runs">Clear filters</a></p>`}<//
+              >`
             : html`<${RunTable} items=${sorted} />`
       }
       ${items && items.length >= take && take < MOST_READ && html`<p class="more"><button type="button" class="button" onClick=${() => setTake(take + 100)}>Show more</button></p>`}

@@ -17,12 +17,15 @@ export function StepPanel({
   runId,
   isRoot,
   ordinal,
+  answer,
   onClose,
 }: {
   readonly runId: string
   /** Only root runs are forked. */
   readonly isRoot: boolean
   readonly ordinal: number
+  /** The step that answers it, where it is a call. */
+  readonly answer: number | undefined
   readonly onClose: () => void
 }): View {
   useKeys({ Escape: onClose })
@@ -38,8 +41,20 @@ export function StepPanel({
         </button>
       </header>
       <${ErrorNote} error=${step.error} />
-      ${item ? html`<${StepContent} item=${item} isRoot=${item.runId === runId && isRoot} />` : !step.error && html`<${Loading} rows=${4} />`}
+      ${item ? html`<${StepContent} item=${item} isRoot=${item.runId === runId && isRoot} />${answer !== undefined && html`<${CallAnswer} runId=${runId} ordinal=${answer} />`}` : !step.error && html`<${Loading} rows=${4} />`}
     </aside>
+  `
+}
+
+/** What a tool or a sub-agent answered. */
+function CallAnswer({ runId, ordinal }: { readonly runId: string; readonly ordinal: number }): View {
+  const { value, error } = useOperator('GET /runs/:id/step', { id: runId, query: { ordinal: String(ordinal) } })
+  if (!value) return error ? html`<${ErrorNote} error=${error} />` : html`<${Loading} rows=${2} />`
+  const content: JsonObject = isJsonObject(value.content) ? value.content : {}
+  return html`
+    <h3>Answer</h3>
+    ${value.error !== null && html`<p class="note bad"><${Icon} name="warning" /><span>${safeText(value.error)}</span></p>`}
+    <${JsonView} value=${content['result'] ?? content['output'] ?? null} />
   `
 }
 
@@ -70,6 +85,8 @@ function StepContent({ item, isRoot }: { readonly item: TimelineItem; readonly i
     <dl class="step-values">
       ${rest
         .filter(([name]) => name !== 'policies')
+        // What a step is about comes before the ids.
+        .toSorted(([a], [b]) => +/id$/.test(a) - +/id$/.test(b))
         .map(
           ([name, value]) =>
             html`<div key=${name}>
