@@ -142,7 +142,7 @@ async function runOnce({ id }: AgentSnapshot): Promise<void> {
   const { runId } = await server.engine.start({
     workspaceId,
     agentId: agentIdOf(WORKSPACE, id),
-    principal: { type: 'operator', id: 'bench', workspaceId, roles: [] },
+    principal: { type: 'operator', id: 'bench', proof: 'credential', workspaceId, roles: [] },
     triggerType: 'operator',
     triggerId: null,
     triggerName: null,

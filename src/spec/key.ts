@@ -1,5 +1,6 @@
 import type { AgentId, ConsoleSessionId, KeyId, TriggerId, WorkspaceId } from '../base/ids.ts'
 import type { Instant } from '../base/clock.ts'
+import { foldIdentity } from '../base/identity.ts'
 
 /** The authenticated caller. Every route and every read takes one, which determines what it may see. */
 export type Principal =
@@ -19,6 +20,7 @@ export type Principal =
   | {
       readonly type: 'operator'
       readonly id: string
+      readonly proof: OperatorIdentityProof
       readonly workspaceId: WorkspaceId
       readonly roles: readonly string[]
     }
@@ -30,10 +32,24 @@ export type Principal =
     }
 
 /**
+ * What shows that an operator is the person of `id`: their own credential; nothing but access to the local channel; or nothing at
+ * all, where `svc dev` lets a rule or `--as` name somebody.
+ */
+export type OperatorIdentityProof = 'credential' | 'local' | 'claimed'
+
+/** True for a person who proved who they are. Only their votes count where approvals of several, or of another person, are needed. */
+export const isProvedPerson = (principal: Principal): boolean =>
+  principal.type === 'operator' && principal.proof === 'credential'
+
+/** True for two texts of `approverOf` that name one person or one key, whatever spelling they have. */
+export const isSameApprover = (one: string, other: string): boolean => foldIdentity(one) === foldIdentity(other)
+
+/**
  * Stable text of an approver: distinct approvals are counted by it. A person who acts through a key of one command is still
  * that person.
  */
 export function approverOf(principal: Principal): string {
+  if (principal.type === 'operator' && principal.proof === 'claimed') return `claimed:${principal.id}`
   if (principal.type !== 'api_key') return `${principal.type}:${principal.id}`
   return principal.person === null ? `key:${principal.id}` : `operator:${principal.person}`
 }
@@ -64,7 +80,7 @@ export interface ApiKey {
 export interface OperatorKey {
   readonly id: KeyId
   readonly workspaceId: WorkspaceId
-  /** Lower case. Who approves: two credentials of one person are one approver. */
+  /** As `foldIdentity` writes it. Who approves: two credentials of one person are one approver. */
   readonly email: string
   /** What `svc/approver_role` of a policy asks for. */
   readonly roles: readonly string[]

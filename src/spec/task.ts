@@ -1,8 +1,9 @@
 import type { DecisionId, RunId, SessionId, TaskId, WorkspaceId } from '../base/ids.ts'
 import type { Instant } from '../base/clock.ts'
+import { foldIdentity } from '../base/identity.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { Digest } from '../base/digest.ts'
-import type { Principal } from './key.ts'
+import { isProvedPerson, type Principal } from './key.ts'
 import type { DecidedPolicy } from './step.ts'
 
 /** Kinds that a key may complete, and those only an operator may. Source: decisions, section 8. */
@@ -13,7 +14,7 @@ export type TaskKind = (typeof API_TASK_KINDS)[number] | (typeof OPERATOR_TASK_K
 export const isOperatorOnly = (kind: TaskKind): boolean => (OPERATOR_TASK_KINDS as readonly string[]).includes(kind)
 
 export interface TaskVote {
-  /** Stable identity of the approver: `key:<id>` or `operator:<identity>`. */
+  /** Stable identity of the approver: `key:<id>`, `operator:<identity>`, or `claimed:<name>` where nothing proves the name. */
   readonly approver: string
   readonly approved: boolean
   readonly at: Instant
@@ -144,7 +145,27 @@ export function findBulkProblem(task: TaskRequest): string | undefined {
 }
 
 /** Distinct approvals that count. */
-export const countApprovals = (task: TaskRecord): number => task.votes.filter((vote) => vote.approved).length
+export const countApprovals = (task: TaskRecord): number =>
+  new Set(task.votes.filter((vote) => vote.approved).map(({ approver }) => foldIdentity(approver))).size
+
+/**
+ * Why the vote of a principal cannot count, since it could be a second vote of one person; undefined where it can. A quorum counts
+ * people with a credential: who holds a key, or reaches the local channel, may be one of them. Where duties are separated, another
+ * key than the one that started the run is another program, and an operator has to prove not to be the starter.
+ */
+export function findUnprovedVote(
+  by: Principal,
+  { approvalsRequired = 1, separationOfDuties }: Pick<TaskRecord, 'approvalsRequired' | 'separationOfDuties'>,
+): string | undefined {
+  if (isProvedPerson(by)) return undefined
+  if (approvalsRequired > 1) return `a quorum counts people, each with a credential of their own${HOW_TO_PROVE}`
+  const isProgram = by.type === 'api_key' && by.person === null
+  return separationOfDuties === true && !isProgram
+    ? `who did not start the run proves it with a credential${HOW_TO_PROVE}`
+    : undefined
+}
+
+const HOW_TO_PROVE = ' (svc keys create --operator --email YOU)'
 
 /** A task as people see and answer it, whichever interface it came through. */
 export interface ShownTask extends TaskRequest {
@@ -184,8 +205,11 @@ export interface TaskPeople {
 /** Maximum people who are named as able to answer. */
 export const MAX_CANDIDATES = 10
 
-/** `starter`: who started the run does not decide what it may do; `no_role`: the role that approvers need is missing. */
-export type TaskStanding = 'may_answer' | 'voted' | 'starter' | 'no_role'
+/**
+ * `starter`: who started the run does not decide what it may do; `no_role`: the role that approvers need is missing; `no_proof`: the
+ * task counts people with a credential, and the reader has shown none.
+ */
+export type TaskStanding = 'may_answer' | 'voted' | 'starter' | 'no_role' | 'no_proof'
 
 /** The answer to a task or a conversational pause, as passed to the engine. */
 export interface GivenAnswer {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { RefundServer } from '../../scripts/screens/refund-server.ts'
-import { describeInBrowser, openPage } from './browser.ts'
+import { describeInBrowser } from './browser.ts'
 import { openAs, openDesk } from './open-desk.ts'
 
 /** Deploys the template with refunds that cannot be undone and whose amount an approver repeats. */
@@ -69,7 +69,7 @@ describeInBrowser('the keyboard alone', () => {
     await deployStrict(desk)
     await desk.start({ order: 'A-1042', amount: 180 })
     await desk.start({ order: 'A-2001', amount: 1500 })
-    const { page } = await openPage(await desk.address())
+    const { page } = await openAs(desk, 'ana@example.com')
     await page.locator('.item').first().waitFor()
     await approve(page, 1500)
     await noteOf(page).getByText('Approved: 1 of 2; waits for another person.').waitFor()
@@ -87,6 +87,6 @@ describeInBrowser('the keyboard alone', () => {
     await tabTo(page, 'Reject')
     await page.keyboard.press('Enter')
     await noteOf(page).getByText('Ask the customer first.').waitFor()
-    expect(await focused(page)).toBe('rejected by operator ana: Ask the customer first.')
+    expect(await focused(page)).toBe('rejected by operator ana@example.com: Ask the customer first.')
   })
 })

@@ -106,35 +106,36 @@ describe('an approval', () => {
     await outputOf(runId)
   })
 
-  test('of two people needs two keys', async () => {
+  test('of two people needs two credentials; no key counts', async () => {
     const runId = await clerk.begin('pay')
     const { user_task_id: userTaskId, arguments_digest: digest } = await clerk.api.task(runId)
-    const unseen = await clerk.api.send(runId, { userTaskId, approved: true })
-    expect(unseen.body).toMatchObject({ status: 'WaitingForHITL', code: 'digest_required' })
     const vote = { userTaskId, approved: true, metadata: { 'svc/arguments_digest': digest } }
-    expect((await clerk.api.send(runId, vote)).body).toMatchObject({ status: 'WaitingForHITL', userTaskId })
-    expect((await clerk.api.send(runId, vote)).body).toMatchObject({
-      status: 'WaitingForHITL',
-      userTaskId,
-      duplicate: true,
-    })
-    // A claimed name makes no second person of one key.
-    const claimed = await clerk.api.send(runId, { ...vote, completedByEmail: 'ana@acme.example' })
-    expect(claimed.body).toMatchObject({ status: 'WaitingForHITL', duplicate: true })
+    // Neither the key that started the run, nor another one, under whatever name.
+    const second = await clerk.key()
+    for (const sent of [
+      clerk.api.send(runId, vote),
+      second.send(runId, vote),
+      clerk.api.send(runId, { ...vote, completedByEmail: 'ana@acme.example' }),
+    ])
+      expect((await sent).body).toMatchObject({ status: 'WaitingForHITL', code: 'not_an_approver' })
+    const approve = await clerk.approver('ana@acme.example')
+    expect((await approve(userTaskId, digest)).stdout).toContain('1 of 2')
+    expect((await approve(userTaskId, digest)).stdout).toContain('counts already')
     expect(await clerk.api.task(runId)).toMatchObject({
       approvals_required: 2,
       approvals_received: 1,
       status: 'pending',
     })
-    const second = await clerk.key()
-    expect((await second.send(runId, vote)).body.error).toBeUndefined()
+    const other = await clerk.approver('bo@acme.example')
+    expect((await other(userTaskId, digest)).code).toBe(0)
     expect(await outputOf(runId)).toBe('Paid {"done":true,"amount":5}')
   })
 
   test('of two people ends with one rejection', async () => {
     const runId = await clerk.begin('pay')
     const { user_task_id: userTaskId, arguments_digest: digest } = await clerk.api.task(runId)
-    await clerk.api.send(runId, { userTaskId, approved: true, metadata: { 'svc/arguments_digest': digest } })
+    const approve = await clerk.approver('cleo@acme.example')
+    expect((await approve(userTaskId, digest)).code).toBe(0)
     const second = await clerk.key()
     const before = clerk.ledger().length
     await second.send(runId, { userTaskId, approved: false })

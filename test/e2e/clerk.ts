@@ -1,7 +1,17 @@
 /** The project `clerk`, whose agent does one small thing for each kind of pause, behind the real server. */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { copyProject, deploy, serve, svcJson, type Access, type Project, type ServerProcess } from './binary.ts'
+import {
+  copyProject,
+  deploy,
+  serve,
+  svc,
+  svcJson,
+  type Access,
+  type Project,
+  type Ran,
+  type ServerProcess,
+} from './binary.ts'
 import { caller, type Caller, type Json } from './caller.ts'
 
 export interface Clerk {
@@ -16,6 +26,8 @@ export interface Clerk {
   ledger(): Json[]
   /** Another key: for the same trigger, unless another is named. */
   key(...options: string[]): Promise<Caller & { readonly secret: string; readonly keyId: string }>
+  /** A person with a credential. @returns approves a task as that person */
+  approver(email: string): Promise<(userTaskId: string, argsDigest: string) => Promise<Ran>>
   close(): Promise<void>
 }
 
@@ -58,6 +70,12 @@ export async function openClerk({ config = '', files = {}, env = {} }: ClerkOpti
       const given = ['--agent', 'acme.clerk', '--trigger', access.triggerId, ...options]
       const made = await svcJson<{ secret: string; keyId: string }>(['keys', 'create', ...given, '--data', data])
       return { ...caller(server.url, made.secret), secret: made.secret, keyId: made.keyId }
+    },
+    async approver(email) {
+      const given = ['keys', 'create', '--operator', '--email', email, '--data', data]
+      const { secret } = await svcJson<{ secret: string }>(given)
+      return (userTaskId, argsDigest) =>
+        svc(['approve', userTaskId, '--args-digest', argsDigest, '--data', data], { env: { SVC_OPERATOR_KEY: secret } })
     },
     async close() {
       await server.stop('SIGTERM')

@@ -184,7 +184,9 @@ test('text of the model arrives while it is written, without an id, and is whole
 test('the votes of a task and its end are told with the task as it is then', async () => {
   const runId = await clerk.begin('pay')
   const { user_task_id: userTaskId, arguments_digest: digest } = await clerk.api.task(runId)
-  await clerk.api.send(runId, { userTaskId, approved: true, metadata: { 'svc/arguments_digest': digest } })
+  await (
+    await clerk.approver('ana@acme.example')
+  )(userTaskId, digest)
   await clerk.api.post(`/v1/runs/${runId}/cancel`)
   const tasks = (await read(runId)).filter(({ event }) => event.kind === 'user_task').map(({ event }) => event)
   expect(tasks.map(({ subject, data: { task } }) => [subject, task.status, task.approvals_received])).toEqual([

@@ -212,6 +212,7 @@ export interface Bench {
 export const operator = (id = 'olga', roles: string[] = []): Principal => ({
   type: 'operator',
   id,
+  proof: 'credential',
   workspaceId: WORKSPACE,
   roles,
 })

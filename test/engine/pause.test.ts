@@ -223,7 +223,13 @@ test('cancelling a held run ends it, and it stays ended when the pause does', as
   await setPaused(bench, true, 'tool', 'acme.pay')
   const run = await bench.start('root')
   await turns()
-  await bench.engine.cancel(run, { type: 'operator', id: 'olga', workspaceId: WORKSPACE, roles: [] })
+  await bench.engine.cancel(run, {
+    type: 'operator',
+    id: 'olga',
+    proof: 'credential',
+    workspaceId: WORKSPACE,
+    roles: [],
+  })
   await setPaused(bench, false, 'tool', 'acme.pay')
   await turns()
   expect((await stateOf(bench, run)).status).toBe('Cancelled')

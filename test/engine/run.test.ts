@@ -183,14 +183,15 @@ test('a quorum counts distinct approvers, and one rejection ends it', async () =
   })
   const run = await bench.start('root')
   const [first, second] = [await bench.waitForTask(run, 1), await bench.waitForTask(run, 2)]
-  expect(await bench.engine.answer(run, replyTo(first))).toMatchObject({ status: 'WaitingForHITL' })
-  expect(await bench.engine.answer(run, replyTo(first))).toMatchObject({ duplicate: true })
-  expect(await bench.engine.answer(run, reply(first, { approved: false }))).toMatchObject({
+  const by = operator('ana')
+  expect(await bench.engine.answer(run, replyTo(first, { by }))).toMatchObject({ status: 'WaitingForHITL' })
+  expect(await bench.engine.answer(run, replyTo(first, { by }))).toMatchObject({ duplicate: true })
+  expect(await bench.engine.answer(run, reply(first, { by, approved: false }))).toMatchObject({
     code: 'task_already_completed',
   })
   expect(bench.invoked).toEqual([])
   await bench.engine.answer(run, replyTo(first, { by: operator() }))
-  await bench.engine.answer(run, replyTo(second))
+  await bench.engine.answer(run, replyTo(second, { by }))
   await bench.engine.answer(run, reply(second, { by: operator(), approved: false }))
   await bench.waitForEnd(run)
   expect(bench.invoked.map((each) => each.arguments)).toEqual([{ to: 'a' }])

@@ -82,7 +82,11 @@ test('a credential takes no other name, not even where a developer may', async (
     return house.asked.answers.splice(0).map(({ answer }) => answer.by)
   }
   const by = { type: 'operator', workspaceId: house.services.workspace.id }
-  expect(await send('zoe@acme.example')).toEqual([{ ...by, id: 'zoe@acme.example', roles: [] }])
+  expect(await send('zoe@acme.example')).toEqual([{ ...by, id: 'zoe@acme.example', proof: 'claimed', roles: [] }])
   expect(await send('zoe@acme.example', secret)).toEqual([])
-  expect(await send('Ben@acme.example', secret)).toEqual([{ ...by, id: 'ben@acme.example', roles: ['a'] }])
+  const ben = { ...by, id: 'ben@acme.example', proof: 'credential', roles: ['a'] }
+  expect(await send('Ben@acme.example', secret)).toEqual([ben])
+  expect(await send('ｂｅｎ@acme.example', secret)).toEqual([ben])
+  // Whose name has a credential is named by nobody else, however it is spelt.
+  for (const as of ['ben@acme.example', 'BEN@acme.example', 'ｂｅｎ@acme.example']) expect(await send(as)).toEqual([])
 })

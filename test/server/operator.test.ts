@@ -357,7 +357,10 @@ test('starts, cancels and answers with the operator’s authority', async () => 
   })
   await operator('POST /runs/:id/messages', { id: runId, body: { runId, text: 'Yes', as: 'ana@acme.example' } })
   expect(asked.answers.map(({ answer, hidden }) => [answer.by, hidden])).toEqual([
-    [{ type: 'operator', id: 'ana@acme.example', workspaceId: expect.any(String), roles: [] }, undefined],
+    [
+      { type: 'operator', id: 'ana@acme.example', proof: 'local', workspaceId: expect.any(String), roles: [] },
+      undefined,
+    ],
   ])
 })
 
@@ -469,7 +472,7 @@ test('the inbox holds tasks by deadline, then replies, and tells why', async () 
       you: 'operator ana@acme.example',
       startedBy: 'operator unknown',
       versionLabel: '1.0.0',
-      standing: 'may_answer',
+      standing: 'no_proof',
       candidates: [],
       votes: [{ by: 'a deleted key', approved: true }],
     },

@@ -42,7 +42,7 @@ export function openOperatorDesk(store: Store, ledger: Ledger, random: () => num
     )
     for (const task of items) {
       const answer = decisionOf(task)
-      const by = { type: 'operator', id: 'olga', workspaceId: WORKSPACE_ID, roles: [] } as const
+      const by = { type: 'operator', id: 'olga', proof: 'credential', workspaceId: WORKSPACE_ID, roles: [] } as const
       await engine.answer(task.runId, { taskId: task.id, by, ...answer }).then(
         () => (decisions[answer.selectedOptionId!] = (decisions[answer.selectedOptionId!] ?? 0) + 1),
         // Another attempt is refused while the first may still arrive, and anything while the database is away.

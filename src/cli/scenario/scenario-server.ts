@@ -79,7 +79,9 @@ export async function openScenarioServer(
     throw error
   }
   const answer: ScenarioServer['answer'] = (runId, message, { id = 'scenario', roles = [] }) => {
-    const by: Principal = { type: 'operator', id, workspaceId: workspaceIdOf(project.workspace), roles }
+    // The people of a scenario are who it says they are.
+    const workspaceId = workspaceIdOf(project.workspace)
+    const by: Principal = { type: 'operator', id, proof: 'credential', workspaceId, roles }
     return server.engine.answer(runId as RunId, toAnswer(parseMessage({ runId, ...message }, runId), by))
   }
   const setPaused: ScenarioServer['setPaused'] = async (subject, isPaused) => {

@@ -5,8 +5,8 @@ import { digestStart } from '../../base/short-text.ts'
 import { canonicalJson, isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { hasNeededRoles } from '../../spec/approver-role.ts'
 import { QUARANTINE_MARGIN_MS } from '../../spec/effect.ts'
-import { approverOf } from '../../spec/key.ts'
-import { findBulkProblem, IN_BULK, type GivenAnswer, type TaskRecord } from '../../spec/task.ts'
+import { approverOf, isSameApprover } from '../../spec/key.ts'
+import { findBulkProblem, findUnprovedVote, IN_BULK, type GivenAnswer, type TaskRecord } from '../../spec/task.ts'
 import { checkValue } from '../../tools/check.ts'
 import { findEditProblem } from '../calls/approval.ts'
 import { reviewedResult } from '../calls/reviewed.ts'
@@ -57,8 +57,12 @@ function findVoteProblem(tx: SessionTransaction, task: TaskRecord, answer: Given
   ) {
     return fail('not_an_approver', { why: `it takes a person with the role ${task.approverRole}` })
   }
-  if (task.separationOfDuties && approverOf(answer.by) === starterOf(tx.run(task.runId)))
+  const starter = starterOf(tx.run(task.runId))
+  if (task.separationOfDuties && starter !== undefined && isSameApprover(approverOf(answer.by), starter))
     return fail('not_an_approver', { why: 'who started the run does not decide what it may do' })
+  const unproved = findUnprovedVote(answer.by, task)
+  if (unproved !== undefined && !(answer.approved === false && task.separationOfDuties !== true))
+    return fail('not_an_approver', { why: unproved })
   if (answer.approved === false) return undefined
   const notInBulk = answer.metadata?.[IN_BULK] === true ? findBulkProblem(task) : undefined
   if (notInBulk !== undefined) return fail('not_in_bulk', { why: notInBulk })
@@ -119,7 +123,7 @@ const refuseValue = (what: string): Failure => fail('invalid_value', { what })
 export function isRepetition(task: TaskRecord, answer: GivenAnswer): boolean {
   if (task.kind === 'approval' || task.kind === 'escalation') {
     if (task.kind === 'escalation' && answer.approved === undefined) return false
-    const mine = task.votes.find((each) => each.approver === approverOf(answer.by))
+    const mine = task.votes.find((each) => isSameApprover(each.approver, approverOf(answer.by)))
     if (mine?.approved !== (answer.approved ?? true)) return false
     const edited = editedArguments(answer)
     return !edited || canonicalJson(edited) === canonicalJson(task.arguments ?? null)
@@ -127,7 +131,8 @@ export function isRepetition(task: TaskRecord, answer: GivenAnswer): boolean {
   const given = task.answer
   return (
     task.status === 'completed' &&
-    given?.completedBy === approverOf(answer.by) &&
+    given?.completedBy !== undefined &&
+    isSameApprover(given.completedBy, approverOf(answer.by)) &&
     given.selectedOptionId === answer.selectedOptionId &&
     given.textValue === answer.textValue &&
     given.numberValue === answer.numberValue
@@ -136,7 +141,7 @@ export function isRepetition(task: TaskRecord, answer: GivenAnswer): boolean {
 
 /** A vote is final: the same approver may only edit the arguments after it, which voids all votes. */
 export const hasVoted = (task: TaskRecord, answer: GivenAnswer): boolean =>
-  task.votes.some((each) => each.approver === approverOf(answer.by)) &&
+  task.votes.some((each) => isSameApprover(each.approver, approverOf(answer.by))) &&
   !(answer.approved !== false && editedArguments(answer))
 
 const isOffered = (task: TaskRecord, option: string): boolean =>

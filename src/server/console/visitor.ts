@@ -8,7 +8,13 @@ import { fail } from '../../base/failure.ts'
 import type { ConsoleSession, OperatorKey } from '../../spec/key.ts'
 import { OPERATOR_KEY_HEADER } from '../../spec/operator/routes.ts'
 import type { HttpRequestContext } from '../http/route.ts'
-import { identifyByCredential, type IdentifyOperator, type OperatorIdentity } from '../operator/people/identify.ts'
+import {
+  identifyByCredential,
+  localOperator,
+  operatorOfKey,
+  type IdentifyOperator,
+  type OperatorIdentity,
+} from '../operator/people/identify.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { isLocal, isSecure, type ListenerRules } from './address.ts'
 import { IDLE_MS, readSessionCookie } from './session-cookie.ts'
@@ -50,12 +56,10 @@ export async function readSession(
 async function identityOf(services: ServerServices, session: ConsoleSession): Promise<OperatorIdentity> {
   const { id: consoleSession, keyId, operator: id } = session
   const { id: workspaceId } = services.workspace
-  if (keyId === null)
-    return { operator: { type: 'operator', id, workspaceId, roles: [] }, proved: false, endsAt: null, consoleSession }
+  if (keyId === null) return { operator: localOperator(id, workspaceId), endsAt: null, consoleSession }
   const key = await validKey(services, keyId)
   if (key === undefined) throw fail('not_signed_in')
-  const operator = { type: 'operator', id: key.email, workspaceId, roles: key.roles } as const
-  return { operator, proved: true, endsAt: key.expiresAt, keyId, consoleSession }
+  return { operator: operatorOfKey(key), endsAt: key.expiresAt, keyId, consoleSession }
 }
 
 async function validKey(

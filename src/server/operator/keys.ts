@@ -5,6 +5,7 @@
 import { createApiKeySecret, hashKey, keyPrefixOf } from '../../base/api-key.ts'
 import { toIsoText, isoOrNull, type Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
+import { foldIdentity } from '../../base/identity.ts'
 import type { ApiKey, OperatorKey } from '../../spec/key.ts'
 import type { KeyView, OperatorKeyView } from '../../spec/operator/access.ts'
 import type { ServerServices } from '../runtime/services.ts'
@@ -46,7 +47,7 @@ export const createOperatorKey: OperatorAction<'POST /operator-keys'> = async ({
     id: services.ids.next(),
     workspaceId: services.workspace.id,
     // One person in two spellings would be two approvers.
-    email: email.toLowerCase(),
+    email: foldIdentity(email),
     roles: [...new Set(roles)].sort(),
     name,
     ...newSecret(secret, services.clock.now(), expiresInSeconds),

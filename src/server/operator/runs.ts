@@ -1,6 +1,7 @@
 /** Runs of all agents, driven with the operator's authority. The routes that read one run are those of `/v1`. */
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { fail, type Failure } from '../../base/failure.ts'
+import { foldIdentity } from '../../base/identity.ts'
 import { readHold } from '../view/hold.ts'
 import { isUuid, type RunId, type SessionId } from '../../base/ids.ts'
 import type { RehearsalOptions } from '../../spec/operator/routes.ts'
@@ -91,21 +92,21 @@ export const cancelRun: OperatorAction<'POST /runs/:id/cancel'> = async ({ servi
 
 /**
  * The message's body; `runId` may be left out. `as` must be the identity that the request already has: approvers are counted
- * by their credential, and a name that anyone may type is none. Source: command line, `svc approve`.
+ * by their credential, and a name that anyone may type is none. `svc dev` takes the name of somebody without a credential as a
+ * claim, which counts where one approval of anybody is enough. Source: command line, `svc approve`.
  */
-export const sendMessage: OperatorAction<'POST /runs/:id/messages'> = async ({
-  services,
-  operator,
-  proved,
-  id,
-  body,
-}) => {
+export const sendMessage: OperatorAction<'POST /runs/:id/messages'> = async ({ services, operator, id, body }) => {
   const run = await findRun(services, id)
   const { as } = body
   const message = parseMessage({ runId: run.id, ...body }, run.id)
-  const same = as === undefined || as === operator.id || (proved && as.toLowerCase() === operator.id)
-  if (!same && (proved || !services.development))
+  const same = as === undefined || foldIdentity(as) === foldIdentity(operator.id)
+  if (!same && (operator.proof === 'credential' || !services.development))
     return refuseMessage(run, fail('not_an_approver', { why: `the request is not by ${as}` }))
+  if (!same && (await ownsCredential(services, as)))
+    return refuseMessage(
+      run,
+      fail('not_an_approver', { why: `${as} has a credential, and the request does not carry it` }),
+    )
   const seen = message.metadata?.[VIEW_DIGEST]
   if (seen !== undefined && message.userTaskId !== undefined) {
     // Arguments that are edited between this check and the vote are refused by their own digest, in the vote's transaction.
@@ -113,7 +114,16 @@ export const sendMessage: OperatorAction<'POST /runs/:id/messages'> = async ({
     if (view !== undefined && view !== seen) return refuseMessage(run, fail('stale_view'))
   }
   await checkMessageFiles(services, services.workspace.id, message.files ?? [])
-  return services.engine.answer(run.id, toAnswer(message, same ? operator : { ...operator, id: as }))
+  return services.engine.answer(run.id, toAnswer(message, same ? operator : { ...operator, id: as, proof: 'claimed' }))
+}
+
+async function ownsCredential({ store, workspace, clock }: ServerServices, name: string): Promise<boolean> {
+  const now = clock.now()
+  const keys = await store.operatorKeys(workspace.id)
+  return keys.some(
+    ({ email, revokedAt, expiresAt }) =>
+      foldIdentity(email) === foldIdentity(name) && revokedAt === null && (expiresAt === null || expiresAt > now),
+  )
 }
 
 const refuseMessage = ({ status }: Run, { message: error, code }: Failure) => ({ status, error, code })

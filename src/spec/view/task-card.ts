@@ -81,6 +81,7 @@ export const describeApprover = (by: string): string =>
   by
     .replace(KEY_ID, (_, id: string) => `key ${shortId(id)}`)
     .replace(/^operator:(.*)$/, (_, id: string) => describeOperator(id))
+    .replace(/^claimed:(.*)$/, (_, id: string) => describeClaimed(id))
 
 /** An API key as approver. */
 const KEY_ID = /^key:([0-9a-f-]{36})$/
@@ -181,6 +182,9 @@ function rowsOf(task: ShownTask): CardRow[] {
 /** A person by the name of their credential; the local identity has none. Not escaped. */
 export const describeOperator = (id: string): string => (id === 'operator' ? 'the operator' : `operator ${id}`)
 
+/** Somebody whose name was only typed. Not escaped. */
+export const describeClaimed = (name: string): string => `${name} (claimed, not proved)`
+
 /** `approved by operator ana: checked with the customer`. Not escaped. */
 export const describeDecided = ({ by, outcome, comment }: NonNullable<TaskPeople['decided']>): string =>
   `${outcome.replaceAll('_', ' ')}${by === 'nobody' ? '' : ` by ${by}`}${comment === undefined ? '' : `: ${comment}`}`
@@ -197,6 +201,7 @@ const STANDINGS: Readonly<Record<Exclude<TaskStanding, 'may_answer'>, (people: T
   voted: ({ you }) => `${you} has voted; somebody else decides now`,
   starter: ({ you }) => `${you} started this run, so somebody else decides`,
   no_role: ({ you, role }) => `${you} does not have the role ${role}`,
+  no_proof: ({ you }) => `${you} has shown no credential, and only people with one decide this`,
 }
 
 /** Why the reader may not decide the task, in a few words; undefined if they may. Not escaped. */
@@ -207,7 +212,9 @@ export const describeNotYours = ({ standing, role }: Pick<TaskPeople, 'standing'
       ? `needs the role ${role}`
       : standing === 'voted'
         ? 'you have voted'
-        : 'you started the run'
+        : standing === 'no_proof'
+          ? 'needs your credential'
+          : 'you started the run'
 
 /** `1 of 2: operator ana; waits for another treasurer: operator bo or operator cleo`. Not escaped. */
 function describeVotes(task: ShownTask): string {

@@ -214,7 +214,7 @@ export async function liveHistory(plan: HistoryPlan, weakness: Weakness = {}): P
             ? { textValue: 'So.' }
             : { approved: opinion() && round < PATIENCE, metadata: { 'svc/arguments_digest': task.argumentsDigest! } }
       const isOperators = isOperatorOnly(task.kind) || undoing.some(({ id }) => id === task.runId)
-      const by = isOperators ? operator() : key()
+      const by = isOperators ? operator() : task.approvalsRequired === 2 ? operator('ana') : key()
       await bench.engine.answer(task.runId, { taskId: task.id, by, ...given }).catch(() => {})
       if (task.approvalsRequired === 2)
         await bench.engine

@@ -6,6 +6,9 @@
 import { hashKey, isWellFormedKey } from '../../../base/api-key.ts'
 import type { Instant } from '../../../base/clock.ts'
 import { fail } from '../../../base/failure.ts'
+import { foldIdentity } from '../../../base/identity.ts'
+import type { WorkspaceId } from '../../../base/ids.ts'
+import type { OperatorKey } from '../../../spec/key.ts'
 import { OPERATOR_KEY_HEADER } from '../../../spec/operator/routes.ts'
 import type { OperatorPrincipal, OperatorProof } from '../../auth/auth.ts'
 import type { HttpRequestContext } from '../../http/route.ts'
@@ -13,8 +16,6 @@ import type { ServerServices } from '../../runtime/services.ts'
 
 export interface OperatorIdentity extends OperatorProof {
   readonly operator: OperatorPrincipal
-  /** True if the identity comes from a credential, false if it is the channel's local identity. */
-  readonly proved: boolean
   /** Expiry of the credential; null = never. */
   readonly endsAt: Instant | null
 }
@@ -30,7 +31,7 @@ export const identifyOnChannel: IdentifyOperator = async (services, { request })
   const secret = request.headers.get(OPERATOR_KEY_HEADER)
   if (secret !== null) return identifyByCredential(services, secret)
   const { operator: id, workspace } = services
-  return { operator: { type: 'operator', id, workspaceId: workspace.id, roles: [] }, proved: false, endsAt: null }
+  return { operator: localOperator(id, workspace.id), endsAt: null }
 }
 
 /** @throws Failure `invalid_operator_key` */
@@ -45,6 +46,24 @@ export async function identifyByCredential(
   // A failed write must not fail requests that only read.
   if (key.lastUsedAt === null || Math.abs(now - key.lastUsedAt) >= LAST_USE_PRECISION_MS)
     await store.touchOperatorKey(key.id, now).catch(() => undefined)
-  const operator = { type: 'operator', id: key.email, workspaceId, roles: key.roles } as const
-  return { operator, proved: true, endsAt: key.expiresAt, keyId: key.id }
+  return { operator: operatorOfKey(key), endsAt: key.expiresAt, keyId: key.id }
 }
+
+/** Whoever reaches the local channel, under the name of the machine's user: nothing proves it, and it has no roles. */
+export const localOperator = (id: string, workspaceId: WorkspaceId): OperatorPrincipal => ({
+  type: 'operator',
+  id,
+  proof: 'local',
+  workspaceId,
+  roles: [],
+})
+
+/** The person of a valid credential. */
+export const operatorOfKey = ({ email, workspaceId, roles }: OperatorKey): OperatorPrincipal => ({
+  type: 'operator',
+  // Credentials of earlier versions were stored as they were typed, in lower case.
+  id: foldIdentity(email),
+  proof: 'credential',
+  workspaceId,
+  roles,
+})

@@ -1,9 +1,15 @@
 /** The people of a task: who asked, who voted and who may still answer, by the names of people and keys. */
 import { toIsoText } from '../../../base/clock.ts'
-import { MAX_CANDIDATES, type TaskPeople, type TaskRecord, type TaskStanding } from '../../../spec/task.ts'
-import type { ApiKey, OperatorKey } from '../../../spec/key.ts'
+import {
+  findUnprovedVote,
+  MAX_CANDIDATES,
+  type TaskPeople,
+  type TaskRecord,
+  type TaskStanding,
+} from '../../../spec/task.ts'
+import { isSameApprover, type ApiKey, type OperatorKey } from '../../../spec/key.ts'
 import { hasNeededRoles } from '../../../spec/approver-role.ts'
-import { describeOperator } from '../../../spec/view/task-card.ts'
+import { describeClaimed, describeOperator } from '../../../spec/view/task-card.ts'
 import { runsById, starterAbove } from '../../../spec/run-starter.ts'
 import type { Run } from '../../../spec/run.ts'
 import type { RunStarter } from '../../../spec/starter.ts'
@@ -32,6 +38,8 @@ export async function createPeopleReader(
     const session = await store.session(run.sessionId)
     const startedBy = session && starterAbove(run, runsById(await store.treesOf(session.id, [run.id])), session)
     const starter = startedBy && starterIdentity(startedBy)
+    const isStarter = (each: string): boolean =>
+      separationOfDuties && starter !== undefined && isSameApprover(each, starter)
     const me = `operator:${you.id}`
     const { approverRole, separationOfDuties = false, edits, answer } = task
     const looking = claims
@@ -39,15 +47,17 @@ export async function createPeopleReader(
       .map(({ operator }) => ({ by: nameOf(operator), isYou: operator === me }))
     const [votes, lastEdit] = [task.votes, edits?.at(-1)]
     const candidates = candidatesFor(valid, approverRole)
-      .filter((each) => each !== me && !(separationOfDuties && each === starter))
-      .filter((each) => !votes.some(({ approver }) => approver === each))
-    const standing: TaskStanding = votes.some(({ approver }) => approver === me)
+      .filter((each) => each !== me && !isStarter(each))
+      .filter((each) => !votes.some(({ approver }) => isSameApprover(approver, each)))
+    const standing: TaskStanding = votes.some(({ approver }) => isSameApprover(approver, me))
       ? 'voted'
       : !hasNeededRoles(you.roles, approverRole)
         ? 'no_role'
-        : separationOfDuties && me === starter
+        : isStarter(me)
           ? 'starter'
-          : 'may_answer'
+          : findUnprovedVote(you, task) !== undefined
+            ? 'no_proof'
+            : 'may_answer'
     return {
       startedBy: startedBy ? nameOfStarter(startedBy, nameOf) : 'unknown',
       versionLabel: run.versionLabel,
@@ -74,6 +84,7 @@ export async function createPeopleReader(
 function describeIdentity(approver: string, keys: readonly ApiKey[]): string {
   const [kind, id] = splitIdentity(approver)
   if (kind === 'operator') return describeOperator(id)
+  if (kind === 'claimed') return describeClaimed(id)
   if (kind !== 'key') return `${kind} ${id}`
   const key = keys.find((each) => each.id === id)
   if (key?.person != null) return describeOperator(key.person)
