@@ -20,8 +20,11 @@ export interface ConsoleResponse {
   readonly body: Record<string, unknown>
 }
 
-/** @param cookie of the session; without it nobody is signed in */
-export function asBrowser(url: string, cookie?: string) {
+/**
+ * @param cookie of the session; without it nobody is signed in
+ * @param pageKey the half of the session that the page keeps
+ */
+export function asBrowser(url: string, cookie?: string, pageKey?: string) {
   return async (
     line: string,
     { body, headers = {} }: { readonly body?: unknown; readonly headers?: Record<string, string | undefined> } = {},
@@ -32,6 +35,7 @@ export function asBrowser(url: string, cookie?: string) {
       'x-svc-console': '1',
       ...(method !== 'GET' && { 'content-type': 'application/json', origin: url }),
       ...(cookie !== undefined && { cookie }),
+      ...(pageKey !== undefined && { 'x-svc-page-key': pageKey }),
       ...headers,
     }
     const given = Object.entries(sent).filter((pair): pair is [string, string] => pair[1] !== undefined)
@@ -53,5 +57,6 @@ export async function signedIn(server: RunningServer, key?: string) {
   const { headers, status, body } = await asBrowser(url)('POST /sign-in', { body: proof })
   if (status !== 200) throw new Error(JSON.stringify(body))
   const cookie = headers.get('set-cookie')!.split(';')[0]!
-  return { send: asBrowser(url, cookie), cookie, setCookie: headers.get('set-cookie')! }
+  const { pageKey } = body as { pageKey: string }
+  return { send: asBrowser(url, cookie, pageKey), cookie, pageKey, setCookie: headers.get('set-cookie')! }
 }

@@ -1,12 +1,15 @@
 /** Content of others in a real browser: it stays text, and what cannot be undone needs a second act. Source: console, 3.3 and 7. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { REFUND_DESK } from '../../scripts/screens/refund-server.ts'
 import { safeJson } from '../../src/base/escape-text.ts'
+import type { InboxItem } from '../../src/spec/operator/inbox.ts'
 import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
 import { snapshotOf } from '../server/fixtures.ts'
 import { ask, desk, DESK, policiesFor, publishDesk, tool } from '../server/running.ts'
 import { describeInBrowser, openPage, stopTime } from './browser.ts'
-import { newCode, openWithConsole, signedIn } from './browser-session.ts'
+import { asBrowser, newCode, openWithConsole, signedIn } from './browser-session.ts'
 import { openDesk } from './open-desk.ts'
 
 /** Calls a tool with what it was given: undone by nobody. */
@@ -204,15 +207,47 @@ describeInBrowser('a session', () => {
     await page.getByRole('heading', { name: 'With your operator credential' }).waitFor({ timeout: 5000 })
   })
 
-  test('keeps neither the code nor a key where a script could read it', async () => {
+  test('keeps neither the code nor the cookie where a script could read it, and its own half for its origin only', async () => {
     const { page } = await openWaiting('fine')
     expect(
       await page.evaluate(() => [
         document.cookie,
         location.hash,
-        JSON.stringify([localStorage, sessionStorage].map((each) => Object.entries(each))),
+        [localStorage, sessionStorage].map((each) => Object.entries(each)),
       ]),
-    ).toEqual(['', '', '[[],[]]'])
+    ).toEqual(['', '', [[['svc-page-key', expect.stringMatching(/^[0-9A-Za-z]{38}$/)]], []]])
+  })
+
+  test('is no use to another web server of the same host name, which gets its cookie', async () => {
+    const { server, page, decided } = await openWaiting('fine')
+    let captured = ''
+    const other = createServer((request, response) => {
+      captured = request.headers.cookie ?? ''
+      response.setHeader('content-type', 'text/html').end('<title>other</title>')
+    })
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    try {
+      const { port } = other.address() as AddressInfo
+      const tab = await page.context().newPage()
+      await tab.goto(`http://127.0.0.1:${port}/`)
+      expect(captured).toMatch(/^svc-console-\d+=/)
+      expect(await tab.evaluate(() => Object.entries(localStorage))).toEqual([])
+      const send = asBrowser(server.consoleUrl!, captured)
+      const { items } = await ask<{ items: InboxItem[] }>(server.operator, 'GET /tasks')
+      const { runId, userTaskId } = items[0]!
+      const vote = { runId, userTaskId, approved: true }
+      for (const path of [`/runs/${runId}/messages`, `/v1/runs/${runId}/messages`, `/v1/runs/${runId}/input`])
+        expect(await send(`POST ${path}`, { body: vote })).toMatchObject({
+          status: 401,
+          body: { code: 'not_signed_in' },
+        })
+      expect(await decided()).toBe('pending')
+      // Another tab of the same origin needs no second sign-in.
+      await tab.goto(`${server.consoleUrl}/inbox/${userTaskId}`)
+      await tab.locator('.digest code').waitFor()
+    } finally {
+      other.close()
+    }
   })
 
   test('is not shown in the frame of another page', async () => {

@@ -1,4 +1,5 @@
 /** The operator listener: who gets in, and what a page of another site cannot do. Source: console, 4.1 and 4.2. */
+import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import { silentLog } from '../../src/base/log.ts'
@@ -22,14 +23,17 @@ test('signs a browser in once by a code that only the fragment of an address has
   const code = new URL(made.url).hash.slice('#code='.length)
   const send = asBrowser(url)
   const first = await send('POST /sign-in', { body: { code } })
-  expect([first.status, first.body]).toEqual([200, { operator: 'ana@acme.example' }])
+  const { pageKey } = first.body as { pageKey: string }
+  expect([first.status, first.body]).toEqual([200, { operator: 'ana@acme.example', pageKey: expect.any(String) }])
   expect(first.headers.get('set-cookie')).toMatch(
-    new RegExp(`^svc-console-${new URL(url).port}=[0-9A-Za-z]{38}; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200$`),
+    new RegExp(
+      `^svc-console-${new URL(url).port}=[0-9A-Za-z]{38}\\.[0-9a-f]{64}; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200$`,
+    ),
   )
   const again = await send('POST /sign-in', { body: { code } })
   expect([again.status, again.body['code']]).toEqual([401, 'sign_in_refused'])
   const cookie = first.headers.get('set-cookie')!.split(';')[0]!
-  expect(await asBrowser(url, cookie)('GET /status')).toMatchObject({
+  expect(await asBrowser(url, cookie, pageKey)('GET /status')).toMatchObject({
     status: 200,
     body: { operator: 'ana@acme.example', consoleUrl: url, roles: [] },
   })
@@ -122,13 +126,39 @@ test('refuses a write that is not by the page itself', async () => {
   expect((await send('GET /keys')).body['total']).toBe(1)
 })
 
+test('takes no request with the cookie alone, which other web servers of the host name get too', async () => {
+  const server = await openWithConsole()
+  const { cookie, pageKey } = await signedIn(server)
+  const other = await signedIn(server)
+  const written = readFileSync('src/server/operator-app.ts', 'utf8').matchAll(
+    /^ {2}'((?:GET|POST|PATCH|DELETE) \/[^']*)':/gm,
+  )
+  const own = Array.from(written, ([, line]) => line!.replace(':id', 'x'))
+  const lines = own.concat(['tasks', 'runs/x', 'runs/x/conversation'].map((path) => `GET /v1/${path}`))
+  lines.push('POST /v1/runs/x/messages', 'POST /v1/runs/x/input')
+  // What the browser itself reads for the page has no header of the page's own; it changes nothing.
+  const byBrowser = new Set(['GET /live', 'GET /reference', 'GET /files/content', 'GET /v1/runs/x/stream'])
+  const refused = lines.filter((line) => !byBrowser.has(line))
+  expect(refused.length).toBeGreaterThan(60)
+  for (const half of [undefined, '', 'x', cookie.split('.')[1], other.pageKey])
+    for (const line of refused)
+      expect([
+        line,
+        await asBrowser(server.consoleUrl!, cookie, half)(line, line.startsWith('GET') ? {} : { body: {} }),
+      ]).toMatchObject([line, { status: 401, body: { code: 'not_signed_in' } }])
+  // The other half alone is nothing either.
+  expect((await asBrowser(server.consoleUrl!, undefined, pageKey)('GET /status')).status).toBe(401)
+  expect((await asBrowser(server.consoleUrl!, cookie, pageKey)('GET /status')).status).toBe(200)
+})
+
 test('answers no request for another host, so that a site cannot point its own name here', async () => {
   const server = await openWithConsole()
-  const { cookie } = await signedIn(server)
+  const { cookie, pageKey } = await signedIn(server)
   const { port } = new URL(server.consoleUrl!)
   const answered = (host: string) =>
     new Promise<number>((resolve, reject) => {
-      const sent = request({ host: '127.0.0.1', port, path: '/status', headers: { host, cookie } }, (response) => {
+      const headers = { host, cookie, 'x-svc-page-key': pageKey }
+      const sent = request({ host: '127.0.0.1', port, path: '/status', headers }, (response) => {
         resolve(response.statusCode!)
         response.resume()
       })
@@ -256,7 +286,8 @@ test('ends the session of a credential that is revoked, and every session that s
   expect((await ben.send('GET /status')).body['operator']).toBe('ben@acme.example')
   const again = await ben.send('POST /sign-in', { body: { key: key.secret } })
   expect((await ben.send('GET /status')).status).toBe(401)
-  const next = asBrowser(server.consoleUrl!, again.headers.get('set-cookie')!.split(';')[0]!)
+  const { pageKey } = again.body as { pageKey: string }
+  const next = asBrowser(server.consoleUrl!, again.headers.get('set-cookie')!.split(';')[0]!, pageKey)
   expect((await next('GET /status')).status).toBe(200)
   await ask(server.operator, `POST /keys/${key.keyId}/revoke`, {})
   expect((await next('GET /status')).status).toBe(401)
@@ -269,12 +300,12 @@ test('ends the session of a credential that is revoked, and every session that s
 test('keeps a session over a restart, and only its hash', async () => {
   const dataDirectory = directory()
   const first = await openServer({ ...options(dataDirectory), console: { port: 0 } })
-  const { cookie } = await signedIn(first)
+  const { cookie, pageKey } = await signedIn(first)
   const port = Number(new URL(first.consoleUrl!).port)
   await first.close()
   const second = await openServer({ ...options(dataDirectory), console: { port } })
   closing(() => second.close())
-  expect((await asBrowser(second.consoleUrl!, cookie)('GET /status')).status).toBe(200)
+  expect((await asBrowser(second.consoleUrl!, cookie, pageKey)('GET /status')).status).toBe(200)
   const [session] = await second.store.consoleSessions((await workspaceOf(second)) as never, 1)
   expect(session!.hash).toMatch(/^[0-9a-f]{64}$/)
 })
@@ -304,10 +335,13 @@ test('beyond loopback lets people in who have a credential and come over HTTPS, 
   const { secret } = await ask<{ secret: string }>(server.operator, 'POST /operator-keys', {
     email: 'ben@acme.example',
   })
-  const { headers } = await send('POST /sign-in', { body: { key: secret }, headers: https })
+  const { headers, body } = await send('POST /sign-in', { body: { key: secret }, headers: https })
   expect(headers.get('set-cookie')).toMatch(
-    /^__Host-svc=\w+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200; Secure$/,
+    /^__Host-svc=\w+\.\w+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200; Secure$/,
   )
   const cookie = headers.get('set-cookie')!.split(';')[0]!
-  expect((await asBrowser(url, cookie)('GET /status', { headers: https })).body['operator']).toBe('ben@acme.example')
+  const { pageKey } = body as { pageKey: string }
+  expect((await asBrowser(url, cookie, pageKey)('GET /status', { headers: https })).body['operator']).toBe(
+    'ben@acme.example',
+  )
 })

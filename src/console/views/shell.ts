@@ -10,7 +10,7 @@ import { useKeys } from '../parts/keys.ts'
 import { inboxState, mineOf } from '../wire/inbox-count.ts'
 import { connection } from '../wire/live.ts'
 import { goTo } from '../wire/navigation.ts'
-import { sendOperatorRequest, signedIn } from '../wire/request.ts'
+import { keepPageKey, sendOperatorRequest, signedIn } from '../wire/request.ts'
 import { aboutWorkspace, useOperator } from '../wire/resource.ts'
 import { HelpDialog } from './help.ts'
 import { useSignal } from '../wire/use-signal.ts'
@@ -120,6 +120,7 @@ function Who({ status }: { readonly status: Status | undefined }): View {
   const health = useSignal(connection)
   const signOut = async (): Promise<void> => {
     await sendOperatorRequest('POST', '/sign-out', {})
+    keepPageKey(undefined)
     signedIn.value = false
   }
   return html`

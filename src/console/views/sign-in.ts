@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { html, type View } from '../parts/html.ts'
 import { takeText } from '../parts/input.ts'
-import { findRefusal, sendOperatorRequest, signedIn } from '../wire/request.ts'
+import { findRefusal, keepPageKey, sendOperatorRequest, signedIn } from '../wire/request.ts'
 
 /** The one-time code of the address, which is removed from it at once: not even the history keeps it. */
 export function takeCode(): string | undefined {
@@ -13,7 +13,8 @@ export function takeCode(): string | undefined {
 
 /** @throws RequestError */
 export async function signIn(proof: { readonly code: string } | { readonly key: string }): Promise<void> {
-  await sendOperatorRequest('POST', '/sign-in', proof)
+  const { pageKey } = (await sendOperatorRequest('POST', '/sign-in', proof)) as { readonly pageKey: string }
+  keepPageKey(pageKey)
   signedIn.value = true
 }
 

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals-core'
 import { compareClocks } from './moment.ts'
 import type { ErrorBody } from '../../spec/api.ts'
 import type { FileView } from '../../spec/operator/runs.ts'
-import type { OperatorRoutes } from '../../spec/operator/routes.ts'
+import { PAGE_KEY_HEADER, type OperatorRoutes } from '../../spec/operator/routes.ts'
 
 export type ConsoleRoute = keyof OperatorRoutes
 export type RouteInput<R extends ConsoleRoute> = (OperatorRoutes[R] extends { body: infer B }
@@ -34,6 +34,15 @@ export async function findRefusal(act: () => Promise<unknown>): Promise<RequestE
     if (!(error instanceof RequestError)) throw error
     return error
   }
+}
+
+/** Where the page's half of the session is kept. Unlike a cookie, this storage belongs to one port. */
+const PAGE_KEY = 'svc-page-key'
+
+/** Keeps the page's half of a new session; undefined forgets it. */
+export function keepPageKey(pageKey: string | undefined): void {
+  if (pageKey === undefined) localStorage.removeItem(PAGE_KEY)
+  else localStorage.setItem(PAGE_KEY, pageKey)
 }
 
 /** False once the server has said that nobody is signed in here. */
@@ -77,9 +86,11 @@ export async function sendOperatorRequest(method: string, path: string, body?: u
 
 async function fetchOk(method: string, path: string, body?: unknown): Promise<Response> {
   const isFile = body instanceof Blob
+  const pageKey = localStorage.getItem(PAGE_KEY)
   const headers = {
     accept: 'application/json',
     'x-svc-console': '1',
+    ...(pageKey !== null && { [PAGE_KEY_HEADER]: pageKey }),
     ...(method !== 'GET' && { 'content-type': isFile ? 'application/octet-stream' : 'application/json' }),
   }
   const init = { method, headers, ...(body !== undefined && { body: isFile ? body : JSON.stringify(body) }) }

@@ -1,5 +1,5 @@
 /** Signs a browser in and out. Source: console, 4.1. */
-import { createApiKeySecret, hashKey } from '../../base/api-key.ts'
+import { hashKey } from '../../base/api-key.ts'
 import { safeText } from '../../base/escape-text.ts'
 import { fail } from '../../base/failure.ts'
 import { isJsonObject } from '../../base/json/json.ts'
@@ -13,7 +13,7 @@ import type { ServerServices } from '../runtime/services.ts'
 import { consoleReader } from '../runtime/watch-readers.ts'
 import type { SignInIdentity } from '../runtime/sign-in-codes.ts'
 import { isLocal, isSecure, type ListenerRules } from './address.ts'
-import { writeSessionCookie } from './session-cookie.ts'
+import { createSessionHalves, writeSessionCookie } from './session-cookie.ts'
 import { identifyVisitor, readSession } from './visitor.ts'
 
 const BODY: BodyLimits = { maxBytes: 1024, maxLevels: 2, maxValues: 10 }
@@ -53,12 +53,12 @@ async function signIn(services: ServerServices, rules: ListenerRules, call: Http
     await store.endConsoleSession(before.id, clock.now())
     services.readers.stop(consoleReader(before.id))
   }
-  const value = createApiKeySecret().slice('svc_'.length)
+  const { cookie, pageKey } = createSessionHalves()
   const now = clock.now()
   const session: ConsoleSession = {
     id: ids.next<'console'>(),
     workspaceId: workspace.id,
-    hash: hashKey(value),
+    hash: hashKey(cookie),
     ...identity,
     browser: safeText(call.request.headers.get('user-agent') ?? 'unknown').slice(0, MAX_BROWSER),
     createdAt: now,
@@ -69,8 +69,8 @@ async function signIn(services: ServerServices, rules: ListenerRules, call: Http
   services.log.write('info', 'signed in to the console', { operator: session.operator, session: session.id })
   return {
     status: 200,
-    json: { operator: session.operator },
-    headers: { 'set-cookie': writeSessionCookie(call, isSecure(rules, call), value) },
+    json: { operator: session.operator, pageKey },
+    headers: { 'set-cookie': writeSessionCookie(call, isSecure(rules, call), cookie) },
   }
 }
 

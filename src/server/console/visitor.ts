@@ -17,7 +17,7 @@ import {
 } from '../operator/people/identify.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { isLocal, isSecure, type ListenerRules } from './address.ts'
-import { IDLE_MS, readSessionCookie } from './session-cookie.ts'
+import { hasPageKey, IDLE_MS, readSessionCookie } from './session-cookie.ts'
 
 /** Precision of the last use of a session. */
 const LAST_USE_PRECISION_MS = 60_000
@@ -29,9 +29,17 @@ export const identifyVisitor =
     const secret = call.request.headers.get(OPERATOR_KEY_HEADER)
     if (secret !== null) return identifyByCredential(services, secret)
     const session = await readSession(services, rules, call)
-    if (session === undefined) throw fail('not_signed_in')
+    // Another web server of this host name was sent the cookie too: alone it only reads.
+    if (session === undefined || !(isReadByBrowser(call) || hasPageKey(call, isSecure(rules, call))))
+      throw fail('not_signed_in')
     return identityOf(services, session)
   }
+
+/** What the browser requests without the page's headers: event streams, files that are saved, and the reference. */
+const READ_BY_BROWSER = /^\/(?:live|reference|files\/content|v1\/runs\/[^/]+\/stream)$/
+
+const isReadByBrowser = ({ request }: HttpRequestContext): boolean =>
+  request.method === 'GET' && READ_BY_BROWSER.test(new URL(request.url).pathname)
 
 /** The session of the request's cookie, while it is valid. */
 export async function readSession(

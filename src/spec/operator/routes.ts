@@ -49,6 +49,9 @@ import type { UndoPlanView } from './undo.ts'
  */
 export const OPERATOR_KEY_HEADER = 'x-operator-key'
 
+/** Carries the half of a console session that the page keeps, beside the cookie. */
+export const PAGE_KEY_HEADER = 'x-svc-page-key'
+
 /** Routes that change nothing, and are asked by POST since what they are asked is long. */
 export const OPERATOR_QUESTIONS: ReadonlySet<string> = new Set<keyof OperatorRoutes>([
   'POST /lint',
