@@ -5,7 +5,10 @@
  * of a process that was killed or timed out is unknown.
  */
 import type { ChildProcess } from 'node:child_process'
+import { StringDecoder } from 'node:string_decoder'
 import type { Clock } from '../base/clock.ts'
+import { cutText } from '../base/cut-text.ts'
+import type { Redactor } from '../base/secret.ts'
 import { failedOutcome, HELD_BACK, toInvocationBody, withDeadline, parseResult, saysNotExecuted } from './outcome.ts'
 import { READ_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
 
@@ -19,6 +22,7 @@ export interface CommandParts {
   readonly allow: readonly string[]
   readonly timeoutMs: number
   readonly clock: Clock
+  readonly redactor: Redactor
 }
 
 export async function runCommand(
@@ -46,7 +50,7 @@ export async function runCommand(
       windowsHide: true,
     })
     const stdout = collect(child.stdout, READ_OUTPUT_BYTES)
-    const stderr = collectTail(child.stderr, TAIL_BYTES)
+    const stderr = collectTail(child.stderr, TAIL_CHARACTERS, parts.redactor)
     const processEnd = watchProcess(child, limit.signal)
     const ended = await Promise.race([child, processEnd.escaped])
     processEnd.release()
@@ -73,7 +77,7 @@ export async function runCommand(
       }
     if (ended.exitCode !== 0)
       return failedOutcome(
-        failureText(ended.exitCode, stderr() || stdout().toString('utf8', 0, TAIL_BYTES)),
+        failureText(ended.exitCode, stderr() || parts.redactor.cut(stdout().toString('utf8'), TAIL_CHARACTERS).text),
         took,
         saysNotExecuted(stdout().toString('utf8')) || saysNotExecuted(stderr()),
       )
@@ -131,8 +135,8 @@ function closeOutput({ stdout, stderr }: ProgramProcess): void {
   stderr?.destroy()
 }
 
-/** Bytes kept of stderr: enough for a message and a stack trace, small enough for a model. */
-const TAIL_BYTES = 4096
+/** Characters kept of stderr: enough for a message and a stack trace, small enough for a model. */
+const TAIL_CHARACTERS = 4096
 
 const failureText = (code: number, output: string): string =>
   output.trim() === '' ? `exit code ${code}` : `exit code ${code}: ${output.trim()}`
@@ -187,13 +191,18 @@ function collect(stream: Readable, maxBytes: number): () => Buffer {
   return () => Buffer.concat(chunks)
 }
 
-/** Keeps the last bytes. */
-function collectTail(stream: Readable, maxBytes: number): () => string {
-  let tail = Buffer.alloc(0)
+/** Keeps the last characters. They are redacted before they are cut: the rest of half a secret would not be recognized. */
+function collectTail(stream: Readable, most: number, redactor: Redactor): () => string {
+  const decoder = new StringDecoder('utf8')
+  const redacted = redactor.stream()
+  let tail = ''
   stream?.on('data', (chunk: Buffer) => {
-    tail = Buffer.concat([tail, chunk]).subarray(-maxBytes)
+    tail = cutText(tail + redacted.push(decoder.write(chunk)), most, 'end').text
   })
-  return () => tail.toString('utf8')
+  return () => {
+    tail = cutText(tail + redacted.push(decoder.end()) + redacted.end(), most, 'end').text
+    return tail
+  }
 }
 
 /** True where waiting does not help: the program is not there, or may not be started. A machine that is short of processes recovers. */

@@ -1,5 +1,6 @@
 /** A tool behind a URL: the call is POSTed as JSON and the response body is the result. Source: decisions, section 14. */
 import type { Clock } from '../base/clock.ts'
+import type { Redactor } from '../base/secret.ts'
 import { retryAfterMs } from '../base/retry.ts'
 import { isHeldBack, isUnsent, unsentCode, type FetchFunction } from '../base/net/transport.ts'
 import { failedOutcome, HELD_BACK, toInvocationBody, withDeadline, parseResult, saysNotExecuted } from './outcome.ts'
@@ -12,6 +13,7 @@ export interface HttpParts {
   readonly fetch: FetchFunction
   readonly timeoutMs: number
   readonly clock: Clock
+  readonly redactor: Redactor
 }
 
 export async function callHttp(
@@ -43,7 +45,7 @@ export async function callHttp(
     const took = parts.clock.monotonic() - started
     if (response.status >= 300) {
       const text = body.toString('utf8').trim()
-      const detail = text === '' ? '' : `: ${text.slice(-TAIL_CHARACTERS)}`
+      const detail = text === '' ? '' : `: ${parts.redactor.cut(text, TAIL_CHARACTERS, 'end').text}`
       const location = response.headers.get('location')
       const refused = saysNotExecuted(text)
         ? undefined

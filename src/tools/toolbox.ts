@@ -56,7 +56,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
   const createConfiguredRoute = (found: ToolRouteConfig): ToolRoute | undefined => {
     const timeoutMs = timeoutOf(found)
     if ('command' in found) {
-      const command = { argv: found.command, cwd: configDir, env, allow: found.env ?? [], timeoutMs, clock }
+      const command = { argv: found.command, cwd: configDir, env, allow: found.env ?? [], timeoutMs, clock, redactor }
       return createRoute('command', timeoutMs, (invocation, signal) => runCommand(command, invocation, signal))
     }
     if ('http' in found) {
@@ -69,7 +69,8 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
             code: 'secret_missing',
             error: `A header of ${invocation.tool.id} needs the environment variable ${filled.missing}.`,
           }
-        return callHttp({ url, headers: filled.headers, fetch: configEgress, timeoutMs, clock }, invocation, signal)
+        const parts = { url, headers: filled.headers, fetch: configEgress, timeoutMs, clock, redactor }
+        return callHttp(parts, invocation, signal)
       })
     }
     if (!('mock' in found)) return undefined

@@ -3,6 +3,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { createRedactor } from '../../src/base/secret.ts'
 import { invoke, toolNamed } from './invocation.ts'
 import { removeDirectory } from '../remove-directory.ts'
 
@@ -50,6 +51,18 @@ test.each([
   ['die', { at: 'unknown', code: 'broken', error: 'node was ended by SIGKILL.' }],
 ])('a program that ends with: %s', async (what, outcome) => {
   expect(await invoke(config(), tool, { do: what })).toEqual(outcome)
+})
+
+test('what a program says of a secret is redacted before it is cut', async () => {
+  const secret = 'erp-token-0123456789'
+  const redactor = createRedactor()
+  redactor.add(secret)
+  const env = { PATH: process.env['PATH'], ERP_TOKEN: secret }
+  // 4,096 characters are kept: the cut falls before, within and behind the secret.
+  for (const behind of [10, 4080, 4085, 4090, 4200]) {
+    const outcome = await invoke(config('30s', ['ERP_TOKEN']), tool, { do: 'complain', behind }, { env, redactor })
+    expect(JSON.stringify(outcome)).not.toMatch(/\d{5}|token/)
+  }
 })
 
 test('the program sees a short list of variables and those the config names, never those of svc itself', async () => {

@@ -1,4 +1,4 @@
-/** Which secrets the deployed agents name, and whether this server has them. Never a value. */
+/** Which secrets the deployed agents and the server itself name, and whether this server has them. Never a value. */
 import type { SecretView } from '../../spec/operator/access.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { ServerServices } from '../runtime/services.ts'
@@ -11,6 +11,7 @@ export const listSecrets: OperatorAction<'GET /secrets'> = async ({ services }) 
     const version = deployedVersionId === null ? undefined : await store.version(deployedVersionId)
     if (version) items.push(...secretsOf(version.snapshot, services))
   }
+  items.push(...secretsOfServer(services))
   return { items, total: items.length }
 }
 
@@ -22,6 +23,12 @@ const secretsOf = (snapshot: AgentSnapshot, { secretState }: ServerServices): re
     state: secretState(fromEnv),
     usedBy: usersOf(snapshot, name),
   }))
+
+/** Variables of svc itself are optional: those that are missing would say nothing. */
+const secretsOfServer = ({ secretVariables = [], secretState }: ServerServices): readonly SecretView[] =>
+  secretVariables
+    .map(({ env, usedBy }): SecretView => ({ agent: '', name: '', env, state: secretState(env), usedBy }))
+    .filter(({ env, state }) => state !== 'missing' || !env.startsWith('SVC_'))
 
 function usersOf({ model, fallback = [], mcpServers }: AgentSnapshot, name: string): readonly string[] {
   const models = [model, ...fallback].filter(({ secret }) => secret === name)

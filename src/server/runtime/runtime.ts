@@ -5,6 +5,7 @@ import { systemClock } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import { createIds, workspaceIdOf } from '../../base/ids.ts'
 import { createRedactor } from '../../base/secret.ts'
+import { listSecretVariables, redactVariables } from '../../spec/secret-variables.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { createEngine } from '../../engine/open.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
@@ -75,9 +76,13 @@ async function openParts(
   const { workspace, config, env, version, readOnly = false } = options
   const directory = await openDataDirectory(options, closing)
   const redactor = createRedactor()
+  const secretVariables = listSecretVariables(config)
+  redactVariables(redactor, secretVariables, {
+    ...env,
+    ...(options.store !== undefined && { SVC_STORE: options.store }),
+  })
   if (uploads && options.store !== undefined) await checkShared(config)
   const clusterSecret = options.store === undefined ? undefined : readClusterSecret(env['SVC_CLUSTER_SECRET'])
-  if (clusterSecret) redactor.add(env['SVC_CLUSTER_SECRET']!)
   const { log, store } = await openLogAndStore(options, {
     clock: options.clock ?? systemClock,
     redactor,
@@ -195,6 +200,7 @@ async function openParts(
     ...(options.documents && { documents: options.documents }),
     rehearsals,
     models: providers,
+    secretVariables,
     secretState: (variable) => (env[variable] === undefined ? 'missing' : env[variable] === '' ? 'empty' : 'set'),
     operator: env['SVC_OPERATOR'] ?? env['USER'] ?? env['USERNAME'] ?? 'operator',
   }

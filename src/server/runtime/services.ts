@@ -4,6 +4,7 @@ import type { StoreClock } from '../../base/clock.ts'
 import type { IdSource, WorkspaceId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { Redactor } from '../../base/secret.ts'
+import type { SecretVariable } from '../../spec/secret-variables.ts'
 import type { Engine } from '../../engine/session/engine.ts'
 import type { ModelProviders } from '../../providers/provider.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
@@ -52,6 +53,8 @@ export interface ServerServices {
   readonly documents?: DocumentCompiler
   /** Whether an environment variable of this process has a value. Never the value. */
   readonly secretState: (variable: string) => 'set' | 'empty' | 'missing'
+  /** Variables that are secrets of the server itself, not of an agent; absent in tests of routes. */
+  readonly secretVariables?: readonly SecretVariable[]
   /** Identity of requests on the local operator channel that carry no credential. */
   readonly operator: string
 }

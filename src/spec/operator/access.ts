@@ -68,6 +68,7 @@ export interface ConsoleSessionView {
 
 /** A secret that a deployed agent names, and whether this server has it. Never the value. */
 export interface SecretView {
+  /** Empty where the server itself uses the variable, such as for a tool. */
   readonly agent: string
   readonly name: string
   /** The environment variable. */

@@ -11,6 +11,10 @@ if (args.do === 'echo') process.stdout.write(JSON.stringify(call))
 if (args.do === 'environment') process.stdout.write(JSON.stringify({ ...process.env, cwd: process.cwd() }))
 if (args.do === 'nothing') process.exit(0)
 if (args.do === 'text') process.stdout.write('refunded!')
+if (args.do === 'complain') {
+  process.stderr.write(`${process.env.ERP_TOKEN} ${'.'.repeat(args.behind)}`)
+  process.exit(3)
+}
 if (args.do === 'fail') {
   process.stderr.write('warning: old order\nNo such order.')
   process.exit(3)

@@ -141,14 +141,15 @@ function SecretsTab(): View {
   const secrets = useOperator('GET /secrets', {}, aboutWorkspace)
   const items = secrets.value?.items
   if (!items) return showUnread(secrets)
-  if (items.length === 0) return html`<${EmptyState} icon="admin" title="No deployed agent names a secret." />`
+  if (items.length === 0)
+    return html`<${EmptyState} icon="admin" title="No deployed agent names a secret, and the server uses none." />`
   return html`
     <${Table} label="Secrets" heads=${['Secret', 'Variable', 'State', 'Used by']}>
       ${items.map(({ agent, name, env, state, usedBy }) => {
         const [tone, icon, word] = SECRET_STATES[state]
         return html`
-          <tr key=${`${agent} ${name}`}>
-            <td>${safeText(name)}<span class="sub">${safeText(agent)}</span></td>
+          <tr key=${`${agent} ${name} ${env}`}>
+            <td>${safeText(name)}<span class="sub">${safeText(agent || 'the server itself')}</span></td>
             <td><code>${safeText(env)}</code></td>
             <td><${Badge} tone=${tone} icon=${icon} text=${word} /></td>
             <td class="dim">${safeText(usedBy.join(', ') || 'nothing')}</td>
