@@ -56,7 +56,7 @@ export function createSpellingMatcher(values: Iterable<string>): SpellingMatcher
 }
 
 /** Letters in either case, and the characters in which base64 and base64url differ. */
-const SAME = [...'abcdefABCDEF+/-_']
+const SAME = Array.from('abcdefABCDEF+/-_')
 
 const same = (unit: string): string => unit
 const foldBase64 = (unit: string): string => (unit === '-' ? '+' : unit === '_' ? '/' : unit)

@@ -5,7 +5,7 @@ import { createKeyPressReader, type KeyPress } from '../../src/cli/shell/screen/
 import { createKeyDecoder, unparseKeys } from '../../src/cli/shell/screen/keys.ts'
 
 /** The keys of a card that decide, with those of its questions. */
-const DECIDING = [...'arety123456789']
+const DECIDING = Array.from('arety123456789')
 
 interface Arrival {
   readonly bytes: Uint8Array

@@ -38,8 +38,8 @@ test('the value of each is redacted, and the password of an address also alone',
     DATABASE_URL: 'postgres://u:p%40ss-word-1@host/db',
     NODE_ENV: 'production',
   })
-  for (const [env, value] of Object.entries(values))
-    if (env !== 'DATABASE_URL') expect(redactor.text(`(${value})`)).toBe('(***)')
+  const { DATABASE_URL: _, ...others } = values
+  for (const value of Object.values(others)) expect(redactor.text(`(${value})`)).toBe('(***)')
   expect(redactor.text('postgres://u:p%40ss-word-1@host/db failed: p@ss-word-1 in production')).toBe(
     '*** failed: *** in production',
   )

@@ -10,7 +10,12 @@ import { printList } from '../../shell/screen/list.ts'
 /** The secrets in the server's environment, which may differ from that of this terminal. Never prints a value. */
 export async function secretsList(call: CommandContext<OperatorList<SecretView>>): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
-    await printList(call, await operator.call('GET /secrets', {}), columns, 'No deployed agent names a secret, and the server uses none.')
+    await printList(
+      call,
+      await operator.call('GET /secrets', {}),
+      columns,
+      'No deployed agent names a secret, and the server uses none.',
+    )
   })
 }
 
