@@ -5,6 +5,8 @@
  * Source: command line, 1.2; security, S18.
  */
 
+import { UNSEEN_CHARACTER } from './invisible-text.ts'
+
 /** True for printable ASCII, one column per character: most text. */
 export const isPlain = (text: string): boolean => PLAIN.test(text)
 
@@ -28,11 +30,10 @@ const SEQUENCES = new RegExp(
 const UNSAFE = new RegExp(
   [
     String.raw`[\x00-\x1f\x7f-\x9f]`, // C0, DEL, C1
-    String.raw`[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]`, // bidi controls
-    String.raw`[\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0]`, // no width, or blank
+    UNSEEN_CHARACTER, // no width, blank, or a direction
     String.raw`[\u2028\u2029]`, // line separators
     String.raw`[\ud800-\udfff]`, // lone surrogates
-    String.raw`[\ufff0-\ufffc\ufffe\uffff]|[\u{e0000}-\u{e0fff}]`, // specials and tags
+    String.raw`[\ufff0-\ufffc\ufffe\uffff]`, // specials
   ].join('|'),
   'gu',
 )

@@ -51,7 +51,12 @@ const FACTS: Readonly<Record<string, LintOptions>> = {
 }
 
 /** Rules that compare documents with the answers of live MCP servers. */
-const LIVE: ReadonlySet<string> = new Set(['mcp/description-changed', 'mcp/hint-conflict'])
+const LIVE: ReadonlySet<string> = new Set([
+  'mcp/description-changed',
+  'mcp/hint-conflict',
+  'tool/vendor-limit',
+  'security/hidden-unicode',
+])
 
 function mcpListings(workspace: Workspace): NonNullable<LintOptions['mcp']> {
   return new Map(workspace.documents.map((document) => [document, new Map([['web', LISTING]])]))
@@ -61,6 +66,15 @@ const inputSchema = { type: 'object' }
 const LISTING: ToolListing = {
   tools: new Map([
     ['search', { name: 'search', description: 'Searches the web.', inputSchema }],
+    [
+      'filter',
+      {
+        name: 'filter',
+        description: 'Filters.',
+        inputSchema: { type: 'object', properties: { $filter: { type: 'string' } } },
+      },
+    ],
+    ['whisper', { name: 'whisper', description: 'Whispers\u2062.', inputSchema }],
     ['forget', { name: 'forget', description: 'Forgets a page.', inputSchema, readOnly: false, destructive: true }],
   ]),
   faults: [],

@@ -216,6 +216,7 @@ import { toolUndoUndeclared } from './tool/undo-undeclared.ts'
 import { toolUnpinned } from './tool/unpinned.ts'
 import { toolUnresolved } from './tool/unresolved.ts'
 import { toolUnusedDocument } from './tool/unused-document.ts'
+import { toolVendorLimit } from './tool/vendor-limit.ts'
 import { toolWireNameCollision } from './tool/wire-name-collision.ts'
 import { toolWireNameInvalid } from './tool/wire-name-invalid.ts'
 import { toolWireNameShadow } from './tool/wire-name-shadow.ts'
@@ -340,6 +341,7 @@ const table = {
   'tool/undo-invalid': toolUndoInvalid,
   'tool/probe-unusable': toolProbeUnusable,
   'tool/too-many': toolTooMany,
+  'tool/vendor-limit': toolVendorLimit,
   'tool/unused-document': toolUnusedDocument,
   'mcp/server-undeclared': mcpServerUndeclared,
   'mcp/server-duplicate': mcpServerDuplicate,

@@ -1,23 +1,31 @@
-import type { LintRule } from '../../facts/rule.ts'
+import { HIDDEN_CHARACTER } from '../../../base/invisible-text.ts'
+import { canonicalJson } from '../../../base/json/json.ts'
+import { mcpUsesOf } from '../../facts/agents/mcp-uses.ts'
+import type { LintProject, LintRule } from '../../facts/rule.ts'
+import type { Document } from '../../text/document.ts'
 import { writtenTexts } from '../../workspace/texts.ts'
 
 export const securityHiddenUnicode: LintRule = {
   severity: 'error',
-  law: 'A document contains no invisible characters.',
+  law: 'A document, and what MCP servers say of its tools, contains no invisible characters.',
   fix: 'Remove the characters.',
   reason: 'The model reads hidden text, the reviewer does not see it.',
   crossFile: true,
-  check(document, report, { workspace }) {
+  check(document, report, project) {
+    const { workspace } = project
+    for (const { pointer, server, tool, name } of hiddenInListings(document, project))
+      report(pointer, `MCP server "${server}" describes "${tool}" with invisible characters (${name}).`, {
+        fix: 'Describe the tool in a Tool document, or use another server.',
+      })
     for (const each of writtenTexts(workspace, document, (text) => HIDDEN.test(text))) {
       const match = HIDDEN.exec(each.text)
       if (match === null) continue
       const { at } = each
-      const [first] = match[0]
-      const name = `U+${first!.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
+      const name = nameOfFirst(match[0])
       const { start, end } = at.range
       const source = workspace.source(at.path)
       const written = source.text.slice(start.offset, end.offset)
-      const clean = written.replaceAll(new RegExp(HIDDEN, 'gu'), '')
+      const clean = written.replaceAll(EVERY_HIDDEN, '')
       report(each.placeOf(match[0]), `This text contains invisible characters (${name}).`, {
         fix: {
           description: 'Remove them.',
@@ -28,6 +36,19 @@ export const securityHiddenUnicode: LintRule = {
   },
 }
 
-/** Tag characters, bidirectional controls, and zero-width characters inside Latin words; emoji and some scripts need joiners. */
-const HIDDEN =
-  /[\u{E0000}-\u{E007F}]|[\u202A-\u202E\u2066-\u2069]|(?<=[A-Za-z0-9])[\u200B-\u200D\u2060\uFEFF\u00AD]+(?=[A-Za-z0-9])/u
+const HIDDEN = new RegExp(`(?:${HIDDEN_CHARACTER})+`, 'u')
+const EVERY_HIDDEN = new RegExp(HIDDEN_CHARACTER, 'gu')
+
+const nameOfFirst = (text: string): string => `U+${text.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
+
+/** Hidden characters in what MCP servers say of the tools that the agent uses. */
+function* hiddenInListings(document: Document, { workspace, mcp }: LintProject) {
+  const listings = mcp?.get(document)
+  if (listings === undefined) return
+  for (const { use, server, tool } of mcpUsesOf(workspace, document)) {
+    const listing = listings.get(server)
+    const listed = listing === undefined || 'problem' in listing ? undefined : listing.tools.get(tool)
+    const match = listed && HIDDEN.exec(canonicalJson({ ...listed }))
+    if (match) yield { pointer: `${use.pointer}/mcp`, server, tool, name: nameOfFirst(match[0]) }
+  }
+}
