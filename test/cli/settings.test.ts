@@ -156,6 +156,29 @@ describe('secrets check', () => {
     expect(ran.code).toBe(state === 'ok' ? 0 : 1)
   })
 
+  test('the key of a provider in the project file is one, where the agent names none', async () => {
+    write(
+      'svc.config.yaml',
+      'workspace: acme\nproviders: { house: { type: openai-compatible, base_url: "https://house.example/v1", key: { fromEnv: HOUSE_KEY } } }\n',
+    )
+    write(
+      'agent.yaml',
+      agent('house')
+        .replace(/, secret: main/, '')
+        .replace(/^ +main: .*\n/m, ''),
+    )
+    const [missing, set] = [
+      await run(['secrets', 'check', '--json'], { ORDERS_TOKEN: 'a-token' }),
+      await run(['secrets', 'check', '--json'], { ORDERS_TOKEN: 'a-token', HOUSE_KEY: 'a-key' }),
+    ]
+    const house = { agent: 'acme.desk', name: 'providers.house.key', env: 'HOUSE_KEY', usedBy: ['model house'] }
+    expect([missing.code, JSON.parse(missing.stdout)]).toMatchObject([
+      1,
+      { ok: false, items: [{}, { ...house, state: 'missing' }] },
+    ])
+    expect([set.code, JSON.parse(set.stdout)]).toMatchObject([0, { ok: true, items: [{}, { ...house, state: 'ok' }] }])
+  })
+
   test('a model that is scripted needs none', async () => {
     write('svc.config.yaml', 'workspace: acme\nproviders: { openai: { type: scripted } }\n')
     write('agent.yaml', agent('openai'))

@@ -32,7 +32,7 @@ export interface SecretProbe {
   readonly model?: ModelEndpoint
 }
 
-/** The secrets that an agent declares; none is read from anywhere else than the arguments. */
+/** The secrets that an agent declares, and the key of its provider in the project file; none is read from anywhere else than the arguments. */
 export function checksOfAgent(
   document: Document,
   config: ProjectConfig,
@@ -45,31 +45,37 @@ export function checksOfAgent(
   const model = modelEndpoint({ provider, base_url: ownUrl }, config, env)
   const keyed = secret === undefined ? providerSpellings(provider) : [secret]
   const servers = document.at('spec.mcp_servers.*').flatMap(({ value }) => (isJsonObject(value) ? [value] : []))
-  return document.texts('secrets.*.fromEnv').map(({ value: fromEnv, pointer }) => {
-    const name = segmentsOf(pointer)[1] ?? ''
-    const ofModel = keyed.includes(name) && !isOffline(provider, config)
-    const usedBy = [
-      ...(ofModel ? [`model ${provider}`] : []),
-      ...servers
-        .filter(({ auth }) => isJsonObject(auth) && auth['secret'] === name)
-        .map(({ name: server }) => `mcp ${typeof server === 'string' ? server : '?'}`),
-    ]
+  const agent = document.identity!.id
+  const probe = (name: string, fromEnv: string, ofModel: boolean, others: readonly string[]): SecretProbe => {
     const set = env[fromEnv]
     const file = files.get(fromEnv)
     const value = set ?? file?.value
     const state = stateOf(value)
     const shown: SecretCheck = {
-      agent: document.identity!.id,
+      agent,
       name,
       env: fromEnv,
       state,
       source: set !== undefined ? 'environment' : (file?.place ?? null),
-      usedBy,
+      usedBy: [...(ofModel ? [`model ${provider}`] : []), ...others],
       ...(value !== undefined &&
         state === 'ok' && { seen: `${value.length} chars, ${hash('sha256', value, 'hex').slice(0, 4)}` }),
     }
     return { shown, value: value ?? '', ...(ofModel && model && { model }) }
+  }
+  const declared = document.texts('secrets.*.fromEnv').map(({ value: fromEnv, pointer }) => {
+    const name = segmentsOf(pointer)[1] ?? ''
+    const ofServers = servers
+      .filter(({ auth }) => isJsonObject(auth) && auth['secret'] === name)
+      .map(({ name: server }) => `mcp ${typeof server === 'string' ? server : '?'}`)
+    return probe(name, fromEnv, keyed.includes(name) && !isOffline(provider, config), ofServers)
   })
+  const providers = config.providers ?? {}
+  const key = Object.hasOwn(providers, provider) ? providers[provider]!.key : undefined
+  const isNamed = secret !== undefined || declared.some(({ shown: { name } }) => keyed.includes(name))
+  return key === undefined || isNamed || isOffline(provider, config)
+    ? declared
+    : [...declared, probe(`providers.${provider}.key`, key.fromEnv, true, [])]
 }
 
 /** Placeholder values from examples. */
