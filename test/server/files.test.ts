@@ -213,7 +213,11 @@ test.each([
   ['C:\\temp\\Übersicht März.pdf', 'Ubersicht-Marz.pdf'],
   ['.env', 'env'],
   ['a"b\r\n<c>.txt', 'a-b-c-.txt'],
-  ['请假.docx', 'docx'],
+  ['请假.docx', 'file.docx'],
+  ['отчёт.pdf', 'file.pdf'],
+  ['👩‍👧.png', 'file.png'],
+  ['a.tar.gz', 'a.tar.gz'],
+  ['a.', 'a.'],
   ['请假', 'file'],
   ['x'.repeat(200), 'x'.repeat(100)],
 ])('names the object of %j after its leaf, %j', async (filename, leaf) => {

@@ -138,14 +138,16 @@ const withUploads = (
     return handle(call, caller)
   })
 
-/** Makes the client's file name safe in paths, headers and shells. */
+/** Makes the client's file name safe in paths, headers and shells. Its extension stays, because tools go by it. */
 function sanitise(filename: string): string {
   const leaf = filename.split(/[/\\]/).at(-1)!
-  const safe = leaf
-    .normalize('NFKD')
-    .replaceAll(/\p{M}/gu, '')
-    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
-    .replace(/^[.-]+/, '')
-    .slice(-100)
-  return safe.replaceAll('-', '') === '' ? 'file' : safe
+  const [, stem, extension] = /^(.+)(\.[^.]*)$/s.exec(leaf) ?? ['', leaf, '']
+  const safe = (text: string): string =>
+    text
+      .normalize('NFKD')
+      .replaceAll(/\p{M}/gu, '')
+      .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+  const name = safe(stem!).replace(/^[.-]+/, '')
+  const whole = `${name.replaceAll(/[.-]/g, '') === '' ? 'file' : name}${safe(extension!)}`
+  return whole.slice(-100)
 }
