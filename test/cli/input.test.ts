@@ -40,6 +40,18 @@ describe('pairs become the input', () => {
     expect(await read(pairs)).toEqual(input)
   })
 
+  test('a name of every object is a name like any other', async () => {
+    const input = await read(['__proto__=x', 'constructor=y'])
+    expect(JSON.stringify(input)).toBe('{"__proto__":"x","constructor":"y"}')
+  })
+
+  test.each(['0x10', '0b1', '0o7', 'Infinity', '1_000', ''])('%j is no number', async (text) => {
+    await expect(read([`count=${text}`])).rejects.toMatchObject({
+      code: 'usage',
+      message: `"${text}" is no integer, which the input contract of acme.refund-desk@1.2.0 declares for count.`,
+    })
+  })
+
   test('key=<file takes the text of a file', async () => {
     writeFileSync(join(cwd, 'letter.txt'), 'Dear all,\n')
     expect(await read(['letter=<letter.txt'])).toEqual({ letter: 'Dear all,\n' })

@@ -118,11 +118,18 @@ test.each([
     'The body must be sent as Content-Type: application/json.',
   ],
   [
+    `{"input":{"a":[${'0,'.repeat(100_000)}0]}}`,
+    'application/json',
+    400,
+    'validation_failed',
+    'The body is refused: it is larger than 100,000 values (objects, lists, texts and numbers).',
+  ],
+  [
     `${'['.repeat(65)}${']'.repeat(65)}`,
     'application/json',
     400,
-    'invalid_json',
-    'The body is not valid JSON: it is nested deeper than 64 levels.',
+    'validation_failed',
+    'The body is refused: it is nested deeper than 64 levels.',
   ],
   [
     `{"input":{"a":"${'x'.repeat(1024 * 1024)}"}}`,

@@ -3,10 +3,17 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { InexactNumberError, isExactNumber } from '../../base/json/exact-number.ts'
-import { isJsonObject, parseJson as readJson, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import {
+  isJsonObject,
+  JsonBoundError,
+  parseJson as readJson,
+  type JsonObject,
+  type JsonValue,
+} from '../../base/json/json.ts'
 import { fileRef, type SvcClient } from '../../client/index.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { openUserFile, readUserFile } from '../files/read-file.ts'
+import { readTypedNumber } from '../shell/numbers.ts'
 
 export interface InputContract {
   /** `acme.refund-desk`, for messages. */
@@ -30,12 +37,10 @@ export async function readInput(
   client: SvcClient,
   sources: Sources,
 ): Promise<JsonObject> {
-  const input: JsonObject = file === undefined ? {} : await readObject(file, sources)
-  for (const pair of pairs) {
-    const [name, value] = await readPair(pair, contract, client, sources)
-    input[name] = value
-  }
-  return input
+  const members = new Map(file === undefined ? [] : Object.entries(await readObject(file, sources)))
+  for (const pair of pairs) members.set(...(await readPair(pair, contract, client, sources)))
+  // An assignment to `__proto__` would drop it: the server is to say what it does not take.
+  return Object.fromEntries(members)
 }
 
 async function readPair(
@@ -88,6 +93,7 @@ export function parseJsonInput(text: string, what: string, read: (text: string) 
     return read(text)
   } catch (error) {
     if (error instanceof InexactNumberError) throw fail('usage', { what: `${what} is refused: ${error.message}.` })
+    if (error instanceof JsonBoundError) throw fail('usage', { what: `${what} is refused: it is ${error.message}.` })
     throw fail('usage', { what: `${what} is not valid JSON: ${(error as Error).message}.` })
   }
 }
@@ -96,8 +102,8 @@ export function parseJsonInput(text: string, what: string, read: (text: string) 
 function coerce(name: string, text: string, contract: InputContract): JsonValue {
   const types = typesOf(contract.schema, name)
   if (types.length === 0 || types.includes('string')) return text
-  const number = Number(text)
-  if ((types.includes('number') || types.includes('integer')) && text.trim() !== '' && !Number.isNaN(number)) {
+  const number = readTypedNumber(text)
+  if ((types.includes('number') || types.includes('integer')) && number !== undefined) {
     if (!isExactNumber(text.trim()))
       throw fail(
         'usage',

@@ -10,6 +10,10 @@ export function wholeNumber(text: string | undefined, option: string, least = 0)
   return value
 }
 
+/** A number as people write it; undefined for other text, also for what else `Number` reads, such as `0x10` and `Infinity`. */
+export const readTypedNumber = (text: string): number | undefined =>
+  /^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?\s*$/i.test(text) ? Number(text) : undefined
+
 /** Milliseconds of an option that takes a duration. */
 export function durationMs(text: string | undefined, option: string): number | undefined {
   if (text === undefined) return undefined

@@ -43,9 +43,9 @@ export async function readJson(call: HttpRequestContext, limits: BodyLimits): Pr
         { what: `The body is refused: ${error.message}.` },
         { details: [{ path: error.pointer, message: describeInexactNumber(error.written) }] },
       )
-    throw fail('invalid_json', {
-      why: error instanceof JsonBoundError ? `it is ${error.message}` : 'it cannot be parsed',
-    })
+    if (error instanceof JsonBoundError)
+      throw fail('validation_failed', { what: `The body is refused: it is ${error.message}.` })
+    throw fail('invalid_json', { why: 'it cannot be parsed' })
   }
   // Searches the text first: nearly no body contains these names, and then the walk is not needed.
   if (/__proto__|constructor|\\u/.test(text)) refuseKeys(value, '')

@@ -4,6 +4,7 @@ import { InexactNumberError, isExactNumber } from '../../../base/json/exact-numb
 import { parseJson as parse, type JsonValue } from '../../../base/json/json.ts'
 import type { TaskDecision } from '../../../client/index.ts'
 import type { ShownTask } from '../../../spec/task.ts'
+import { readTypedNumber } from '../../shell/numbers.ts'
 import { readOption } from '../../shell/options.ts'
 
 export function jsonOrText(typed: string): JsonValue {
@@ -26,9 +27,8 @@ export function valueOf(kind: string, options: ShownTask['options'], typed: stri
 }
 
 function readNumber(typed: string): number {
-  const value = Number(typed)
-  if (typed.trim() === '' || !Number.isFinite(value))
-    throw fail('usage', { what: `"${typed}" is not a number; use a point as decimal mark.` })
+  const value = readTypedNumber(typed)
+  if (value === undefined) throw fail('usage', { what: `"${typed}" is not a number; use a point as decimal mark.` })
   if (!isExactNumber(typed.trim())) throw fail('usage', { what: `The number ${typed.trim()} cannot be kept exactly.` })
   return value
 }
