@@ -88,7 +88,7 @@ export const callDialects: readonly CallDialect[] = [
     name: 'the name in pieces before the arguments',
     seen: 'DeepSeek proxies',
     write: each(({ id, name, pieces }, index) => [
-      ...[...name].map((letter, at) => ({ index, ...(at === 0 && { id }), ...fn(letter, '') })),
+      ...Array.from(name).map((letter, at) => ({ index, ...(at === 0 && { id }), ...fn(letter, '') })),
       ...pieces.map((piece) => ({ index, ...fn(undefined, piece) })),
     ]),
   },

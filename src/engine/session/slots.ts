@@ -151,7 +151,7 @@ export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionI
     },
     keep(session, isNeeded) {
       for (const key of keysOf.get(session) ?? []) if (!isNeeded(key) && !outlasting.has(key)) release(key)
-      for (const request of [...(waitingOf.get(session)?.values() ?? [])]) {
+      for (const request of waitingOf.get(session)?.values() ?? []) {
         if (isNeeded(request.key)) continue
         line.leave(request, request)
         forgetWaiting(request)

@@ -9,7 +9,7 @@ import { readUsage, type ReportedUsage } from '../tokens.ts'
 
 /** The events of a response that came whole. */
 export const toResponseEvents = (whole: JsonObject): readonly JsonObject[] => [
-  { type: `response.${String(whole['status'] ?? 'completed')}`, response: whole },
+  { type: `response.${typeof whole['status'] === 'string' ? whole['status'] : 'completed'}`, response: whole },
 ]
 
 export function collectResponse(request: CompletionRequest): StreamCollector<JsonObject> {

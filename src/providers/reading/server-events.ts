@@ -129,6 +129,8 @@ function refuseError(event: JsonObject): void {
   if (error === undefined || error === null || error === '' || error === false) return
   // A response of the Responses API has the member as well.
   if (typeof type === 'string' || event['object'] === 'response') return
-  const body = isJsonObject(error) ? error : { message: typeof error === 'string' ? error : String(message ?? 'error') }
+  const body = isJsonObject(error)
+    ? error
+    : { message: [error, message].find((each) => typeof each === 'string') ?? 'error' }
   throw Object.assign(new Error('error in the stream'), { error: body })
 }

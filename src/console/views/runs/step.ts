@@ -86,7 +86,7 @@ function StepContent({ item, isRoot }: { readonly item: TimelineItem; readonly i
       ${rest
         .filter(([name]) => name !== 'policies')
         // What a step is about comes before the ids.
-        .toSorted(([a], [b]) => +/id$/.test(a) - +/id$/.test(b))
+        .toSorted(([a], [b]) => +a.endsWith('id') - +b.endsWith('id'))
         .map(
           ([name, value]) =>
             html`<div key=${name}>

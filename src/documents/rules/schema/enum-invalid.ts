@@ -12,7 +12,7 @@ export const schemaEnumInvalid: LintRule = {
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   check: schemaRule(['enum', 'const'], (schema, report) => {
-    const misfit = ({ enum: _, const: __, ...others }: JsonObject, value: JsonValue): string | undefined =>
+    const misfit = ({ enum: _enum, const: _const, ...others }: JsonObject, value: JsonValue): string | undefined =>
       describeMisfit(others, value, schema.value)
     for (const { pointer, value, holder } of schema.uses('const')) {
       const why = misfit(holder, value)
