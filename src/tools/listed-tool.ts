@@ -11,9 +11,9 @@ export interface ListedTool {
   readonly destructive?: boolean
 }
 
-/** What a list of tools has that cannot be used. Its other tools can. */
+/** What a list of tools has that cannot be used, or not whole. Its other tools can. */
 export interface ToolListFault {
-  /** The tool that is lost, where it has a name. */
+  /** The tool, where it has a name. */
   readonly tool?: string
   /** A sentence about the list, without the name of the server: `Tool "x" is left out: its inputSchema is no object.` */
   readonly problem: string

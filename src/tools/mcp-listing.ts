@@ -4,10 +4,11 @@ import type { FetchFunction } from '../base/net/transport.ts'
 import { innermostMessage } from '../base/innermost-cause.ts'
 import type { McpServer } from '../spec/document.ts'
 import type { AgentSnapshot } from '../spec/snapshot.ts'
-import type { ToolListing } from './listed-tool.ts'
+import type { ListedTool, ToolListFault, ToolListing } from './listed-tool.ts'
 import { connectMcp } from './mcp-connection.ts'
 import { mcpCredentials, missingSecret } from './mcp-credentials.ts'
 import { formProblemOf } from './mcp-outcome.ts'
+import { repairSchema } from './schema-repair.ts'
 
 /** Lists the tools of a server with the credentials of an agent. */
 export type McpToolLister = (agent: Pick<AgentSnapshot, 'id' | 'secrets'>, server: McpServer) => Promise<ToolListing>
@@ -36,7 +37,8 @@ export async function listMcpTools(
   try {
     const connection = await connectMcp({ server, headers, fetch, version }, timeoutMs, signal)
     try {
-      return await connection.toolsFor(undefined, { signal, timeout: timeoutMs })
+      const { tools, faults } = await connection.toolsFor(undefined, { signal, timeout: timeoutMs })
+      return { tools, faults: [...faults, ...(await findUnchecked(tools.values()))] }
     } finally {
       await connection.close()
     }
@@ -46,4 +48,16 @@ export async function listMcpTools(
       problem === undefined ? `does not list its tools: ${innermostMessage(error).slice(0, 500)}` : `${problem}`
     return { problem: redactor.text(`MCP server "${server.name}" ${said}`) }
   }
+}
+
+/** The parts of the tools' schemas that arguments are not checked against. */
+async function findUnchecked(tools: Iterable<ListedTool>): Promise<readonly ToolListFault[]> {
+  const found: ToolListFault[] = []
+  for (const { name, inputSchema } of tools)
+    for (const { pointer, why } of (await repairSchema(inputSchema)).unchecked)
+      found.push({
+        tool: name,
+        problem: `Arguments of tool "${name}" are not checked against ${pointer || 'all'} of its schema: ${why}.`,
+      })
+  return found
 }

@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { startRawMcp } from '../fakes/raw-mcp.ts'
 import { startFakeMcp, type FakeTool } from '../fakes/mcp.ts'
 import { makeIrreversible } from './desk.ts'
 import { svc as run, temporary, type Ran } from './recording-io.ts'
@@ -89,6 +90,37 @@ spec:
       ])
     } finally {
       await fake.close()
+    }
+  })
+
+  test('names what a server lists that cannot be read or checked, at the binding and at the server', async () => {
+    const raw = await startRawMcp({
+      'tools/list': {
+        result: {
+          tools: [
+            { name: 'search', inputSchema: { type: 'object', properties: { q: { pattern: '(?i)x' } } } },
+            { name: 'other', inputSchema: 5 },
+          ],
+        },
+      },
+    })
+    try {
+      write(desk(raw.url))
+      const unchecked =
+        'MCP server "web": Arguments of tool "search" are not checked against /properties/q/pattern of its schema: "(?i)x" is no pattern of JavaScript.'
+      const lost = 'MCP server "web": Tool "other" is left out: its inputSchema is no object.'
+      expect(await found(/^mcp\/listing/, '--mcp-live')).toEqual([
+        `agent.yaml:9 warning mcp/listing-fault ${lost}`,
+        `agent.yaml:11 warning mcp/listing-fault ${unchecked}`,
+      ])
+      const compiled = await svc('compile', '--mcp')
+      expect(compiled.code).toBe(0)
+      for (const said of [unchecked, lost]) expect(compiled.stdout + compiled.stderr).toContain(said)
+      const doctor = JSON.parse((await svc('doctor', '--json')).stdout) as object
+      for (const said of [unchecked, lost])
+        expect(JSON.stringify(doctor)).toContain(JSON.stringify(said.replace('MCP server "web"', 'web')).slice(1, -1))
+    } finally {
+      await raw.close()
     }
   })
 

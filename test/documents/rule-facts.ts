@@ -1,10 +1,10 @@
 import type { LintOptions } from '../../src/documents/lint/lint.ts'
 import type { Workspace } from '../../src/documents/workspace/workspace.ts'
-import type { ToolListing } from '../../src/tools/listed-tool.ts'
+import type { ToolListFault, ToolListing } from '../../src/tools/listed-tool.ts'
 
 /** What the examples of a rule suppose beside their files: the environment, a server, a registry, results of tests. */
 export function factsFor(rule: string, workspace: Workspace): LintOptions {
-  return { ...REGISTRY, ...FACTS[rule], ...(LIVE.has(rule) && { mcp: mcpListings(workspace) }) }
+  return { ...REGISTRY, ...FACTS[rule], ...(LIVE.has(rule) && { mcp: mcpListings(workspace, rule) }) }
 }
 
 /** Read by every example: references to `ops.published` and `pay.published` occur under several rules. */
@@ -54,15 +54,25 @@ const FACTS: Readonly<Record<string, LintOptions>> = {
 const LIVE: ReadonlySet<string> = new Set([
   'mcp/description-changed',
   'mcp/hint-conflict',
+  'mcp/listing-fault',
   'tool/vendor-limit',
   'security/hidden-unicode',
 ])
 
-function mcpListings(workspace: Workspace): NonNullable<LintOptions['mcp']> {
-  return new Map(workspace.documents.map((document) => [document, new Map([['web', LISTING]])]))
+function mcpListings(workspace: Workspace, rule: string): NonNullable<LintOptions['mcp']> {
+  const listing = rule === 'mcp/listing-fault' ? { ...LISTING, faults: FAULTS } : LISTING
+  return new Map(workspace.documents.map((document) => [document, new Map([['web', listing]])]))
 }
 
 const inputSchema = { type: 'object' }
+const FAULTS: ToolListFault[] = [
+  { tool: 'find', problem: 'Tool "find" is left out: its inputSchema is no object.' },
+  {
+    tool: 'forget',
+    problem:
+      'Arguments of tool "forget" are not checked against /properties/text/pattern of its schema: "(?i)x" is no pattern of JavaScript.',
+  },
+]
 const LISTING: ToolListing = {
   tools: new Map([
     ['search', { name: 'search', description: 'Searches the web.', inputSchema }],

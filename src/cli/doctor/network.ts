@@ -21,13 +21,15 @@ export const networkChecks: DoctorChecks = {
     if (!project || servers.size === 0) return healthy('no servers')
     const ask = await createAskMcp({ io: { ...call.io, env } }, project)
     const problems: string[] = []
+    const faults: string[] = []
     for (const { agent, server } of servers.values()) {
       const id = `${agent.metadata.namespace}.${agent.metadata.name}`
       const listing = await ask({ id, secrets: agent.secrets ?? {} }, server)
       if ('problem' in listing) problems.push(`${server.name} ${server.url}: ${listing.problem}`)
+      else faults.push(...listing.faults.map(({ problem }) => `${server.name}: ${problem}`))
     }
     return problems.length === 0
-      ? healthy(`${servers.size} reached`)
+      ? healthy([`${servers.size} reached`, ...faults].join('; '))
       : unhealthy(problems.join('; '), 'svc secrets check tells which credentials are missing')
   },
 

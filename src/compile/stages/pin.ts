@@ -1,6 +1,6 @@
 /** Pins the tools of MCP servers by digest. Source: bundles, section 3; security, S16. */
 import type { Digest } from '../../base/digest.ts'
-import { digestOfTool, type ToolListing } from '../../tools/listed-tool.ts'
+import { digestOfTool, whyNotListed, type ToolListing } from '../../tools/listed-tool.ts'
 import { mcpKeyOf } from '../state/lock-file.ts'
 import { reportFinding, type BundleAgent, type CompileState } from '../state/state.ts'
 
@@ -19,6 +19,7 @@ async function pinMember(state: CompileState, member: BundleAgent): Promise<void
     const answers = await Promise.all(servers.map((server) => ask(agent, server)))
     servers.forEach(({ name }, index) => listings.set(name, answers[index]!))
   }
+  reportFaults(state, member, listings)
   for (const binding of member.bindings) {
     const { bound } = binding
     if (!bound?.mcp) continue
@@ -40,6 +41,17 @@ async function pinMember(state: CompileState, member: BundleAgent): Promise<void
   }
 }
 
+/** Reports what the servers list that cannot be used, or not whole, at the binding of the tool or at the first one of the server. */
+function reportFaults(state: CompileState, member: BundleAgent, listings: ReadonlyMap<string, ToolListing>): void {
+  for (const [server, listing] of listings)
+    for (const { tool, problem } of 'problem' in listing ? [] : listing.faults) {
+      const bindings = member.bindings.filter(({ bound }) => bound?.mcp?.server === server)
+      const { at } = bindings.find(({ bound }) => bound?.mcp?.tool === tool) ?? bindings[0]!
+      const place = { document: at.document, pointer: `${at.pointer}/mcp` }
+      reportFinding(state, 'mcp/listing-fault', place, `MCP server "${server}": ${problem}`, { severity: 'warning' })
+    }
+}
+
 /** Undefined for an undeclared server, which is already reported. */
 function pinned(
   listing: ToolListing | undefined,
@@ -48,5 +60,5 @@ function pinned(
 ): Digest | { readonly problem: string } | undefined {
   if (!listing || 'problem' in listing) return listing
   const tool = listing.tools.get(name)
-  return tool ? digestOfTool(tool) : { problem: `MCP server "${server}" has no tool "${name}".` }
+  return tool ? digestOfTool(tool) : { problem: whyNotListed(listing, server, name).error }
 }

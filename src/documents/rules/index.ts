@@ -80,6 +80,7 @@ import { mcpDescriptionChanged } from './mcp/description-changed.ts'
 import { mcpHeaderIgnored } from './mcp/header-ignored.ts'
 import { mcpHeaderInvalid } from './mcp/header-invalid.ts'
 import { mcpHintConflict } from './mcp/hint-conflict.ts'
+import { mcpListingFault } from './mcp/listing-fault.ts'
 import { mcpNoAuth } from './mcp/no-auth.ts'
 import { mcpNoContract } from './mcp/no-contract.ts'
 import { mcpNotPinned } from './mcp/not-pinned.ts'
@@ -355,6 +356,7 @@ const table = {
   'mcp/not-pinned': mcpNotPinned,
   'mcp/description-changed': mcpDescriptionChanged,
   'mcp/hint-conflict': mcpHintConflict,
+  'mcp/listing-fault': mcpListingFault,
   'subagent/ref-form': subagentRefForm,
   'subagent/missing': subagentMissing,
   'subagent/cycle': subagentCycle,

@@ -1,4 +1,4 @@
-import { digestOfTool } from '../../../tools/listed-tool.ts'
+import { digestOfTool, whyNotListed } from '../../../tools/listed-tool.ts'
 import { mcpUsesOf } from '../../facts/agents/mcp-uses.ts'
 import { lockOf } from '../../facts/lock/lock-file.ts'
 import type { LintRule } from '../../facts/rule.ts'
@@ -28,7 +28,7 @@ export const mcpDescriptionChanged: LintRule = {
       const now = listing.tools.get(tool)
       if (now === undefined) {
         const near = didYouMean(nearestCandidate(tool, listing.tools.keys()))
-        report(`${use.pointer}/mcp`, `MCP server "${server}" has no tool "${tool}".${near}`)
+        report(`${use.pointer}/mcp`, `${whyNotListed(listing, server, tool).error}${near}`)
         continue
       }
       const pin = pins.find(
