@@ -2,8 +2,8 @@
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../base/json/json.ts'
 
 export interface McpContent {
-  /** True if all parts are text. */
-  readonly isText: boolean
+  /** The whole, one part a line, where all parts are text. */
+  readonly text?: string
   /** Texts, and other parts as the server wrote them, but without their bytes. */
   readonly parts: JsonValue[]
   /** Notes about what is no text. */
@@ -14,10 +14,10 @@ export interface McpContent {
 export function readContent(content: JsonValue | undefined): McpContent {
   const given = Array.isArray(content) ? content : content === undefined || content === null ? [] : [content]
   const read = given.map(readPart)
-  const isText = read.every(({ kind }) => kind !== 'part')
+  const texts = read.flatMap(({ value }) => (typeof value === 'string' ? value : []))
   return {
-    isText,
-    parts: read.map(({ kind, value }) => (isText || kind === 'part' ? value : { type: 'text', text: value })),
+    ...(texts.length === read.length && { text: texts.join('\n') }),
+    parts: read.map(({ kind, value }) => (kind === 'part' ? value : { type: 'text', text: value })),
     attached: read.filter(({ kind }) => kind !== 'text').map(({ value }) => value),
   }
 }

@@ -44,8 +44,7 @@ export async function listMcpTools(
     }
   } catch (error) {
     const problem = formProblemOf(error)
-    const said =
-      problem === undefined ? `does not list its tools: ${innermostMessage(error).slice(0, 500)}` : `${problem}`
+    const said = problem === undefined ? `does not list its tools: ${innermostMessage(error).slice(0, 500)}` : problem
     return { problem: redactor.text(`MCP server "${server.name}" ${said}`) }
   }
 }

@@ -118,22 +118,22 @@ function readResult(result: JsonValue): CallResult {
   if (rest['resultType'] === 'input_required') return { value: INPUT_REQUIRED, isError: true }
   const isError = given === true || given === 'true'
   const hasStructured = structured !== undefined && structured !== null
-  const { isText, parts, attached } = readContent(content)
+  const { text, parts, attached } = readContent(content)
   if (isError) {
-    const value = isText ? parts.join('\n') : parts
+    const value = text ?? parts
     return { value: value === '' && hasStructured ? structured : value, isError, details: structured ?? null }
   }
   if (hasStructured)
     return { value: attached.length === 0 ? structured : { structuredContent: structured, content: attached }, isError }
   if (content === undefined || content === null) return { value: bareResult(rest), isError }
-  return { value: isText ? readContentText(parts.join('\n')) : parts, isError }
+  return { value: text === undefined ? parts : readContentText(text), isError }
 }
 
 const INPUT_REQUIRED =
   'The server asks a person for more input before it makes this call. svc does not pass such questions on; ask for it in the arguments.'
 
 /** The result of a server that has no member for content, as the first revision and some servers write it. */
-function bareResult({ _meta, resultType, toolResult, ...rest }: JsonObject): JsonValue {
+function bareResult({ _meta, resultType: _type, toolResult, ...rest }: JsonObject): JsonValue {
   if (toolResult !== undefined) return toolResult
   return Object.keys(rest).length === 0 ? '' : rest
 }

@@ -195,12 +195,20 @@ const LISTS: readonly [string, unknown, string[], string[]][] = [
   ['a tool without a schema', list({ name: 'a' }), ['a', 'find'], []],
   ['a schema null', list({ name: 'a', inputSchema: null }), ['a', 'find'], []],
   ['a schema without a type', list({ name: 'a', inputSchema: { anyOf: [{ type: 'object' }] } }), ['a', 'find'], []],
-  ['properties null', list({ name: 'a', inputSchema: { type: 'object', properties: null } }), ['a', 'find'], []],
+  [
+    'properties null',
+    list({ name: 'a', inputSchema: { type: 'object', properties: null } }),
+    ['a', 'find'],
+    ['Arguments of tool "a" are not checked against /properties of its schema: it must be object.'],
+  ],
   [
     'properties that are a list',
     list({ name: 'a', inputSchema: { type: 'object', properties: [], required: 'q' } }),
     ['a', 'find'],
-    [],
+    [
+      'Arguments of tool "a" are not checked against /properties of its schema: it must be object.',
+      'Arguments of tool "a" are not checked against /required of its schema: it must be array.',
+    ],
   ],
   [
     'a description that is an object',

@@ -82,6 +82,7 @@ const FORMS: readonly [string, JsonObject, string[], object, object][] = [
   ['an enum that is text', q({ enum: 'a, b' }), ['/properties/q/enum'], { q: 'c' }, {}],
   ['a fault below not', q({ not: { pattern: '(?i)x' } }), ['/properties/q/not'], { q: 'x' }, {}],
   ['a fault below oneOf', { oneOf: [{ required: 'a' }, { type: 'string' }] }, ['/oneOf'], {}, []],
+  // oxlint-disable-next-line unicorn/no-thenable
   ['a fault below if', { type: 'object', if: { required: true }, then: false }, ['/if'], { a: 1 }, []],
   [
     'patternProperties that are no patterns',
@@ -92,15 +93,14 @@ const FORMS: readonly [string, JsonObject, string[], object, object][] = [
   ],
 ]
 
-test.each(FORMS)('%s is checked as far as it can be', async (name, schema, places, allowed, refused) => {
+test.each(FORMS)('%s is checked as far as it can be', async (_, schema, places, allowed, refused) => {
   const { shown, checked, unchecked } = await repairSchema(schema)
   expect(unchecked.map(({ pointer }) => pointer)).toEqual(places)
   expect(await checkForeignSchema(checked)).toBeUndefined()
   expect(checkValue(checked, allowed)).toEqual([])
   // A schema of which nothing is left refuses nothing but what is no object.
-  if (!Array.isArray(refused)) expect(checkValue(checked, refused)).not.toEqual([])
-  if (!/null|bounds|below if|below oneOf/.test(name) && 'properties' in schema)
-    expect(Object.keys(shown['properties'] as object)).toEqual(Object.keys(schema['properties'] as object))
+  expect(!Array.isArray(refused) && checkValue(checked, refused).length === 0).toBe(false)
+  expect(Object.keys(shown['properties'] ?? {})).toEqual(Object.keys(schema['properties'] ?? {}))
 })
 
 test('a pattern that cannot be checked is shown', async () => {
