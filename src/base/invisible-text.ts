@@ -20,7 +20,7 @@ const EMOJI_JOINER = String.raw`(?<=\p{Extended_Pictographic}(?:\p{Emoji_Modifie
 
 /** The flags of England, Scotland and Wales end with letters that are not drawn. */
 const FLAGS = ['gbeng', 'gbsct', 'gbwls'].flatMap((region) => {
-  const tags = [...region].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).concat('\u{e007f}')
+  const tags = Array.from(region, (letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).concat('\u{e007f}')
   return tags.map((tag, at) => `(?<=\u{1f3f4}${tags.slice(0, at).join('')})${tag}(?=${tags.slice(at + 1).join('')})`)
 })
 

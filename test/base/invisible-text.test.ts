@@ -48,12 +48,12 @@ function isNeeded(all: readonly string[], at: number): boolean {
   if (char === '\u200c' || char === '\u200d') return PERSIAN.includes(before) && PERSIAN.includes(after)
   if (char === '\u200e' || char === '\u200f' || char === '\u061c')
     return PERSIAN.includes(before) || PERSIAN.includes(after)
-  const tags = [...FLAG]
+  const tags = Array.from(FLAG)
   return tags.some((tag, place) => tag === char && tags.every((each, index) => all[at - place + index] === each))
 }
 
 const hiddenBySlowReading = (text: string): string[] => {
-  const all = [...text]
+  const all = Array.from(text)
   return all.filter((char, at) => isInvisible(char.codePointAt(0)!) && !isNeeded(all, at))
 }
 const HIDDEN = new RegExp(HIDDEN_CHARACTER, 'gu')
