@@ -286,14 +286,14 @@ test('still requires the acknowledgement after a timeout escalates a task, and r
   ])
 })
 
-test('refuses an answer after the timeout, even before the timer fires', async () => {
+test('an answer that comes before the timer fires is the word of a person, even after the time', async () => {
   const bench = await timed('deny')
   const run = await bench.start('root')
   const task = await bench.waitForTask(run)
   bench.clock.set(bench.clock.now() + 5 * 60_000)
-  expect(await bench.engine.answer(run, reply(task))).toMatchObject({ code: 'task_already_completed' })
+  expect(await bench.engine.answer(run, reply(task))).not.toHaveProperty('code')
   await bench.waitForEnd(run)
-  expect(bench.invoked).toHaveLength(0)
+  expect(bench.invoked).toHaveLength(1)
 })
 
 test('the same call denied three times fails the run', async () => {
