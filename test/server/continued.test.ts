@@ -3,8 +3,12 @@ import { expect, test } from 'vitest'
 import type { Conversation, RunStatusBody, SessionListItem, StartRunResponse } from '../../src/spec/api.ts'
 import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
 import { snapshotOf } from './fixtures.ts'
+import { lazyAuthority } from '../../src/cli/project/lazy-authority.ts'
 import { closedFaultsOf } from '../api/document.ts'
-import { DESK, ask, policiesFor, running, taskOf } from './running.ts'
+import { policy } from '../engine/bench.ts'
+import { sealSet } from '../../src/policy/policy-set.ts'
+import type { PolicyEntry } from '../../src/spec/policy-set.ts'
+import { DESK, ask, policiesFor, running, taskOf, tool } from './running.ts'
 
 const CHAT: Partial<AgentSnapshot> = {
   model: { provider: 'scripted', name: 'script', script: [{ say: 'You said ${input.message}.' }] },
@@ -17,8 +21,8 @@ const faultsOf = (schema: string, value: unknown): string[] =>
   closedFaultsOf({ $ref: `api#/components/schemas/${schema}` }, value)
 const chat = snapshotOf(DESK, '1.0.0', CHAT)
 
-async function open(trigger: object = {}) {
-  const house = await running({ snapshot: chat, trigger })
+async function open(trigger: object = {}, more: Parameters<typeof running>[0] = {}) {
+  const house = await running({ snapshot: chat, trigger, ...more })
   const { server, secret, agentId } = house
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
   const send = async <T>(method: string, path: string, body?: unknown, key = secret) => {
@@ -92,7 +96,7 @@ test('what cannot go on is refused with a reason', async () => {
 })
 
 test('a key may run a version that was deployed, and none that never was', async () => {
-  const { start, server, send } = await open()
+  const { start, server, send } = await open({}, { authority: lazyAuthority })
   const { body: first } = await start('one')
   const { body: before } = await send<SessionListItem>('GET', `/v1/sessions/${first.sessionId}`)
   const next = snapshotOf(DESK, '2.0.0', { ...CHAT, purpose: 'Later.' })
@@ -114,6 +118,44 @@ test('a key may run a version that was deployed, and none that never was', async
   })
   const { status, body } = await start('four', { sessionId: first.sessionId, versionId: idOf('3.0.0') })
   expect([status, body.code]).toEqual([409, 'version_not_deployable'])
+})
+
+/** A version of the agent with a tool that pays, on a grant that ends here, or by the approval of a person. */
+function payer(version: string, rule: Partial<PolicyEntry>): AgentSnapshot {
+  const entry = policy(`rule-${version}`, rule)
+  return snapshotOf(DESK, version, {
+    ...CHAT,
+    tools: [tool('acme.pay', { sideEffectClass: 'non_idempotent_write' })],
+    policies: sealSet({ ...policiesFor('pay'), entries: [entry], index: { pay: [entry.id] } }),
+  })
+}
+const LAX: Partial<PolicyEntry> = { effect: 'grant' }
+const STRICT: Partial<PolicyEntry> = { effect: 'require_approval', obligations: { approvals_required: 1 } }
+
+test.each([
+  ['the stricter version is deployed', LAX, STRICT, true, [403, 'version_looser']],
+  ['the laxer version is deployed', STRICT, LAX, true, [202, undefined]],
+  ['nothing can be proven, because the server has no compiler', STRICT, LAX, false, [403, 'version_looser']],
+])('a key that continues its session on the version before, where %s', async (_, before, after, isProven, expected) => {
+  const [first, second] = [payer('1.0.0', before), payer('2.0.0', after)]
+  const { start, server, send, agentId } = await open(
+    {},
+    { snapshot: first, ...(isProven && { authority: lazyAuthority }) },
+  )
+  const { body: begun } = await start('one')
+  const { body: session } = await send<SessionListItem>('GET', `/v1/sessions/${begun.sessionId}`)
+  const bundle = { root: DESK, agents: [second], documents: [], closureDigest: second.digest }
+  await ask(server.operator, 'POST /publish', { bundle, deploy: true, allowWiden: true })
+  const named = { sessionId: begun.sessionId, versionId: session.agentVersionId }
+  const { status, body } = await start('two', named)
+  expect([status, body.code]).toEqual(expected)
+  // The deployed one is always right, and for an operator any.
+  expect((await start('three', { sessionId: begun.sessionId })).status).toBe(202)
+  const byOperator = await ask<StartRunResponse>(server.operator, `POST /v1/agents/${agentId}/runs`, {
+    ...named,
+    input: { message: 'four' },
+  })
+  expect(byOperator.sessionId).toBe(begun.sessionId)
 })
 
 test('an operator starts a session on a version that is not deployed, and on none that is yanked', async () => {

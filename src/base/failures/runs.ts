@@ -188,6 +188,13 @@ export const runFailures = {
       `${a.id}@${a.version} was never deployed, or is yanked, so no key may run it.`,
     fix: 'Leave versionId out, to run the deployed version.',
   },
+  version_looser: {
+    status: 403,
+    exit: EXIT.denied,
+    message: (a: { id: string; version: string; deployed: string }) =>
+      `A key runs ${a.id}@${a.deployed}, which is deployed, or a version that is proven to allow no more; ${a.id}@${a.version} is not.`,
+    fix: 'Leave versionId out, to run the deployed version. An operator may run the other one: svc run AGENT@VERSION.',
+  },
   provider_not_configured: {
     status: 422,
     exit: EXIT.usage,

@@ -5,6 +5,7 @@ import type { PendingAnswer, StartRunResponse } from '../../spec/api.ts'
 import type { Run } from '../../spec/run.ts'
 import { waitAsPreferred } from './prefer-wait.ts'
 import { seesTimeline, withCaller, type ApiPrincipal, type IdentifyCaller } from '../auth/auth.ts'
+import { checkNamedVersion } from '../auth/named-version.ts'
 import { apiBodyLimits, readJson } from '../http/body.ts'
 import { startLimits, withRateHeaders } from '../runtime/rates.ts'
 import { acceptedReply } from '../http/reply.ts'
@@ -25,6 +26,8 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
     const { input = {}, metadata, tags, sessionId, versionId } = parseStart(body, principal.type === 'operator')
     const continued = sessionId === undefined ? undefined : await sessionInScope(services, principal, sessionId)
     if (continued && continued.agentId !== agentId) throw fail('not_found', { what: 'session of this agent' })
+    const named = versionId === undefined ? undefined : (versionId.toLowerCase() as VersionId)
+    if (named) await checkNamedVersion(services, principal, agentId, named)
     let started: StartRunResponse
     try {
       started = await services.engine.start({
@@ -38,7 +41,7 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
         ...(metadata && { metadata }),
         ...(tags && { tags }),
         ...(continued && { continued: { sessionId: continued.id } }),
-        ...(versionId !== undefined && { versionId: versionId.toLowerCase() as VersionId }),
+        ...(named && { versionId: named }),
         limits: startLimits(services.config, trigger ?? undefined),
         ...(key !== undefined && { idempotency: { key, bodyDigest: digestOfJson(body ?? {}) } }),
       })

@@ -41,7 +41,7 @@ export interface StartRunBody {
   readonly tags?: Tags
   /** An ended session of this agent to continue: the run becomes its newest root run, and its model is given the earlier messages and outputs as far as they fit. Metadata and tags in the request replace those of the session. */
   readonly sessionId?: string
-  /** With sessionId, the version that the run executes, in place of the deployed one. It was deployed before and is not yanked. A key that starts a new session runs the deployed version. */
+  /** With sessionId, the version that the run executes, in place of the deployed one. It was deployed before, is not yanked, and allows no more than the deployed one. A key that starts a new session runs the deployed version. */
   readonly versionId?: string
 }
 

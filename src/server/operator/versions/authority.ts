@@ -3,6 +3,7 @@ import { fail } from '../../../base/failure.ts'
 import type { ChangeView } from '../../../spec/operator/publication.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import type { AuthorityReader, LoadSnapshot } from '../../runtime/authority-reader.ts'
+import { snapshotLoader } from '../../runtime/looser-calls.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { findAgent, findAskedVersion, findVersion } from '../find/find.ts'
@@ -19,7 +20,7 @@ export const getDifference: OperatorAction<'GET /difference'> = async ({ service
   const reader = readerOf(services)
   const agent = await findAgent(services, query.agent)
   const [from, to] = [await findVersion(services, agent, query.from), await findVersion(services, agent, query.to)]
-  const { breaking, widens, changes } = await reader.difference(from.snapshot, to.snapshot, loaderOf(services))
+  const { breaking, widens, changes } = await reader.difference(from.snapshot, to.snapshot, snapshotLoader(services))
   return { breaking, widens, changes }
 }
 
@@ -31,7 +32,7 @@ export async function compareEdited(
 ): Promise<{ readonly widens: boolean; readonly changes: readonly ChangeView[] } | undefined> {
   const { authority } = services
   if (!authority) return undefined
-  const load = loaderOf(services)
+  const load = snapshotLoader(services)
   const loadEdited: LoadSnapshot = async (id, version) => {
     const found = await load(id, version)
     return found && edit(found)
@@ -51,30 +52,11 @@ export async function findWider(
 ): Promise<readonly string[] | undefined> {
   const { authority } = services
   if (!authority) return []
-  const { widens, changes } = await authority.difference(from, to, loaderOf(services))
+  const { widens, changes } = await authority.difference(from, to, snapshotLoader(services))
   return widens ? changes.filter((each) => each.widens).map(({ say }) => say) : undefined
-}
-
-/** What `to` may decide more loosely for some call, in sentences; undefined if every call is proven equal or tighter. */
-export async function findLooserCalls(
-  services: ServerServices,
-  from: AgentSnapshot,
-  to: AgentSnapshot,
-): Promise<readonly string[] | undefined> {
-  const looser = await services.authority?.looserCalls(from, to, loaderOf(services))
-  return looser?.length === 0 ? undefined : (looser ?? []).map(({ say }) => say)
 }
 
 function readerOf({ authority }: ServerServices): AuthorityReader {
   if (!authority) throw fail('not_found', { what: 'view of authority: this server was opened without the compiler' })
   return authority
 }
-
-const loaderOf =
-  (services: ServerServices): LoadSnapshot =>
-  async (id, version): Promise<AgentSnapshot | undefined> => {
-    const agent = await findAgent(services, id).catch(() => undefined)
-    const found =
-      agent && (await services.store.versions(agent.id)).find(({ snapshot }) => snapshot.version === version)
-    return found?.snapshot
-  }

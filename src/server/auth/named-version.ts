@@ -1,0 +1,53 @@
+/**
+ * Which version a key may name for a run. Whoever deploys a stricter version takes the rights of the one before from every key: a
+ * version that may do more than the deployed one is for operators. Source: decisions, section 18, "Migrate".
+ */
+import { fail } from '../../base/failure.ts'
+import type { AgentId, VersionId } from '../../base/ids.ts'
+import type { AgentSnapshot } from '../../spec/snapshot.ts'
+import type { AuthorityReader } from '../runtime/authority-reader.ts'
+import { findLooserCalls } from '../runtime/looser-calls.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import type { ApiPrincipal } from './auth.ts'
+
+/**
+ * For a key the deployed version, or one of which every call is proven to be decided as strictly as by the deployed one. Whether it
+ * was ever deployed, the engine checks.
+ * @throws Failure `version_looser`
+ */
+export async function checkNamedVersion(
+  services: ServerServices,
+  principal: ApiPrincipal,
+  agentId: AgentId,
+  versionId: VersionId,
+): Promise<void> {
+  if (principal.type === 'operator') return
+  const { store } = services
+  const deployedId = (await store.agent(agentId))?.deployedVersionId
+  if (!deployedId || deployedId === versionId) return
+  const [deployed, named] = [await store.version(deployedId), await store.version(versionId)]
+  if (!deployed || named?.agentId !== agentId) return
+  if (await isProvenTight(services, deployed.snapshot, named.snapshot)) return
+  const { id, version } = named.snapshot
+  throw fail('version_looser', { id, version, deployed: deployed.snapshot.version })
+}
+
+/** Verdicts about two versions, which never change. A proof takes long enough that a key must not ask for it again and again. */
+const verdicts = new WeakMap<AuthorityReader, Map<string, Promise<boolean>>>()
+const MAX_VERDICTS = 1000
+
+/** False without the compiler, because nothing is proven then. */
+async function isProvenTight(services: ServerServices, from: AgentSnapshot, to: AgentSnapshot): Promise<boolean> {
+  const { authority } = services
+  if (!authority) return false
+  const known = verdicts.get(authority) ?? new Map<string, Promise<boolean>>()
+  verdicts.set(authority, known)
+  const versions = `${from.digest} ${to.digest}`
+  const before = known.get(versions)
+  if (before) return before
+  if (known.size >= MAX_VERDICTS) known.clear()
+  const verdict = findLooserCalls(services, from, to).then((looser) => looser === undefined)
+  known.set(versions, verdict)
+  verdict.catch(() => known.delete(versions))
+  return verdict
+}
