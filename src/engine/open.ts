@@ -101,11 +101,13 @@ export function createEngine(parts: EngineParts): Engine {
     waitForPause: (run, signal) => waitForPause(store, notifier, driver, run, signal),
     conversation: (sessionId, part) => conversationOf(store, sessionId, part),
     recover: () => claims.start(),
-    async release(sessions, triggers) {
+    async release(sessions, triggers, whole) {
       // Before the release: a crash in between counts the time from here again, and never loses it.
       for (const id of sessions) await driver.endHold(id)
-      await store.releaseRestored(sessions, triggers)
+      await store.releaseRestored(sessions, triggers, whole)
       for (const id of sessions) await driver.release(id)
+      // Those that began in the meantime.
+      if (whole) await driver.claimAll()
       await claims.scheduleNextTimer()
     },
     async setPaused(workspaceId, act) {

@@ -22,7 +22,7 @@ import { NO_RELATED_CALLS } from './session/related-calls.ts'
 import { openTransaction } from './session/transaction/open-transaction.ts'
 import { claimOf, closeClaim, findRepeated, toRepeated, type OpenClaim } from './session/repeated-request.ts'
 
-type StartDriver = Pick<SessionDriver, 'beginStart' | 'reload'>
+type StartDriver = Pick<SessionDriver, 'beginStart' | 'reload' | 'readRestore'>
 
 /** @param driver takes over the stored session; not called when no run was started */
 export async function startSession(
@@ -61,7 +61,9 @@ async function storeStart(
       : firstUpdate(parts, request, version, input, room)
     const response = toStartResponse(request, update)
     // A session that continues, or repeats another one, is read again with its history before this process takes it.
-    const start = continued || request.origin ? undefined : driver.beginStart()
+    // The same if the store is held: whether the session is, only the store decides.
+    const isHeld = (await driver.readRestore())?.releasedAt === null
+    const start = continued || request.origin || isHeld ? undefined : driver.beginStart()
     let started: StartOutcome
     try {
       started = await parts.store.start(update, request.limits, claim && closeClaim(claim, response), start?.holder)

@@ -140,7 +140,8 @@ async function openListeners(
 
   const recovered = await engine.recover()
   const restored = await store.restored(workspace.id)
-  if (restored.sessions.length + restored.triggers.length > 0)
+  const isStoreHeld = (await store.lastRestore())?.releasedAt === null
+  if (isStoreHeld || restored.sessions.length + restored.triggers.length > 0)
     log.write('warn', 'what was restored is held until svc restore --resume', {
       runs: restored.sessions.length,
       triggers: restored.triggers.length,

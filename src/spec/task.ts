@@ -139,6 +139,7 @@ export function findBulkProblem(task: TaskRequest): string | undefined {
   if (task.kind !== 'approval' && task.kind !== 'escalation') return 'it asks for an answer, not for an approval'
   if (task.tool === undefined) return 'it is not about a call'
   if (task.comprehensionRequired === true) return 'its policy asks for a confirmation that its arguments were read'
+  if (task.context?.['earlier_call'] !== undefined) return 'its call may have been made before'
   if (isIrreversibleCall(task) && task.bulk !== true)
     return 'its call cannot be undone, and no policy says svc/bulk: true'
   return undefined

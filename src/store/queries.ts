@@ -2,6 +2,7 @@
 import type { Instant } from '../base/clock.ts'
 import type { Digest } from '../base/digest.ts'
 import type { AgentId, RunId, SessionId, StepId, TriggerId, WorkspaceId } from '../base/ids.ts'
+import type { EffectRecord } from '../spec/effect.ts'
 import type { ApiKey, Trigger } from '../spec/key.ts'
 import type { CostSum } from '../spec/price.ts'
 import type { Session } from '../spec/session.ts'
@@ -15,6 +16,27 @@ export interface KeyWithTrigger {
   readonly trigger: Trigger | undefined
   /** Since when a restored backup holds the trigger; undefined when it does not. */
   readonly triggerHeldAt: Instant | undefined
+}
+
+/** Effects that are known from outside to have happened: nobody can say which run made them. */
+export interface KnownEffects {
+  readonly at: Instant
+  /** Who says so, as approvers are named. */
+  readonly by: string
+  /** Ids that no session and no run has. */
+  readonly sessionId: SessionId
+  readonly runId: RunId
+  readonly keys: readonly Pick<EffectRecord, 'id' | 'key' | 'shown'>[]
+}
+
+/** The agent of effects that no run of this store made. */
+export const OUTSIDE_AGENT = 'outside'
+
+/** The release of everything that a restore holds. */
+export interface WholeRelease {
+  readonly at: Instant
+  /** Until when calls that may have been made after the backup ask a person. */
+  readonly asksUntil: Instant
 }
 
 /** Sums of one day, agent, version, model and currency. */

@@ -24,6 +24,7 @@ import type { StoredEvent } from '../spec/event.ts'
 import type { StoredFile } from '../spec/file.ts'
 import type { ApiKey, ConsoleSession, OperatorKey, Trigger } from '../spec/key.ts'
 import type { CallReference, Run } from '../spec/run.ts'
+import type { StoreRestore } from '../spec/restore.ts'
 import type { Session } from '../spec/session.ts'
 import type { PublishedDocument } from '../spec/snapshot.ts'
 import type { PauseAct } from '../spec/steer/pause.ts'
@@ -59,6 +60,8 @@ import type {
   TaskScope,
   TaskPage,
   TaskInSession,
+  WholeRelease,
+  KnownEffects,
 } from './queries.ts'
 
 export interface Store {
@@ -69,7 +72,7 @@ export interface Store {
   /**
    * T1: counts the limits, claims the idempotency key, writes session, run and first events. Writes nothing when refused. A
    * session whose `version` is above 0 is stored and gets another root run.
-   * @param holder gets the lease of a new session, of `FIRST_EPOCH`, if it is busy
+   * @param holder gets the lease of a new session, of `FIRST_EPOCH`, if it is busy and no restore holds it
    * @throws Failure `run_moved_on`, `not_found` for a session that is stored, or that the start follows; `plan_spent`, `plan_reserved`
    */
   start(
@@ -236,6 +239,9 @@ export interface Store {
     at: Instant,
   ): Promise<readonly EffectRecord[]>
 
+  /** Takes keys for effects that happened outside, where no call holds them. @returns how many were taken */
+  recordKnownEffects(workspaceId: WorkspaceId, known: KnownEffects): Promise<number>
+
   /** The data that decisions beyond their session depend on; `version` changes with it. */
   workspaceHistory(workspaceId: WorkspaceId): Promise<{ readonly version: number; readonly revoked: readonly string[] }>
   /** Ends a standing authority, or restores it; recorded. */
@@ -383,14 +389,22 @@ export interface Store {
   deleteFile(id: FileId): Promise<void>
 
   // Sessions and triggers that a restored backup holds until an operator releases them
-  /** Since when a session or trigger is held; undefined when it is not. */
+  /** The restore that made this store from a backup; undefined for a store of its own. */
+  lastRestore(): Promise<StoreRestore | undefined>
+  /**
+   * Since when a session or trigger is held; undefined when it is not. A restore holds ended sessions too, and until the whole store
+   * is released every session that begins, but for those of triggers that were released by name.
+   */
   restoredAt(id: SessionId | TriggerId): Promise<Instant | undefined>
   /** Held sessions that are still open, oldest first, and held triggers. */
   restored(
     workspaceId: WorkspaceId,
   ): Promise<{ readonly sessions: readonly SessionId[]; readonly triggers: readonly TriggerId[] }>
-  /** Releases these; ids that are not held are ignored. */
-  releaseRestored(sessions: readonly SessionId[], triggers: readonly TriggerId[]): Promise<void>
+  /**
+   * Releases these, and the ended sessions of these triggers; ids that are not held are ignored.
+   * @param whole releases the store with everything in it, or changes how long calls ask after its release
+   */
+  releaseRestored(sessions: readonly SessionId[], triggers: readonly TriggerId[], whole?: WholeRelease): Promise<void>
 
   /** Writes everything committed to a new file; reads and writes continue meanwhile. */
   backup(path: string): Promise<void>

@@ -122,7 +122,10 @@ describe('what came from a backup', () => {
     await svc(['reject', userTaskId, '--no-reason'])
     const restored = await json<object>(['restore', join(parent, 'open.tgz'), ...at])
     expect(restored).toMatchObject({ held: { runs: 1, triggers: 1 } })
-    const plan = await json<Record<string, Record<string, unknown>[]>>(['restore', '--plan', ...at])
+    type Plan = Record<'runs' | 'triggers', Record<string, unknown>[]>
+    const { restore, ...plan } = await json<Plan & { restore: object }>(['restore', '--plan', ...at])
+    const time = expect.any(String) as string
+    expect(restore).toEqual({ at: time, backedUpAt: time, releasedAt: null, asksUntil: null })
     expect(plan).toEqual({
       runs: [
         {
@@ -175,12 +178,27 @@ describe('what came from a backup', () => {
       code: 0,
       asked: ['Release all of it? Calls made after the backup may then be made again.'],
     })
-    expect(await json(['restore', '--resume', '--run', runId, '--yes', ...at])).toEqual({ runs: 1, triggers: 0 })
+    expect(await json(['restore', '--resume', '--run', runId, '--yes', ...at])).toEqual({
+      runs: 1,
+      triggers: 0,
+      asksUntil: null,
+      known: 0,
+    })
     expect(await json(['restore', '--resume', '--agent', 'acme.refund-desk', '--yes', ...at])).toEqual({
       runs: 0,
       triggers: 1,
+      asksUntil: null,
+      known: 0,
     })
-    expect((await svc(['restore', '--resume', '--yes', ...at])).stdout).toBe('Nothing is held.\n')
+    // The store itself is held until everything is released.
+    writeFileSync(join(cwd, 'paid.txt'), 'refund:A-7\nrefund:A-8\n')
+    const whole = await svc(['restore', '--resume', '--happened', 'paid.txt', '--ask-for', '2d', '--yes', ...at])
+    expect(whole.stdout).toBe('released 0 runs, 0 triggers\n2 effect keys taken for what is known to have happened\n')
+    expect(whole.stderr).toMatch(/^Until \S+ a person is asked before an unsafe call, or one with an effect key,/)
+    expect(await svc(['restore', '--resume', '--ask-for', '0', ...at])).toMatchObject({
+      stdout: 'Nothing is held.\n',
+      stderr: '',
+    })
     expect(await json(['runs', 'list', '--waiting', ...at])).not.toHaveProperty('items.0.hold')
   })
 
@@ -189,6 +207,9 @@ describe('what came from a backup', () => {
     [['restore', 'x.tgz', '--resume']],
     [['restore', '--plan', '--resume']],
     [['restore', 'x.tgz', '--run', '0f0f0f']],
+    [['restore', '--plan', '--ask-for', '1d']],
+    [['restore', '--resume', '--ask-for', 'long']],
+    [['restore', '--resume', '--run', '0f0f0f', '--ask-for', '1d']],
   ])('%j is refused', async (argv) => {
     expect(await svc([...argv, ...at])).toMatchObject({ code: 2, stdout: '' })
   })

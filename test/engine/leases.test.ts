@@ -34,11 +34,11 @@ test('the same seed gives the same history', async () => {
 
 // Each search begins shortly before the first seed that shows the fault. The epoch has a test of its own.
 test.each<[string, WeaknessName, number, RegExp]>([
-  ['where requests leave without asking, a call is made twice', 'no guard', 150, /^doubled/],
+  ['where requests leave without asking, a call is made twice', 'no guard', 425, /^doubled/],
   [
     'where requests leave without asking, the model is told that a call was not made',
     'no guard',
-    16,
+    145,
     /^told as not done/,
   ],
   [

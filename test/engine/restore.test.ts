@@ -3,6 +3,9 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { readForkSource } from '../../src/engine/fork.ts'
+import type { ResumeRequest } from '../../src/engine/session/engine.ts'
+import { ProviderError } from '../../src/providers/provider.ts'
 import type { RunId, SessionId } from '../../src/base/ids.ts'
 import { holdRestoredWork } from '../../src/store/sqlite/sessions/restored.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -14,12 +17,14 @@ import {
   policy,
   returns,
   snapshotOf,
+  startOf,
   T0,
   tool,
   turns,
   WORKSPACE,
   type Bench,
   type BenchSpec,
+  type ModelReply,
 } from './bench.ts'
 import { removeDirectory } from '../remove-directory.ts'
 
@@ -221,6 +226,9 @@ test('accepts answers and a cancel for a held run, and sends nothing', async () 
   expect(ledger).toEqual(before)
 })
 
+/** An operator has checked what happened after the backup, so that no call asks because of it. */
+const NOTHING_ASKED = { at: T0, asksUntil: T0 }
+
 const HOLD = { reason: 'restored', since: new Date(T0 + DAY).toISOString() }
 
 test('tells the readers of a run that it is held, and that it goes on', async () => {
@@ -261,7 +269,7 @@ test('a held run whose question is answered is told of as paused, until its rele
       /^engine\.run\.(?:paused|resumed)$/.test(subject) ? [[subject, hold]] : [],
     )
   expect(await told()).toEqual([['engine.run.paused', HOLD]])
-  await bench.engine.release([session], [])
+  await bench.engine.release([session], [], NOTHING_ASKED)
   await turns()
   expect(await told()).toEqual([
     ['engine.run.paused', HOLD],
@@ -313,7 +321,7 @@ test('what is answered during a hold has waited only until the backup, and works
   const [task] = await bench.store.tasksOfSession(session)
   await bench.engine.answer(run, { taskId: task!.id, approved: true, by: key() })
   await bench.advance(30 * MINUTE)
-  await bench.engine.release([session], [])
+  await bench.engine.release([session], [], NOTHING_ASKED)
   await turns()
   expect(await bench.store.run(run)).toMatchObject({
     status: 'Completed',
@@ -342,4 +350,157 @@ test('a run that was working when it was backed up has the rest of its wall cloc
   await bench.advance(2_000)
   expect(await bench.store.run(run)).toMatchObject({ status: 'Failed', errorCode: 'limit_exceeded' })
   await bench.engine.close(0)
+})
+
+const held = snapshotOf({
+  name: 'desk',
+  tools: [
+    tool('look'),
+    tool('book', {
+      sideEffectClass: 'non_idempotent_write',
+      labels: { 'svc/undone-by': 'acme.unbook', 'svc/undo-arguments': '{"booking": "{result.id}"}' },
+    }),
+    tool('unbook', { sideEffectClass: 'non_idempotent_write' }),
+    tool('put', { sideEffectClass: 'idempotent_write', labels: { 'svc/effect-key': 'put:{args.k}' } }),
+  ],
+})
+const gone = new ProviderError('The model is gone.', { status: 401, retryable: false })
+
+/** A store in which one run booked something and failed, backed up, restored a day later. */
+async function restoreEnded(then: BenchSpec['models'] = {}) {
+  const path = newPath()
+  const tools = {
+    look: () => returns('seen'),
+    book: () => returns({ id: 'b1' }),
+    unbook: () => returns('off'),
+    put: () => returns('put'),
+  }
+  const first = await openBench({
+    agents: [held],
+    models: { desk: inOrder({ calls: [{ name: 'book', args: { room: 1 } }] }, gone) },
+    tools,
+  })
+  const run = await first.start('desk')
+  await turns()
+  expect(await first.store.run(run)).toMatchObject({ status: 'Failed' })
+  await first.store.backup(path)
+  await first.engine.close(0)
+  expect(holdRestoredWork(path, T0 + DAY, T0)).toEqual({ runs: 0, triggers: 0 })
+  let asked = 0
+  const models: BenchSpec['models'] = Object.fromEntries(
+    Object.entries({ desk: inOrder('Started.', 'Went on.'), ...then }).map(([name, model]) => [
+      name,
+      (request, signal) => {
+        asked++
+        return model(request, signal)
+      },
+    ]),
+  )
+  const bench = await openBench({ agents: [held], models, tools, path })
+  await bench.advance(DAY + MINUTE)
+  const session = (await bench.store.run(run))!.sessionId
+  const left = () => [asked, ...bench.invoked.map(({ tool: { wire } }) => wire)]
+  const release = async (asksUntil = bench.clock.now() + DAY) => {
+    const { sessions, triggers } = await bench.store.restored(WORKSPACE)
+    await bench.engine.release(sessions, triggers, { at: bench.clock.now(), asksUntil })
+    await turns()
+  }
+  const tasks = async () =>
+    (await bench.store.tasks({ workspaceId: WORKSPACE }, { skip: 0, take: 10 })).items.map(({ tool: of, reason }) => [
+      of?.ref,
+      reason,
+    ])
+  return { bench, run, session, left, release, tasks }
+}
+
+type EndedStore = Awaited<ReturnType<typeof restoreEnded>>
+
+/** What an operator may do on a store in which every run has ended. Add a verb here when it makes effects leave. */
+const VERBS: readonly (readonly [string, (store: EndedStore) => Promise<unknown>])[] = [
+  ['start', ({ bench }) => bench.start('desk')],
+  ['continue', ({ bench, session }) => bench.start('desk', {}, { continued: { sessionId: session } })],
+  [
+    'retry',
+    ({ bench, run, session }) => bench.start('desk', {}, { origin: { kind: 'retry', runId: run, sessionId: session } }),
+  ],
+  ['resume', ({ bench, run }) => bench.engine.resume(run, { by: operator() as ResumeRequest['by'] })],
+  ['undo', ({ bench, run }) => bench.engine.undo(run, { by: operator() as ResumeRequest['by'] })],
+  [
+    'fork',
+    async ({ bench, run }) =>
+      bench.engine.fork(await readForkSource(bench.store, run), {
+        at: 1,
+        edits: [],
+        version: (await bench.store.version((await bench.store.run(run))!.agentVersionId))!,
+        by: operator() as ResumeRequest['by'],
+        limits: startOf('desk').limits,
+      }),
+  ],
+]
+
+test.each(VERBS)('a store that is held sends nothing after a %s, and all of it after its release', async (_, act) => {
+  const store = await restoreEnded()
+  await act(store)
+  await store.bench.advance(DAY + 2 * MINUTE)
+  await store.bench.engine.recover()
+  await turns()
+  expect(store.left()).toEqual([0])
+  await store.release(T0)
+  expect(store.left()).not.toEqual([0])
+  await store.bench.engine.close(0)
+})
+
+test.each(VERBS)('without a restore a %s sends at once: the test before notices', async (_, act) => {
+  const store = await restoreEnded()
+  await store.release(T0)
+  await act(store)
+  await turns()
+  expect(store.left()).not.toEqual([0])
+  await store.bench.engine.close(0)
+})
+
+test('an undo that may have been made after the backup asks a person', async () => {
+  const { bench, run, left, release, tasks } = await restoreEnded()
+  await release()
+  await bench.engine.undo(run, { by: operator() as ResumeRequest['by'] })
+  await turns()
+  expect(left()).toEqual([0])
+  expect(await tasks()).toEqual([['acme.unbook', 'after_restore']])
+})
+
+test('calls that may have been made after the backup ask until the time that the operator names, each once', async () => {
+  const call = (name: string, args: object) => ({ calls: [{ name, args }] }) as ModelReply
+  const { bench, left, release, tasks } = await restoreEnded({
+    desk: inOrder(call('look', {}), call('put', { k: 1 }), call('book', { room: 2 }), 'Done.'),
+  })
+  await release(T0 + 2 * DAY)
+  const run = await bench.start('desk')
+  await turns()
+  expect([left(), await tasks()]).toEqual([[2, 'look'], [['acme.put', 'after_restore']]])
+  const [task] = (await bench.store.tasks({ workspaceId: WORKSPACE }, { skip: 0, take: 1 })).items
+  expect(task!.prompt).toBe(
+    'after_restore: the call may have been made before: this server came from a backup, and does not know what happened from 2026-01-01T00:00:00.000Z to 2026-01-02T00:00:00.000Z.',
+  )
+  await bench.engine.answer(run, { taskId: task!.id, approved: true, by: key() })
+  await turns()
+  expect([left(), await tasks()]).toEqual([[3, 'look', 'put'], [['acme.book', 'after_restore']]])
+  await bench.advance(2 * DAY)
+  const later = await bench.start('desk')
+  await turns()
+  expect(await bench.store.run(later)).toMatchObject({ status: 'Completed', output: 'Done.' })
+})
+
+test('who approved a call of the backup without being told that it may have been made is asked again', async () => {
+  const { bench, run, session } = await restoreWaiting()
+  await bench.engine.release([session], [])
+  await turns()
+  const [task] = await bench.store.tasksOfSession(session)
+  await bench.engine.answer(run, { taskId: task!.id, approved: true, by: key() })
+  await turns()
+  // Approved by somebody who was not told; so a person is asked again.
+  expect((await bench.store.tasksOfSession(session)).map(({ status, reason }) => [status, reason])).toEqual([
+    ['completed', 'because of gate'],
+    ['pending', 'because of gate; after_restore'],
+  ])
+  expect(bench.invoked.map(({ tool: { wire } }) => wire)).toEqual([])
 })

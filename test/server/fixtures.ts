@@ -280,7 +280,7 @@ export function openHouse(
     waitForPause: async (run, signal) => doors.waitForPause?.(run, signal),
     conversation: (sessionId) => doors.conversation!(sessionId),
     recover: async () => 0,
-    release: (sessions, triggers) => store.releaseRestored(sessions, triggers),
+    release: (sessions, triggers, whole) => store.releaseRestored(sessions, triggers, whole),
     signal: async () => ({ status: 'Running' }),
     complete: () => Promise.reject(new Error('not asked here')),
     setPaused: (workspaceId, act) => store.setPaused(workspaceId, act),

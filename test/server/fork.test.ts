@@ -316,7 +316,14 @@ test('the same fork for good makes the call that the dry one does not', async ()
     version: '1.2.0',
     allowWiden: true,
   })) as { items: RunView[] }
-  await house.until(items[0]!.runId, 'engine.session.completed')
+  const fork = items[0]!.runId
+  await house.until(fork, 'engine.user_task.created')
+  expect(made()).toEqual(['acme.look', 'acme.pay', 'acme.look'])
+  // The run that it was forked from has paid, too.
+  const tasks = (await house.operator('GET /tasks')) as { items: { userTaskId: string; reason: string }[] }
+  expect(tasks.items).toMatchObject([{ reason: 'duplicate_call' }])
+  await house.operator(`POST /runs/${fork}/messages`, { userTaskId: tasks.items[0]!.userTaskId, approved: true })
+  await house.until(fork, 'engine.session.completed')
   expect(made()).toEqual(['acme.look', 'acme.pay', 'acme.look', 'acme.pay'])
 })
 

@@ -33,7 +33,36 @@ test('a trigger that was restored takes no starts, and every start once it is re
   const { triggers }: RestoredView = await ask(server.operator, 'GET /restored')
   expect(triggers).toMatchObject([{ agent: DESK, type: 'api', name: 'api', nextAt: null }])
   const body = { trigger: triggers[0]!.triggerId }
-  expect(await ask(server.operator, 'POST /restored/release', body)).toEqual({ runs: 0, triggers: 1 })
+  expect(await ask(server.operator, 'POST /restored/release', body)).toEqual({
+    runs: 0,
+    triggers: 1,
+    asksUntil: null,
+    known: 0,
+  })
   expect(await start()).toEqual({ status: 202 })
-  expect(await ask(server.operator, 'GET /restored')).toEqual({ runs: [], triggers: [] })
+  const times = { at: expect.any(String) as string, backedUpAt: expect.any(String) as string }
+  expect(await ask(server.operator, 'GET /restored')).toEqual({
+    restore: { ...times, releasedAt: null, asksUntil: null },
+    runs: [],
+    triggers: [],
+  })
+  const release = (body: object): Promise<{ asksUntil: string; known: number }> =>
+    ask(server.operator, 'POST /restored/release', body)
+  const daysLeft = ({ asksUntil }: { asksUntil: string }): number =>
+    Math.round((Date.parse(asksUntil) - Date.now()) / 86_400_000)
+  const happened = ['refund:A-1', 'refund:A-2', 'refund:A-1']
+  const released = await release({ happened })
+  expect([daysLeft(released), released.known]).toEqual([7, 2])
+  const effects: { items: { key: string; agent: string; outcome: string }[] } = await ask(
+    server.operator,
+    'GET /effects',
+  )
+  expect(effects.items.map(({ key, agent }) => `${key} ${agent}`).sort()).toEqual([
+    'refund:A-1 outside',
+    'refund:A-2 outside',
+  ])
+  // A release that says nothing of it keeps what an earlier one said.
+  expect(daysLeft(await release({ asksForSeconds: 30 * 86_400 }))).toBe(30)
+  expect(daysLeft(await release({}))).toBe(30)
+  expect(Math.abs(daysLeft(await release({ asksForSeconds: 0 })))).toBe(0)
 })

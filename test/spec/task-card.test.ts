@@ -196,6 +196,38 @@ test('shows the earlier call with the same effect key, and who approved it', () 
   ])
 })
 
+test('the arguments of a call that was made before stand directly below those of the one that waits', () => {
+  const earlier = {
+    run_id: record.runId,
+    call_id: 'c1',
+    tool: 'acme.refunds',
+    at: '2026-11-20T10:00:00.000Z',
+    state: 'executed',
+  }
+  const shown = readClientTask(
+    {
+      userTaskId: ID,
+      runId: record.runId,
+      apiCompletable: true,
+      content: toTaskContent({
+        ...record,
+        prompt: `acme.limit@1.0.0 requires an approval. The same tool was called with other arguments before in run ${record.runId}, which this one repeats.`,
+        arguments: { amount: 180, order: 'A-1', note: 'again' },
+        context: { earlier_call: { ...earlier, arguments: { amount: 180, order: 'A-1\u202e' } } },
+      }),
+    },
+    'acme.desk',
+  )
+  const { rows } = presentKeyedTask(shown, NOW)
+  const values = rows.flatMap((row) =>
+    'values' in row ? [[row.label, row.values.map(({ name, text }) => `${name} ${text}`)]] : [],
+  )
+  expect(values).toEqual([
+    ['with', ['amount 180', 'order "A-1"', 'note "again"']],
+    ['before', ['amount 180', String.raw`order "A-1\u202e"`]],
+  ])
+})
+
 test('the card of an undo says in one line what is undone, for whom and why, and a policy without a condition once', () => {
   const undone = {
     ...record,

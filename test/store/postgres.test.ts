@@ -5,6 +5,7 @@ import { openPool } from '../../src/store/postgres/database/pool.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { storeContract } from './contract.ts'
 import { longSessionContract } from './long-session-contract.ts'
+import { BACKED_UP_AT, RESTORED_AT, restoredContract } from './restored-contract.ts'
 import { searchContract } from './search-contract.ts'
 import { startPostgres } from './postgres-server.ts'
 import { sessionContract } from './session-contract.ts'
@@ -31,4 +32,17 @@ describe.skipIf(!server)('on PostgreSQL', () => {
   sessionContract('postgres', openEmpty)
   longSessionContract('postgres', openEmpty)
   searchContract('postgres', openEmpty)
+  // What svc store copy brings from a data directory that was restored.
+  restoredContract('postgres', openEmpty, async (store, clock) => {
+    await store.close()
+    const pool = await openPool({ url: server!.url(), schema: 'svc', name: 'test', connections: 1 })
+    await pool.run('update session set restored_at = :at', { at: RESTORED_AT })
+    await pool.run('update run_trigger set restored_at = :at', { at: RESTORED_AT })
+    await pool.run('insert into restore (at, backed_up_at) values (:at, :from)', {
+      at: RESTORED_AT,
+      from: BACKED_UP_AT,
+    })
+    await pool.close()
+    return openPostgres({ url: server!.url(), clock, connections: 5 })
+  })
 })

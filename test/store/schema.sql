@@ -651,3 +651,11 @@ CREATE INDEX run_at_work on run (session_n) where finished_at is null or origin 
 CREATE INDEX run_of_parent on run (parent_run_id) where parent_run_id is not null;
 
 CREATE INDEX user_task_pending_of_session on user_task (session_n) where status = 'pending';
+
+CREATE TABLE restore (
+  at integer primary key,
+  backed_up_at integer not null,
+  released_at integer,
+  -- Until when calls ask a person that may have been made after the backup; null until the release.
+  asks_until integer
+) strict;

@@ -6,10 +6,12 @@ import * as fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Clock } from '../../src/base/clock.ts'
 import type { Session } from '../../src/spec/session.ts'
+import { holdRestoredWork } from '../../src/store/sqlite/sessions/restored.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { storeContract } from './contract.ts'
 import { longSessionContract } from './long-session-contract.ts'
 import { sessionContract } from './session-contract.ts'
+import { BACKED_UP_AT, RESTORED_AT, restoredContract } from './restored-contract.ts'
 import { searchContract } from './search-contract.ts'
 import {
   AGENT,
@@ -44,6 +46,17 @@ storeContract('sqlite in a file', (clock) => openSqlite(newPath(), { clock }))
 sessionContract('sqlite in a file', (clock) => openSqlite(newPath(), { clock }))
 searchContract('sqlite in memory', (clock) => openSqlite(':memory:', { clock }))
 searchContract('sqlite in a file', (clock) => openSqlite(newPath(), { clock }))
+restoredContract(
+  'sqlite',
+  async (clock) => openSqlite(newPath(), { clock }),
+  async (store, clock) => {
+    const path = newPath()
+    await store.backup(path)
+    await store.close()
+    holdRestoredWork(path, RESTORED_AT, BACKED_UP_AT)
+    return openSqlite(path, { clock })
+  },
+)
 
 describe('a file', () => {
   test('frees at once what an earlier process held: the lock of the directory makes us the only one', async () => {

@@ -60,10 +60,14 @@ export const workersAnswer: AnswerSchema<OperatorList<WorkerView>> = object({
 
 export const backupAnswer = object({ file: string, bytes: integer, digest: string, runs: integer, objects: integer })
 
-/** How many runs and triggers a restore holds, or a release continues. */
-export const heldCounts: AnswerSchema<OperatorRoutes['POST /restored/release']['answer']> = object({
+/** How many runs and triggers a restore holds. */
+const heldCounts = object({ runs: integer, triggers: integer })
+
+export const releaseAnswer: AnswerSchema<OperatorRoutes['POST /restored/release']['answer']> = object({
   runs: integer,
   triggers: integer,
+  asksUntil: nullable(string),
+  known: integer,
 })
 
 export const restoreAnswer = object({
@@ -76,6 +80,9 @@ export const restoreAnswer = object({
 })
 
 export const restorePlan: AnswerSchema<RestoredView> = object({
+  restore: nullable(
+    object({ at: string, backedUpAt: string, releasedAt: nullable(string), asksUntil: nullable(string) }),
+  ),
   runs: list(
     object({
       runId: string,

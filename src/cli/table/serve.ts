@@ -7,7 +7,7 @@ import {
   consoleSessions,
   copyAnswer,
   diagnosticLine,
-  heldCounts,
+  releaseAnswer,
   migrateAnswer,
   readyAnswer,
   reloadAnswer,
@@ -180,7 +180,7 @@ export const serveCommands: readonly CommandEntry[] = [
   {
     path: 'restore',
     plane: 'operator',
-    summary: 'make a backup the data directory; its open runs and triggers are held',
+    summary: 'make a backup the data directory; nothing of it sends anything until its release',
     arguments: [{ name: '[file]', description: 'a backup; - reads standard input' }],
     options: [
       { flags: '--force', description: 'replace existing data' },
@@ -189,14 +189,25 @@ export const serveCommands: readonly CommandEntry[] = [
       { flags: '--run <run>', description: 'with --plan or --resume: this run with its tree' },
       { flags: '--agent <agent>', description: 'with --plan or --resume: the runs of this agent, and its triggers' },
       { flags: '--trigger <trigger>', description: 'with --plan or --resume: this trigger' },
+      {
+        flags: '--ask-for <duration>',
+        description:
+          'with --resume: how long calls ask a person that may have been made after the backup (7d; 0 = not at all)',
+      },
+      {
+        flags: '--happened <file>',
+        description:
+          'with --resume: effect keys, one a line, of calls that are known to have been made after the backup',
+      },
     ],
     examples: [
       'svc restore svc-20261120.tgz',
       'svc restore svc-20261120.tgz --data /var/lib/svc --force --yes',
       'svc restore --plan',
       'svc restore --resume --agent acme.refund-desk --yes',
+      'svc restore --resume --happened paid.txt --ask-for 30d',
     ],
-    ...printsCases({ '': restoreAnswer, 'with --plan': restorePlan, 'with --resume': heldCounts }),
+    ...printsCases({ '': restoreAnswer, 'with --plan': restorePlan, 'with --resume': releaseAnswer }),
     exits: { 1: 'no backup, or a damaged one', 6: 'the directory is not empty, or a server holds it' },
     load: async () => (await import('../commands/serve/backup.ts')).restore,
   },

@@ -3,12 +3,15 @@ import { digestOfJson, type Digest } from '../../base/digest.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import type { CallFacts } from '../../policy/condition/decision.ts'
 import { undoneAsJson, undoneCallOf, type CallApproval, type ToolCall } from '../../spec/run.ts'
+import type { RunStep } from '../../spec/step.ts'
 import type { TaskRecord } from '../../spec/task.ts'
+import type { CallRow } from '../../store/session-update.ts'
 import { agentNamed, textOf } from '../session/bindings.ts'
 import type { CallHandle } from '../session/transaction/call-handle.ts'
 import type { NewTask } from '../session/transaction/transaction.ts'
 import { findFurtherNeed } from './approver-needs.ts'
-import { decideCall, DUPLICATE_CALL, toSourceTexts, type GateDecision } from './decide-call.ts'
+import { AFTER_RESTORE, DUPLICATE_CALL, earlierAsJson } from './earlier-call.ts'
+import { decideCall, toSourceTexts, type GateDecision } from './decide-call.ts'
 import { approvedRepetition, callEffectOf, effectOfTask } from './effect.ts'
 import { findArgumentProblems, findTarget } from './target.ts'
 
@@ -30,7 +33,7 @@ export function askPerson(
 
 function toApprovalTask(
   call: CallHandle,
-  { decision, effect: found, sources }: GateDecision,
+  { decision, effect: found, sources, earlier }: GateDecision,
   tool: CallFacts['tool'],
 ): NewTask {
   const { tx, run, record } = call
@@ -67,8 +70,12 @@ function toApprovalTask(
     ...(obligations?.bulk && { bulk: true }),
     ...(obligations?.approver_role !== undefined && { approverRole: obligations.approver_role }),
     ...(obligations?.separation_of_duties && { separationOfDuties: true }),
-    ...((run.usage.tainted || undone) && {
-      context: { ...(run.usage.tainted && { tainted: true }), ...(undone && { undoes: undoneAsJson(undone) }) },
+    ...((run.usage.tainted || undone || earlier) && {
+      context: {
+        ...(run.usage.tainted && { tainted: true }),
+        ...(undone && { undoes: undoneAsJson(undone) }),
+        ...(earlier && { earlier_call: earlierAsJson(earlier) }),
+      },
     }),
     onReject: obligations?.on_reject ?? 'return_to_agent',
     onModify: obligations?.on_modify ?? 'revalidate',
@@ -80,16 +87,18 @@ function toApprovalTask(
 export function isCoveredByApproval(
   call: CallHandle,
   approved: CallApproval,
-  { decision, effect }: GateDecision,
+  { decision, effect, earlier: repeated }: GateDecision,
 ): boolean {
   if (actionDigest(call) !== approved.digest) return false
   if (decision.decision === 'allow') return true
   const request = call.run.lastStep(
     (step) => step.type === 'UserTaskReq' && step.content['user_task_id'] === approved.task,
   )
-  // The approvers did not know of the earlier call.
+  // The approvers did not know of the earlier call, or that there may be one.
   const reasons = textOf(request?.content['reason']).split('; ')
-  if (decision.reasons.includes(DUPLICATE_CALL) && !reasons.includes(DUPLICATE_CALL)) return false
+  const isUntold = (reason: string): boolean => decision.reasons.includes(reason) && !reasons.includes(reason)
+  if (isUntold(DUPLICATE_CALL) || isUntold(AFTER_RESTORE)) return false
+  if (repeated && !wasShown(repeated, request)) return false
   const seen = request?.content['effect']
   const earlier = isJsonObject(seen) && isJsonObject(seen['previous']) ? seen['previous'] : undefined
   if (!approvedRepetition(call, effect, earlier)) return false
@@ -104,6 +113,13 @@ export function isCoveredByApproval(
     comprehension: request?.content['comprehension_required'] === true,
   }
   return findFurtherNeed(decision, asked) === undefined
+}
+
+/** True if the request of an approval shows this call as the earlier one. */
+function wasShown({ runId, callId }: CallRow, request: RunStep | undefined): boolean {
+  const context = request?.content['context']
+  const shown = isJsonObject(context) ? context['earlier_call'] : undefined
+  return isJsonObject(shown) && shown['run_id'] === runId && shown['call_id'] === callId
 }
 
 /** Digest that identifies an action, so that only the approved action runs. */

@@ -25,6 +25,7 @@ import { createLeases } from './leases.ts'
 import { createMailboxes, type DriverLifecycle, type MailboxOptions } from './mailbox.ts'
 import type { SessionNotifier } from './notifier.ts'
 import { createPauses } from './pauses.ts'
+import { createRestoreReader, type RestoreReader } from './restore-reader.ts'
 import { createSessionLoop } from './session-loop.ts'
 import { shutDown } from './shutdown.ts'
 import { createTimerScheduler } from './timers.ts'
@@ -57,6 +58,8 @@ export interface SessionDriver {
   fullSince(sessionId: SessionId): Instant | undefined
   /** See `Engine.nextAttempt`. */
   readonly nextAttempt: AttemptLookup
+  /** The restore that made the store; undefined for a store of its own. */
+  readonly readRestore: RestoreReader
   /** How many sessions this process holds. */
   leasesHeld(): number
   /** Stores how long a restore has held a session: that time counts against none of its limits. */
@@ -113,6 +116,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     void posts.reconsider(new Set([...leases.all(), ...[...mailboxes.all()].map(({ id }) => id)]))
   })
   const effectWaits = createEffectWaits(admit)
+  const readRestore = createRestoreReader(store)
   const enter = createCompletionSlots(bounds)
   const effects = createEffectRunner({
     parts,
@@ -132,6 +136,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     commitParts: { store, clock, log, notifier, timers, leases, effectWaits },
     contextParts: { parts, cache, described, slots, outages, bounds, lifecycle },
     pauses,
+    readRestore,
     effects,
     versionsOf,
     wake: posts.wake,
@@ -176,6 +181,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     post: postRequest,
     ask: (sessionId, look, options) => postRequest(sessionId, look, { ...options, isQuestion: true }),
     wake: posts.wake,
+    readRestore,
     inMemory(sessionId, runId) {
       const actor = mailboxes.find(sessionId)
       // Another process may have changed it, so it is read from the store.

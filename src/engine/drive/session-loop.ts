@@ -16,6 +16,7 @@ import { isolateUnsavable, keepForRetry } from './failed-save.ts'
 import { takeOver, type HoldingParts } from './hold-session.ts'
 import { loadSession } from './load-session.ts'
 import type { MailboxItem, SessionActor } from './mailbox.ts'
+import type { RestoreReader } from './restore-reader.ts'
 import type { Pauses } from './pauses.ts'
 import {
   addCountedCalls,
@@ -35,6 +36,7 @@ export interface SessionLoopParts {
   readonly commitParts: CommitParts
   readonly contextParts: TransitionContextParts
   readonly pauses: Pauses
+  readonly readRestore: RestoreReader
   readonly effects: EffectRunner
   readonly versionsOf: (tree: SessionTree) => VersionLookup
   /** Continues a session once the work under way for it is done. */
@@ -43,7 +45,7 @@ export interface SessionLoopParts {
 
 /** @returns processes the inbox of an actor until it is empty or awaits a retry; never rejects */
 export function createSessionLoop(loop: SessionLoopParts): (actor: SessionActor) => Promise<void> {
-  const { parts, holding, commitParts, contextParts, pauses, effects, versionsOf, wake } = loop
+  const { parts, holding, commitParts, contextParts, pauses, readRestore, effects, versionsOf, wake } = loop
   const { store, clock, log } = parts
   const { lifecycle, slots } = contextParts
   const { effectWaits, timers } = commitParts
@@ -102,8 +104,9 @@ export function createSessionLoop(loop: SessionLoopParts): (actor: SessionActor)
     outlook: Outlook,
   ): Promise<void> {
     const paused = await pauses.read(live.tree.session.workspaceId)
+    const restore = await readRestore()
     const readContext = (effectsOf: ReadEffects) =>
-      transitionContextOf(contextParts, actor, live, outlook, paused, effectsOf)
+      transitionContextOf(contextParts, actor, live, { ...outlook, pauses: paused, restore }, effectsOf)
     // Before the save reads who holds the effect keys: a call that ends meanwhile is noticed.
     const endsSeen = effectWaits.count()
     const applied = await commitBatch(commitParts, actor, live, batch, readContext, outlook.version)

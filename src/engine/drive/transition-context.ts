@@ -8,6 +8,7 @@ import type { EngineParts } from '../session/engine.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import { addCallsSince } from '../session/load-live.ts'
 import { NO_RELATED_CALLS, readRelatedCalls, repeatedRunOf, type RelatedCalls } from '../session/related-calls.ts'
+import { restoreInQuestion, type StoreRestore } from '../../spec/restore.ts'
 import type { PauseAct } from '../../spec/steer/pause.ts'
 import type { Outages } from '../session/outages.ts'
 import { slotOwnerOf } from '../session/fair-line.ts'
@@ -36,14 +37,14 @@ export function transitionContextOf(
   { parts, cache, described, slots, outages, bounds, lifecycle }: TransitionContextParts,
   actor: SessionActor,
   live: LiveSession,
-  outlook: Outlook,
-  pauses: readonly PauseAct[],
+  outlook: OutsideFacts,
   effectsOf: ReadEffects,
 ): TransitionContext {
   const { versions } = live
   return {
     now: Math.max(parts.clock.now(), live.lastAt),
     heldSince: live.heldSince,
+    restore: restoreInQuestion(outlook.restore, parts.clock.now()),
     ids: parts.ids,
     snapshotOf: (run) => cache.get(run.agentVersionId)?.snapshot ?? versions.of(run).snapshot,
     childOf: (bound) => versions.childOf(bound),
@@ -79,7 +80,7 @@ export function transitionContextOf(
       actor.tokens.set(dispatch, token)
       return token
     },
-    pauses,
+    pauses: outlook.pauses,
     ...(parts.plan && { plan: { cap: parts.plan, room: actor.planRoom } }),
     maxIterations: parts.maxIterations ?? 100,
     jitter: parts.random(),
@@ -94,6 +95,11 @@ export interface Outlook {
   readonly related: RelatedCalls
   /** Version of the workspace's history; absent if nothing in the session looks beyond it. */
   readonly version?: number
+}
+
+interface OutsideFacts extends Outlook {
+  readonly pauses: readonly PauseAct[]
+  readonly restore: StoreRestore | undefined
 }
 
 export const NO_OUTLOOK: Outlook = { calls: [], revoked: new Set(), related: NO_RELATED_CALLS }

@@ -38,6 +38,8 @@ export function resumeRun(
     usage: {
       ...withEndCounted(usage, record.finishedAt ?? tx.now, tx.now),
       resumes: (usage.resumes ?? 0) + 1,
+      // The time until now counts as ended, not once more as held.
+      ...(tx.context.heldSince !== undefined && { holdCountedTo: tx.now }),
     },
     ...(version && {
       agentVersionId: version.id,

@@ -6,6 +6,7 @@ import type { ModelTerms } from '../../spec/price.ts'
 import type { Run } from '../../spec/run.ts'
 import type { RunStarter } from '../../spec/starter.ts'
 import type { BoundAgent, BoundTool, JsonSchema, AgentSnapshot, SnapshotModel } from '../../spec/snapshot.ts'
+import type { StoreRestore } from '../../spec/restore.ts'
 import type { PauseAct } from '../../spec/steer/pause.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { CallRow, SpendCap } from '../../store/session-update.ts'
@@ -26,6 +27,8 @@ export interface TransitionContext {
   readonly now: Instant
   /** Since when a restore holds the session; undefined where none does. */
   readonly heldSince?: Instant | undefined
+  /** The restore because of which calls may have been made that the store does not know of; undefined if there is none. */
+  readonly restore?: StoreRestore | undefined
   readonly ids: IdSource
   snapshotOf(run: Run): AgentSnapshot
   /** The version a delegation would run; undefined when none is published or deployed. */

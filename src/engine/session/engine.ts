@@ -20,6 +20,7 @@ import type { TriggerType } from '../../spec/starter.ts'
 import type { StartLimits } from '../../store/start-outcome.ts'
 import type { LeaseTimes, WorkerId } from '../../store/lease.ts'
 import type { CallRow, SessionUpdate, SpendCap } from '../../store/session-update.ts'
+import type { WholeRelease } from '../../store/queries.ts'
 import type { Store } from '../../store/store.ts'
 import type { TextExchange } from './text-exchange.ts'
 import type { AgentVersion } from '../../store/version-rows.ts'
@@ -313,9 +314,10 @@ export interface Engine {
   recover(): Promise<number>
   /**
    * Releases sessions and triggers that a restore holds: the sessions continue, the triggers start runs again. Others are not affected.
+   * @param whole releases everything else that the restore holds, too: ended sessions, and those that began since
    * Source: reliability, "Restoring".
    */
-  release(sessions: readonly SessionId[], triggers: readonly TriggerId[]): Promise<void>
+  release(sessions: readonly SessionId[], triggers: readonly TriggerId[], whole?: WholeRelease): Promise<void>
   /**
    * Pauses something, or lets it go on. Once it resolves no effect of what is paused leaves this process, and none leaves another
    * one a second later. @returns false, and nothing has changed, where it was so already

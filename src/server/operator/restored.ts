@@ -1,12 +1,16 @@
 /** Lists and releases what a restore holds, with the calls that may repeat. Source: reliability, "Restoring". */
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
-import type { SessionId, TriggerId } from '../../base/ids.ts'
+import { fail } from '../../base/failure.ts'
+import type { RunId, SessionId, TriggerId } from '../../base/ids.ts'
 import { isRepeatable, toolNamed } from '../../engine/session/bindings.ts'
 import { idempotencyKeyOf } from '../../engine/session/keys.ts'
-import type { Trigger } from '../../spec/key.ts'
+import { boundedKey } from '../../policy/condition/effect-key.ts'
+import { approverOf, type Trigger } from '../../spec/key.ts'
 import type { OperatorRoutes } from '../../spec/operator/routes.ts'
 import type { RepeatView, RestoredView } from '../../spec/operator/runs.ts'
 import type { ToolCall, Run } from '../../spec/run.ts'
+import { ASKS_AFTER_RELEASE_MS } from '../../spec/restore.ts'
+import type { WholeRelease } from '../../store/queries.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import { nextTick } from '../runtime/schedule.ts'
 import type { ServerServices } from '../runtime/services.ts'
@@ -21,24 +25,71 @@ export const listRestored: OperatorAction<'GET /restored'> = async ({ services, 
   const runs: RestoredView['runs'][number][] = []
   for (const id of sessions) runs.push(await toHeldRun(services, id))
   const held = (await store.triggers(workspace.id)).filter(({ id }) => triggers.includes(id))
-  return { runs, triggers: await Promise.all(held.map((trigger) => toHeldTrigger(services, trigger))) }
+  const restore = await store.lastRestore()
+  return {
+    restore: restore
+      ? {
+          at: toIsoText(restore.at),
+          backedUpAt: toIsoText(restore.backedUpAt),
+          releasedAt: isoOrNull(restore.releasedAt),
+          asksUntil: isoOrNull(restore.asksUntil),
+        }
+      : null,
+    runs,
+    triggers: await Promise.all(held.map((trigger) => toHeldTrigger(services, trigger))),
+  }
 }
 
-export const releaseRestored: OperatorAction<'POST /restored/release'> = async ({ services, body }) => {
+export const releaseRestored: OperatorAction<'POST /restored/release'> = async ({ services, operator, body }) => {
+  const { store, engine, log, serverState } = services
+  const isWhole = isEverything(body)
+  if (!isWhole && body.asksForSeconds !== undefined)
+    throw fail('usage', { what: 'How long calls ask is said of everything that a restore holds.' })
   const { sessions, triggers } = await wanted(services, body)
-  await services.engine.release(sessions, triggers)
-  services.serverState.onTriggersChanged?.()
-  services.log.write('info', 'released what a restore held', { runs: sessions.length, triggers: triggers.length })
-  return { runs: sessions.length, triggers: triggers.length }
+  // First, so that nothing that is released makes a call that is known to have happened.
+  const known = await recordHappened(services, approverOf(operator), body.happened ?? [])
+  const whole = isWhole ? await wholeRelease(services, body.asksForSeconds) : undefined
+  await engine.release(sessions, triggers, whole)
+  serverState.onTriggersChanged?.()
+  const asksUntil = isoOrNull((await store.lastRestore())?.asksUntil ?? null)
+  const counts = { runs: sessions.length, triggers: triggers.length, asksUntil, known }
+  log.write('info', 'released what a restore held', { ...counts, by: operator.id })
+  return counts
 }
+
+/** A release that says nothing of it keeps what an earlier one said. */
+async function wholeRelease(
+  { store, clock }: ServerServices,
+  asksForSeconds: number | undefined,
+): Promise<WholeRelease> {
+  const at = clock.now()
+  if (asksForSeconds !== undefined) return { at, asksUntil: at + asksForSeconds * 1000 }
+  return { at, asksUntil: (await store.lastRestore())?.asksUntil ?? at + ASKS_AFTER_RELEASE_MS }
+}
+
+async function recordHappened(
+  { store, workspace, clock, ids }: ServerServices,
+  by: string,
+  texts: readonly string[],
+): Promise<number> {
+  if (texts.length === 0) return 0
+  const keys = texts.map((text) => ({ id: ids.next(), ...boundedKey(text) }))
+  const [sessionId, runId] = [ids.next() as SessionId, ids.next() as RunId]
+  return store.recordKnownEffects(workspace.id, { at: clock.now(), by, sessionId, runId, keys })
+}
+
+type ReleaseNames = Pick<OperatorRoutes['POST /restored/release']['body'], 'run' | 'agent' | 'trigger'>
+
+const isEverything = ({ run, agent, trigger }: ReleaseNames): boolean =>
+  run === undefined && agent === undefined && trigger === undefined
 
 async function wanted(
   services: ServerServices,
-  given: OperatorRoutes['POST /restored/release']['body'],
+  given: ReleaseNames,
 ): Promise<{ readonly sessions: readonly SessionId[]; readonly triggers: readonly TriggerId[] }> {
   const { store, workspace } = services
   const held = await store.restored(workspace.id)
-  if (given.run === undefined && given.agent === undefined && given.trigger === undefined) return held
+  if (isEverything(given)) return held
   const sessions = new Set<SessionId>()
   const triggers = new Set<TriggerId>()
   if (given.run !== undefined) sessions.add((await findRun(services, given.run.toLowerCase())).sessionId)
@@ -48,8 +99,12 @@ async function wanted(
     for (const each of held.sessions) if ((await store.session(each))?.agentId === id) sessions.add(each)
     for (const each of await store.triggers(workspace.id, id)) triggers.add(each.id)
   }
+  // Also a session that has ended: its runs may be resumed, continued and undone.
+  const named = await Promise.all(
+    [...sessions].map(async (id) => ((await store.restoredAt(id)) === undefined ? [] : [id])),
+  )
   return {
-    sessions: held.sessions.filter((id) => sessions.has(id)),
+    sessions: named.flat(),
     triggers: held.triggers.filter((id) => triggers.has(id)),
   }
 }

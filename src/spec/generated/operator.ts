@@ -495,6 +495,9 @@ export interface OperatorRequests<Bundle> {
       readonly run?: string
       readonly agent?: string
       readonly trigger?: string
+      readonly asksForSeconds?: number
+      /** Effect keys of calls that are known to have happened after the backup. */
+      readonly happened?: readonly string[]
     }
   }
 }

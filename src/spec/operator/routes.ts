@@ -207,8 +207,11 @@ interface OperatorAnswers {
   'POST /backup': never
   /** The runs and triggers that a restore holds, and the calls that a release may repeat. */
   'GET /restored': RestoredView
-  /** Releases everything, or a run (by any run of its tree), an agent with its triggers, or a trigger. */
-  'POST /restored/release': { runs: number; triggers: number }
+  /**
+   * Releases everything, or a run (by any run of its tree), an agent with its triggers, or a trigger. `asksUntil`: until then calls
+   * ask that may have been made after the backup; null while the store is held. `known`: effect keys that were taken for `happened`.
+   */
+  'POST /restored/release': { runs: number; triggers: number; asksUntil: string | null; known: number }
   /** An address that signs one browser in as the caller, valid for a minute. */
   'POST /console/codes': { url: string; expiresAt: string }
   /** Newest first. */

@@ -111,6 +111,13 @@ export interface RepeatView {
 }
 
 export interface RestoredView {
+  /** The restore that made the store; null where none did. Times of `StoreRestore`. */
+  readonly restore: {
+    readonly at: string
+    readonly backedUpAt: string
+    readonly releasedAt: string | null
+    readonly asksUntil: string | null
+  } | null
   /** Open root runs that are held, oldest first. */
   readonly runs: readonly {
     readonly runId: string

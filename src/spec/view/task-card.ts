@@ -96,7 +96,7 @@ export function describeCause(task: TaskRequest): string {
 
 /** What a question says of a call that was made before, behind the sentence about its policy. */
 const earlierCallIn = (question = ''): string | undefined =>
-  /\bthe same tool was called with the same arguments before in .+$/i.exec(question)?.[0]
+  /\bthe same tool was called with (?:the same|other) arguments before in .+$/i.exec(question)?.[0]
 
 /** `acme.refunds amount 180`: the tool and its first number; the kind where no call is held. */
 export function describeSubject({ tool, kind, arguments: args }: TaskRequest): string {
@@ -150,7 +150,10 @@ function rowsOf(task: ShownTask): CardRow[] {
   if (task.prompt && !isTold && !isRepetition) add('question', task.prompt, { emphasis: 'strong' })
   const earlier = isTold ? earlierCallIn(task.prompt) : undefined
   if (task.arguments !== undefined) rows.push({ label: 'with', values: toArgumentValues(task.arguments, policies) })
-  const { undoes, ...context } = task.context ?? {}
+  const { undoes, earlier_call: earlierCall, ...context } = task.context ?? {}
+  // Directly below the arguments of the call, so that they can be compared.
+  if (isJsonObject(earlierCall) && earlierCall['arguments'] !== undefined)
+    rows.push({ label: 'before', values: toArgumentValues(earlierCall['arguments'], []) })
   if (isJsonObject(undoes)) add('undoes', describeUndoneCall(undoes), { emphasis: 'strong' })
   if (task.effect?.previous)
     add('repeats', describeRepeated(task.effect.key, task.effect.previous), { emphasis: 'strong' })

@@ -287,6 +287,8 @@ const definitions: readonly CopiedTable[] = [
     columns: toColumns({ text: 'workspace_id kind name by reason', integer: 'at', boolean: 'paused' }),
     order: ['n'],
   },
+  // After the sessions: those that begin while it is there are held.
+  { name: 'restore', columns: toColumns({ integer: 'at backed_up_at released_at asks_until' }), order: ['at'] },
 ]
 
 /** Agents and versions reference each other, so deployed versions are set at the end. */

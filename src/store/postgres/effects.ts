@@ -1,6 +1,7 @@
 import { QUARANTINE_MARGIN_MS } from '../../spec/effect.ts'
 import { joinClauses } from '../rows/filter.ts'
 import { MAX_OF_KEY, refuseInFlight, toEffect, type StoredEffect } from '../rows/effect-rows.ts'
+import { OUTSIDE_AGENT } from '../queries.ts'
 import type { EffectChange } from '../session-update.ts'
 import type { Store } from '../store.ts'
 import type { PostgresPool } from './database/pool.ts'
@@ -15,7 +16,9 @@ const SELECT = `
     not_after, expires_at, state, result, approved_by, replaces, released_at, released_by, release_reason, holds::int as holds
   from effect`
 
-export const effectMethods = (db: PostgresPool): Pick<Store, 'effectsOfKey' | 'effects' | 'releaseEffect'> => {
+export const effectMethods = (
+  db: PostgresPool,
+): Pick<Store, 'effectsOfKey' | 'effects' | 'releaseEffect' | 'recordKnownEffects'> => {
   const ofKey = (on: PostgresQueries, workspaceId: string, key: string, now: number) =>
     on.rows<StoredEffect>(
       `${SELECT} where workspace_id = :workspaceId and key = :key and ${STANDS} and not (${EXPIRED})
@@ -41,6 +44,28 @@ export const effectMethods = (db: PostgresPool): Pick<Store, 'effectsOfKey' | 'e
         { ...values, take, skip },
       )
       return rows.map(toEffect)
+    },
+    async recordKnownEffects(workspaceId, { keys, by, ...known }) {
+      const taken = await db.rows(
+        `insert into effect (
+           id, workspace_id, key, shown, session_id, run_id, call_id, tool, tool_version, agent, agent_version, arguments_digest, at,
+           not_after, expires_at, state, result, approved_by, replaces, holds
+         )
+         select k.id, :workspaceId, k.key, k.shown, :sessionId::uuid, :runId::uuid, '', '', '', '${OUTSIDE_AGENT}', '', '',
+           :at::bigint, :at::bigint, null, 'done', null, :approvedBy, null, true
+         from unnest(:ids::text[], :keys::text[], :shown::text[]) as k (id, key, shown)
+         on conflict do nothing
+         returning id`,
+        {
+          ...known,
+          workspaceId,
+          ids: keys.map(({ id }) => id),
+          keys: keys.map(({ key }) => key),
+          shown: keys.map(({ shown }) => shown),
+          approvedBy: JSON.stringify([by]),
+        },
+      )
+      return taken.length
     },
     releaseEffect: (workspaceId, key, by, reason, at) =>
       db.transaction(async (tx) => {

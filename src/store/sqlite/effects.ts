@@ -3,6 +3,7 @@ import { fail } from '../../base/failure.ts'
 import type { WorkspaceId } from '../../base/ids.ts'
 import type { EffectRecord } from '../../spec/effect.ts'
 import { MAX_OF_KEY, refuseInFlight, toEffect, type StoredEffect } from '../rows/effect-rows.ts'
+import { OUTSIDE_AGENT, type KnownEffects } from '../queries.ts'
 import type { EffectChange } from '../session-update.ts'
 import type { Store } from '../store.ts'
 import { listClause, statementCache } from './database/filter.ts'
@@ -19,6 +20,7 @@ export interface EffectTable {
    * @throws Failure `effect_in_flight`
    */
   release(workspaceId: WorkspaceId, key: string, by: string, reason: string, at: Instant): readonly EffectRecord[]
+  recordKnown(workspaceId: WorkspaceId, known: KnownEffects): number
 }
 
 /** A call that was made, is under way or may have been made, and that no operator has released. */
@@ -40,6 +42,15 @@ export function openEffects(db: Database): EffectTable {
        :id, :workspaceId, :key, :shown, :sessionId, :runId, :callId, :tool, :toolVersion, :agent, :agentVersion,
        :argumentsDigest, :at, :notAfter, :expiresAt, 'in_flight', null, :approvedBy, :replaces, 1
      )`,
+  )
+  const insertKnown = db.prepare(
+    `insert into effect (
+       id, workspace_id, key, shown, session_id, run_id, call_id, tool, tool_version, agent, agent_version, arguments_digest, at,
+       not_after, expires_at, state, result, approved_by, replaces, holds
+     ) values (
+       :id, :workspaceId, :key, :shown, :sessionId, :runId, '', '', '', '${OUTSIDE_AGENT}', '', '', :at, :at, null, 'done', null,
+       :approvedBy, null, 1
+     ) on conflict do nothing`,
   )
   const extend = db.prepare(`update effect set state = 'in_flight', not_after = :notAfter where id = :id`)
   const open = db.prepare<[string, string], { id: string; key: string; holds: number }>(
@@ -113,6 +124,10 @@ export function openEffects(db: Database): EffectTable {
       refuseInFlight(standing, at)
       release.run({ workspaceId, key, by, reason, at })
       return standing
+    },
+    recordKnown(workspaceId, { keys, by, ...known }) {
+      const approvedBy = JSON.stringify([by])
+      return keys.filter((key) => insertKnown.run({ ...key, ...known, workspaceId, approvedBy }).changes > 0).length
     },
   }
 }

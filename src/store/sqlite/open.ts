@@ -83,7 +83,9 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const eraseSession = prepareErasure(db)
   const deleteEnded = prepareDeletion(db)
   const deleteKeptCalls = prepareCallDeletion(db)
+  const restored = openRestored(db)
   const updates = openSessionUpdates({
+    restored,
     labels,
     sessions,
     runs,
@@ -110,7 +112,6 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const files = openFiles(db)
   const leases = openLeases(db, clock)
   const sessionClaims = openSessionClaims(db, clock)
-  const restored = openRestored(db)
   const { write, flush } = createWriter(db, keys.writeDueUses, ballast, outages)
 
   return {
@@ -157,6 +158,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     hints: noHints,
     ...openWorkers(db, clock),
     releaseEffect: (workspaceId, key, by, reason, at) => write(() => effects.release(workspaceId, key, by, reason, at)),
+    recordKnownEffects: (workspaceId, known) => write(() => effects.recordKnown(workspaceId, known)),
     setStandingRevoked: (workspaceId, act) => write(() => standing.setRevoked(workspaceId, act)),
     // Works on a full disk too: a pause must take effect.
     setPaused: (workspaceId, act) => write(() => pauses.set(workspaceId, act), true),
@@ -191,7 +193,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     finalizeFile: (id, sizeBytes, at) => write(() => files.finalize(id, sizeBytes, at)),
     closeUpload: (id) => write(() => files.closeUpload(id)),
     deleteFile: (id) => write(() => files.delete(id)),
-    releaseRestored: (sessionIds, triggerIds) => write(() => restored.release(sessionIds, triggerIds)),
+    releaseRestored: (sessionIds, triggerIds, whole) => write(() => restored.release(sessionIds, triggerIds, whole)),
     async backup(path) {
       createPrivateFile(path)
       await db.backup(path)

@@ -15,6 +15,7 @@ import type { IdempotencyTable } from './idempotency.ts'
 import type { PlanTable } from './spending/plan.ts'
 import type { QuotaTable } from './spending/quotas.ts'
 import type { RunTable } from './runs.ts'
+import type { RestoredTable } from './sessions/restored.ts'
 import type { LabelTable } from './sessions/session-labels.ts'
 import type { LeaseColumns, SessionFence, SessionTable } from './sessions/sessions.ts'
 import type { StandingTable } from './standing.ts'
@@ -23,6 +24,7 @@ import type { TaskTable } from './tasks.ts'
 import type { TimerTable } from './timers.ts'
 
 interface UpdateTables {
+  readonly restored: Pick<RestoredTable, 'holdOfNew' | 'hold'>
   readonly sessions: SessionTable
   readonly labels: LabelTable
   readonly runs: RunTable
@@ -58,6 +60,7 @@ export interface SessionUpdates {
 
 export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
   const {
+    restored,
     sessions,
     labels,
     runs,
@@ -128,11 +131,15 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
         if (update.labels) labels.set(session.id, update.labels)
         sessions.update(stored, update, leaseAfter(update, stored, undefined, now))
       }
+      const heldSince = stored ? undefined : restored.holdOfNew(session)
+      // Nobody performs the effects of a held session, so nobody holds its lease.
       const lease: LeaseColumns =
-        holder && update.busy
+        holder && update.busy && heldSince === undefined
           ? { owner: holder.worker, epoch: FIRST_EPOCH, leaseUntil: now + holder.ttlMs }
           : { owner: null, epoch: 0, leaseUntil: null }
-      writeRows(stored?.n ?? sessions.insert(update, lease), update)
+      const n = stored?.n ?? sessions.insert(update, lease)
+      if (heldSince !== undefined) restored.hold(n, heldSince)
+      writeRows(n, update)
       return { outcome: 'started' }
     },
     save(update, holder) {

@@ -94,6 +94,8 @@ export function createProcess(
       const found = Reflect.get(target, method) as unknown
       if (typeof found !== 'function') return found
       if (method === 'hints') return followHints
+      // No history restores a backup, so a process asks once and learns nothing: it draws no chance.
+      if (method === 'lastRestore') return async () => undefined
       return (...given: unknown[]) =>
         request(method, async () => {
           const value: unknown = await found.apply(target, given)

@@ -18,7 +18,7 @@ import { remoteError } from '../../shell/remote.ts'
 import { formatSize } from '../../files/size.ts'
 import { stdinBytes } from '../../files/stdin-bytes.ts'
 import { releaseHeld } from './restored.ts'
-import type { backupAnswer, resetAnswer, restoreAnswer, restorePlan, heldCounts } from '../../answers/serve.ts'
+import type { backupAnswer, resetAnswer, restoreAnswer, restorePlan, releaseAnswer } from '../../answers/serve.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
@@ -105,7 +105,7 @@ async function toStdout({ io }: CommandContext, body: ReadableStream<Uint8Array>
 
 /** Restores into an empty directory, or over existing data with `--force` and a confirmation. */
 export async function restore(
-  call: CommandContext<AnswerOf<typeof restoreAnswer> | AnswerOf<typeof restorePlan> | AnswerOf<typeof heldCounts>>,
+  call: CommandContext<AnswerOf<typeof restoreAnswer> | AnswerOf<typeof restorePlan> | AnswerOf<typeof releaseAnswer>>,
 ): Promise<void> {
   const { given, mode, out, cwd, io } = call
   const file = given.argument(0)
@@ -141,10 +141,9 @@ export async function restore(
   out.line(
     `restored ${countNoun(runs, 'run')}, ${countNoun(objects.length, 'object')} of ${manifest.workspace} → ${dataDirectory}`,
   )
-  if (held.runs + held.triggers > 0)
-    out.message(
-      `${countNoun(held.runs, 'open run')} and ${countNoun(held.triggers, 'trigger')} are held, since they may have gone on after the backup:  svc restore --plan   svc restore --resume`,
-    )
+  out.message(
+    `${countNoun(held.runs, 'open run')} and ${countNoun(held.triggers, 'trigger')} are held, since they may have gone on after the backup:  svc restore --plan   svc restore --resume`,
+  )
   if (project.config.workspace !== undefined && project.config.workspace !== manifest.workspace)
     out.message(
       `warning: the project's workspace is ${project.config.workspace}; agents of ${manifest.workspace} are seen with that name only`,

@@ -2,6 +2,8 @@
 import type { RepeatView, RestoredView } from '../../../spec/operator/runs.ts'
 import { drawTable, type TableColumn } from '../../../terminal/table.ts'
 import { shortId } from '../../../base/short-text.ts'
+import { parseDuration } from '../../../base/duration.ts'
+import { readText } from '../../runs/input.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { confirmLoss } from '../../shell/prompts/confirm.ts'
 import { countNoun } from '../../shell/counted.ts'
@@ -9,7 +11,7 @@ import { answerScreen, messageScreen } from '../../shell/screen/list.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { resolveAgent, runIdOf } from '../../project/reference.ts'
-import type { heldCounts, restorePlan } from '../../answers/serve.ts'
+import type { releaseAnswer, restorePlan } from '../../answers/serve.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { triggerOf } from '../ship/triggers.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
@@ -18,36 +20,82 @@ const NOTHING = 'Nothing is held.'
 
 /** @throws Failure `needs_terminal` where a confirmation is needed and there is no terminal */
 export async function releaseHeld(
-  call: CommandContext<AnswerOf<typeof restorePlan | typeof heldCounts>>,
+  call: CommandContext<AnswerOf<typeof restorePlan | typeof releaseAnswer>>,
 ): Promise<void> {
   const { given, mode, out } = call
   if (given.argument(0) !== undefined)
     throw usageFailure('A backup is restored first, and released in a command of its own.')
   if (given.flag('plan') && given.flag('resume'))
     throw usageFailure('--plan lists what --resume releases: one of them at a time.')
+  const said = await saidOf(call)
   await withOperator(await openProject(call), call, async (operator) => {
     const body = await named(call, operator)
     const held = await operator.call('GET /restored', { query: body })
+    const about = describeRestore(held.restore)
     if (given.flag('plan')) {
       if (mode.json) return await out.json(held)
+      about.forEach(out.message)
       const lines = drawPlan(answerScreen(call), held)
       return lines.length === 0 ? out.message(NOTHING) : lines.forEach(out.line)
     }
     const total = held.runs.length + held.triggers.length
-    if (total > 0 && !mode.yes) {
+    const isHeld = total > 0 || held.restore?.releasedAt === null
+    if (isHeld && !mode.yes) {
+      about.forEach(out.message)
       drawPlan(messageScreen(call), held).forEach(out.message)
       const what = Object.keys(body).length === 0 ? 'all of it' : 'what was named'
       if (!(await confirmLoss(call, `Release ${what}? Calls made after the backup may then be made again.`)))
         return out.message('kept')
     }
-    const released = await operator.call('POST /restored/release', { body })
+    const released = await operator.call('POST /restored/release', { body: { ...body, ...said } })
     if (mode.json) return await out.json(released)
-    out.line(
-      released.runs + released.triggers === 0
-        ? NOTHING
-        : `released ${countNoun(released.runs, 'run')}, ${countNoun(released.triggers, 'trigger')}`,
-    )
+    const { runs, triggers, known, asksUntil } = released
+    out.line(isHeld ? `released ${countNoun(runs, 'run')}, ${countNoun(triggers, 'trigger')}` : NOTHING)
+    if (known > 0) out.line(`${countNoun(known, 'effect key')} taken for what is known to have happened`)
+    if (asksUntil !== null && Date.parse(asksUntil) > call.io.clock.now())
+      out.message(
+        `Until ${asksUntil} a person is asked before an unsafe call, or one with an effect key, that may have been made between backup and restore. svc restore --resume --ask-for 0 ends that.`,
+      )
   })
+}
+
+/** What else than names --resume takes. */
+async function saidOf(
+  call: CommandContext,
+): Promise<{ readonly asksForSeconds?: number; readonly happened?: string[] }> {
+  const [askFor, file] = [call.given.text('ask-for'), call.given.text('happened')]
+  if ((askFor ?? file) !== undefined && !call.given.flag('resume'))
+    throw usageFailure('--ask-for and --happened belong to --resume.')
+  if (askFor !== undefined && ['run', 'agent', 'trigger'].some((name) => call.given.text(name) !== undefined))
+    throw usageFailure(
+      '--ask-for is said of everything that a restore holds.',
+      `svc restore --resume --ask-for ${askFor}`,
+    )
+  const askForMs = askFor === undefined || askFor === '0' ? 0 : parseDuration(askFor)
+  if (askForMs === undefined)
+    throw usageFailure(`--ask-for ${askFor} is no duration.`, 'svc restore --resume --ask-for 7d')
+  const lines =
+    file === undefined ? [] : (await readText(file, call)).split(/\r?\n/).filter((line) => line.trim() !== '')
+  return {
+    ...(askFor !== undefined && { asksForSeconds: Math.ceil(askForMs / 1000) }),
+    ...(lines.length > 0 && { happened: lines }),
+  }
+}
+
+/** What the server does not know, and what follows from it. */
+function describeRestore(restore: RestoredView['restore']): string[] {
+  if (!restore) return []
+  const { at, backedUpAt, releasedAt, asksUntil } = restore
+  const what = `Restored at ${at} from a backup of ${backedUpAt}: calls, undos and effect keys from between the two are not known here.`
+  if (releasedAt === null)
+    return [
+      what,
+      'Until svc restore --resume nothing is sent: neither by what the backup held nor by new starts, retries, forks and undos of operators.',
+    ]
+  return [
+    what,
+    `Released at ${releasedAt}; calls that may have been made before ask a person until ${asksUntil ?? 'then'}.`,
+  ]
 }
 
 async function named(

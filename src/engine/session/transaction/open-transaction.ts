@@ -22,7 +22,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
   const found = tree.runs.map((run) =>
     heldSince === undefined || run.state.at === 'done'
       ? run
-      : { ...run, usage: withHoldCounted(run.usage, heldSince, now) },
+      : { ...run, usage: withHoldCounted(run.usage, Math.max(heldSince, run.startedAt), now) },
   )
   const handles = new Map<RunId, TransactionRun>()
   const tasks = new Map<TaskId, TaskRecord>(tree.tasks.map((task) => [task.id, task]))

@@ -1,9 +1,16 @@
 import type { Instant } from '../../../base/clock.ts'
 import type { SessionId, TriggerId } from '../../../base/ids.ts'
+import type { StoreRestore } from '../../../spec/restore.ts'
 import type { Store } from '../../store.ts'
 import type { PostgresPool } from '../database/pool.ts'
 
-export const restoredMethods = (db: PostgresPool): Pick<Store, 'restoredAt' | 'restored' | 'releaseRestored'> => ({
+export const restoredMethods = (
+  db: PostgresPool,
+): Pick<Store, 'lastRestore' | 'restoredAt' | 'restored' | 'releaseRestored'> => ({
+  lastRestore: () =>
+    db.row<StoreRestore>(
+      `select at, backed_up_at as "backedUpAt", released_at as "releasedAt", asks_until as "asksUntil" from restore`,
+    ),
   async restoredAt(id) {
     const row = await db.row<{ at: Instant | null }>(
       `select coalesce(
@@ -29,13 +36,28 @@ export const restoredMethods = (db: PostgresPool): Pick<Store, 'restoredAt' | 'r
     )
     return { sessions: sessions.map(({ id }) => id), triggers: triggers.map(({ id }) => id) }
   },
-  async releaseRestored(sessions, triggers) {
+  async releaseRestored(sessions, triggers, whole) {
     await db.run(
       `with released as (
-         update run_trigger set restored_at = null where id = any (:triggers::text[]) and restored_at is not null
+         update run_trigger set restored_at = null
+         where restored_at is not null and (:isWhole::boolean or id = any (:triggers::text[]))
+       ), store as (
+         update restore set released_at = coalesce(released_at, :at::bigint), asks_until = :asksUntil::bigint
+         where :isWhole::boolean
        )
-       update session set restored_at = null where id = any (:sessions::uuid[]) and restored_at is not null`,
-      { sessions, triggers },
+       update session set restored_at = null
+       where restored_at is not null and (
+         :isWhole::boolean
+         or id = any (:sessions::uuid[])
+         or (trigger_id = any (:triggers::text[]) and finished_at is not null)
+       )`,
+      {
+        sessions,
+        triggers,
+        isWhole: whole !== undefined,
+        at: whole?.at ?? null,
+        asksUntil: whole?.asksUntil ?? null,
+      },
     )
   },
 })

@@ -2,13 +2,19 @@ import type { Database } from 'better-sqlite3'
 import type { Instant } from '../../../base/clock.ts'
 import type { RunId, SessionId, TriggerId, WorkspaceId } from '../../../base/ids.ts'
 import { restoredHold } from '../../../spec/hold.ts'
+import type { StoreRestore } from '../../../spec/restore.ts'
+import type { Session } from '../../../spec/session.ts'
+import type { WholeRelease } from '../../queries.ts'
 import type { Store } from '../../store.ts'
 import { openDatabase } from '../database/database.ts'
 import { openEvents } from '../events.ts'
 
 export interface RestoredTable {
-  readonly reads: Pick<Store, 'restoredAt' | 'restored'>
-  release(sessions: readonly SessionId[], triggers: readonly TriggerId[]): void
+  readonly reads: Pick<Store, 'restoredAt' | 'restored' | 'lastRestore'>
+  /** Since when a session that begins now is held: while the store is, unless its trigger was released by name. */
+  holdOfNew(session: Session): Instant | undefined
+  hold(sessionN: number, at: Instant): void
+  release(sessions: readonly SessionId[], triggers: readonly TriggerId[], whole: WholeRelease | undefined): void
 }
 
 export interface HeldCounts {
@@ -18,8 +24,9 @@ export interface HeldCounts {
 }
 
 /**
- * Holds every open session and every trigger of a restored database that no process uses, because calls may have been made
- * after the backup was taken. The time since then uses no limit of a run. Source: reliability, "Restoring".
+ * Holds every session and every trigger of a restored database that no process uses, because calls may have been made after the
+ * backup was taken; also ended sessions, of which runs may be resumed, continued and undone. The time since then uses no limit of
+ * a run. Source: reliability, "Restoring".
  * @param backedUpAt when the backup was taken
  */
 export function holdRestoredWork(path: string, at: Instant, backedUpAt: Instant): HeldCounts {
@@ -30,9 +37,10 @@ export function holdRestoredWork(path: string, at: Instant, backedUpAt: Instant)
       db.exec('delete from restored_trigger')
       // A held session spends nothing; its completion reserves again after the release.
       db.exec('delete from plan_reservation')
-      const runs = db
-        .prepare('insert into restored_session (session_n, at) select n, ? from session where finished_at is null')
-        .run(at).changes
+      db.exec('delete from restore')
+      db.prepare('insert into restore (at, backed_up_at) values (?, ?)').run(at, backedUpAt)
+      db.prepare('insert into restored_session (session_n, at) select n, ? from session').run(at)
+      const runs = db.prepare<[], number>('select count(*) from session where finished_at is null').pluck().get()!
       const gap = Math.max(0, at - backedUpAt)
       db.prepare(
         `update run
@@ -115,31 +123,58 @@ export function openRestored(db: Database): RestoredTable {
     'delete from restored_session where session_n = (select n from session where id = ?)',
   )
   const releaseTrigger = db.prepare('delete from restored_trigger where trigger_id = ?')
-  /** In memory, because every start and every load reads it. Nearly always empty. */
-  const heldAt = new Map(
-    db
-      .prepare<[], { id: string; at: Instant }>(
-        `select s.id, r.at from restored_session r join session s on s.n = r.session_n
-         union all
-         select trigger_id as id, at from restored_trigger`,
-      )
-      .all()
-      .map(({ id, at }) => [id, at]),
+  // Else a trigger that was released could not continue its sessions.
+  const releaseEndedOf = db.prepare(
+    'delete from restored_session where session_n in (select n from session where trigger_id = ? and finished_at is not null)',
   )
-
+  const heldAt = db
+    .prepare<{ id: string }, Instant>(
+      `select at from restored_session where session_n = (select n from session where id = :id)
+       union all
+       select at from restored_trigger where trigger_id = :id`,
+    )
+    .pluck()
+  const releasedByName = db.prepare<[string, Instant]>(
+    `select 1 from run_trigger t
+     where t.id = ? and t.created_at <= ? and not exists (select 1 from restored_trigger h where h.trigger_id = t.id)`,
+  )
+  const hold = db.prepare<[number, Instant]>('insert into restored_session (session_n, at) values (?, ?)')
+  const readRestore = db.prepare<[], StoreRestore>(
+    'select at, backed_up_at as backedUpAt, released_at as releasedAt, asks_until as asksUntil from restore',
+  )
+  const releaseStore = db.prepare<WholeRelease>(
+    'update restore set released_at = coalesce(released_at, :at), asks_until = :asksUntil',
+  )
   return {
     reads: {
       async restoredAt(id) {
-        return heldAt.get(id)
+        return heldAt.get({ id })
       },
       async restored(workspaceId: WorkspaceId) {
         return { sessions: sessions.pluck().all(workspaceId), triggers: triggers.pluck().all(workspaceId) }
       },
+      async lastRestore() {
+        return readRestore.get()
+      },
     },
-    release(sessionIds, triggerIds) {
+    holdOfNew({ triggerId, startedAt }) {
+      const restore = readRestore.get()
+      if (!restore || restore.releasedAt !== null) return undefined
+      if (triggerId !== null && releasedByName.get(triggerId, restore.at) !== undefined) return undefined
+      return Math.max(restore.at, startedAt)
+    },
+    hold: (sessionN, at) => void hold.run(sessionN, at),
+    release(sessionIds, triggerIds, whole) {
       for (const id of sessionIds) releaseSession.run(id)
-      for (const id of triggerIds) releaseTrigger.run(id)
-      for (const id of [...sessionIds, ...triggerIds]) heldAt.delete(id)
+      for (const id of triggerIds) {
+        releaseTrigger.run(id)
+        releaseEndedOf.run(id)
+      }
+      if (whole) {
+        db.exec('delete from restored_session')
+        db.exec('delete from restored_trigger')
+        releaseStore.run(whole)
+      }
     },
   }
 }
