@@ -194,14 +194,18 @@ test('title, metadata and tags are set and removed, and bad ones change nothing'
     { titel: 'x' },
     { title: 'x'.repeat(201) },
     { title: 'a\nb' },
-    { title: 'half \ud83d' },
-    { tags: ['half \ud83d'] },
-    { metadata: { '\udc00': 'x' } },
     { tags: ['a', 'a'] },
     { metadata: { '': 'x' } },
     [],
   ])
     expect((await send('PATCH', path, bad)).status).toBe(400)
+  // Half of a pair of code units is no character: the replacement character stands for it in everything that is stored.
+  const halves = { title: 'half \ud83d', tags: ['half \ud83d'], metadata: { '\udc00': 'x' } }
+  expect((await send<SessionListItem>('PATCH', path, halves)).body).toMatchObject({
+    title: 'half \ufffd',
+    tags: ['half \ufffd'],
+    metadata: { '\ufffd': 'x' },
+  })
   const { body } = await send<SessionListItem>('PATCH', path, { title: null, tags: [], metadata: {} })
   expect([body.title, body.tags, body.metadata]).toEqual([undefined, [], {}])
 })
