@@ -1,6 +1,6 @@
 /**
  * What vendors refuse in the tools of a request. They refuse the request as a whole: one such tool, and the agent cannot speak. Lint
- * tells authors by this table, and `providers/wire-tools.ts` maps on the way out what can be mapped.
+ * tells authors by this table.
  */
 import { isJsonObject, type JsonValue } from '../base/json/json.ts'
 import { pointerTo } from '../base/json/pointer.ts'
@@ -70,7 +70,7 @@ const VENDOR_TOOL_LIMITS: Readonly<Record<string, VendorToolLimits>> = {
 export const vendorToolLimits = (provider: string): VendorToolLimits | undefined =>
   VENDOR_TOOL_LIMITS[canonicalProvider(provider)]
 
-/** A place in a tool's schema that a vendor refuses. Providers map each of these kinds, so that runs work. */
+/** A place in a tool's schema that a vendor refuses. */
 export interface ToolSchemaFault {
   readonly pointer: string
   readonly kind: 'property_name' | 'root_keyword'
