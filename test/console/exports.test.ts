@@ -1,4 +1,4 @@
-/** What the console hands over as a file or on the clipboard, and views that a browser keeps. Source: console, 2. */
+/** What the console hands over as a file or on the clipboard. Source: console, 2. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ test('a cell that a spreadsheet would take for a formula is text, and quotes are
 })
 
 describeInBrowser('runs', () => {
-  test('are exported as the filters have them, and a view of them is kept under a name', async () => {
+  test('are exported as the filters have them', async () => {
     const desk = await openDesk()
     const done = await desk.start({ order: 'A-1001', amount: 40 })
     await desk.start({ order: 'A-1042', amount: 180 })
@@ -52,36 +52,7 @@ describeInBrowser('runs', () => {
         ),
       ),
     ])
-    await page.getByText('Views').click()
-    await page.getByLabel('Name of this view').fill('Done')
-    await page.getByRole('button', { name: 'Save' }).click()
     expect(await findingsOfAxe(page)).toEqual([])
-    await page.goto(`${desk.server.consoleUrl}/runs`)
-    await page.getByText('Views').click()
-    await page.getByRole('link', { name: 'Done', exact: true }).click()
-    expect(new URL(page.url()).search).toBe('?state=completed')
-    await page.getByRole('button', { name: 'Forget Done' }).click()
-    await page.reload()
-    await page.getByText('Views').click()
-    await page.getByLabel('Name of this view').waitFor()
-    expect(await page.getByRole('button', { name: /^Forget/ }).count()).toBe(0)
-  })
-
-  test('a view that no console wrote is passed over', async () => {
-    const desk = await openDesk()
-    const { page } = await openPage(await desk.address())
-    await page.evaluate(() =>
-      localStorage.setItem('svc-views-runs', '[{"name":1},{"name":"ok","query":"state=failed"},7'),
-    )
-    await page.goto(`${desk.server.consoleUrl}/runs`)
-    await page.getByText('Views').click()
-    await page.getByLabel('Name of this view').waitFor()
-    await page.evaluate(() =>
-      localStorage.setItem('svc-views-runs', '[{"name":1},{"name":"ok","query":"state=failed"},7]'),
-    )
-    await page.reload()
-    await page.getByText('Views').click()
-    expect(await page.locator('.view').allInnerTexts()).toEqual(['ok'])
   })
 })
 

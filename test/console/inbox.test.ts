@@ -78,7 +78,7 @@ describeInBrowser('the inbox', () => {
   test('refuses a decision about a card that is not the task any more, and shows what it is now', async () => {
     const desk = await openDesk()
     const runId = await desk.start({ order: 'A-2001', amount: 1500 })
-    const { page, problems } = await openPage(await desk.address())
+    const { page, problems } = await openAs(desk, 'cleo@acme.example')
     await page.getByRole('link', { name: /amount 1500/ }).click()
     await page.locator('.digest code').waitFor()
     // This browser hears nothing while somebody else edits the arguments.
@@ -144,7 +144,7 @@ describeInBrowser('the inbox', () => {
     const desk = await openDesk()
     await desk.start({ order: 'A-1042', amount: 180 })
     await desk.start({ order: 'A-2001', amount: 1500 })
-    const { page } = await openPage(await desk.address())
+    const { page } = await openAs(desk, 'ana@acme.example')
     await page.locator('.item').first().waitFor()
     await page.keyboard.press('j')
     await cardOf(page).getByText('180').first().waitFor()
@@ -157,7 +157,7 @@ describeInBrowser('the inbox', () => {
     await page.keyboard.type('Ask the customer first.')
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
-    await cardOf(page).getByText('rejected by operator ana: Ask the customer first.').first().waitFor()
+    await cardOf(page).getByText('rejected by operator ana@acme.example: Ask the customer first.').first().waitFor()
   })
 
   test('takes no key for a card that nobody can have read: a double press or a held key approves nothing', async () => {

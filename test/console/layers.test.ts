@@ -23,7 +23,7 @@ const LAYERS: readonly LayerCase[] = [
     file: 'views/runs/run-actions.ts',
     over: 'run',
     open: (page) => page.locator('main .menu > summary').first().click(),
-    shown: 'main .menu-items',
+    shown: 'main .menu[open] .menu-items',
   },
 ]
 

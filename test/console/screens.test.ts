@@ -17,7 +17,7 @@ const SCREENS = [
   ['/files', 'No file was uploaded yet.'],
   ['/costs', 'scripted/refund-desk'],
   ['/admin', 'bo@acme.example'],
-  ['/admin?tab=secrets', 'No deployed agent names a secret.'],
+  ['/admin?tab=secrets', 'REFUNDS_LEDGER'],
   ['/admin?tab=sessions', 'this browser'],
   ['/admin?tab=server', 'Process'],
   ['/nowhere', 'There is no such screen.'],

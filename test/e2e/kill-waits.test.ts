@@ -93,6 +93,9 @@ test('a run that is moved while its server dies has the old version or the new o
     return runId
   }
   const migrate = (runId: string) => svc(['runs', 'migrate', runId, '--to', '1.1.0', '--json', ...data], at)
+  const keyOf = async (email: string) =>
+    (await svcJson<{ secret: string }>(['keys', 'create', '--operator', '--email', email, ...data], at)).secret
+  const [ana, ben] = [await keyOf('ana@acme.example'), await keyOf('ben@acme.example')]
   const runs = [await waiting(), await waiting(), await waiting(), await waiting()]
   await harbour.publishTighter()
   const versions: string[] = []
@@ -110,14 +113,19 @@ test('a run that is moved while its server dies has the old version or the new o
     expect(harbour.payments).not.toContain(runId)
     const { items } = await svcJson<{ items: InboxItem[] }>(['inbox', ...data], at)
     const { userTaskId, argsDigest } = items.find((each) => each.runId === runId)!
-    await api.send(runId, { userTaskId, approved: true, metadata: { 'svc/arguments_digest': argsDigest } })
+    const approveAs = (key: string) =>
+      svcJson(['approve', userTaskId!, '--args-digest', argsDigest!, ...data], {
+        ...at,
+        env: { SVC_OPERATOR_KEY: key },
+      })
+    await approveAs(ana)
     const isAskedAgain = (await api.run(runId)).status === 'WaitingForHITL'
     expect([versionLabel, isAskedAgain, isAskedAgain && harbour.payments.includes(runId)]).toEqual([
       versionLabel,
       versionLabel === '1.1.0',
       false,
     ])
-    if (isAskedAgain) await svcJson(['approve', userTaskId!, '--args-digest', argsDigest!, ...data], at)
+    if (isAskedAgain) await approveAs(ben)
     expect(await drive(server, runId)).toMatchObject({ status: 'Completed' })
     expect(harbour.payments.filter((each) => each === runId)).toHaveLength(1)
     const again = await migrate(runId)

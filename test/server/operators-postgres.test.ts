@@ -35,7 +35,7 @@ describe.skipIf(!postgres)('operators at two servers', () => {
     const key = await newKey('ben@acme.example')
     const ben = await signedIn(second, key.secret)
     const streams = await Promise.all(
-      [{ 'x-operator-key': key.secret }, { cookie: ben.cookie }].flatMap((headers) =>
+      [{ 'x-operator-key': key.secret }, { cookie: ben.cookie, 'x-svc-page-key': ben.pageKey }].flatMap((headers) =>
         ['/live', '/logs?follow=true', `/v1/runs/${runId}/stream`].map((path) =>
           fetch(second.consoleUrl! + path, { headers }),
         ),
