@@ -1,6 +1,6 @@
 /**
- * What vendors refuse in the tools of a request. They refuse the request as a whole: one such tool, and the agent cannot speak. Lint
- * tells authors by this table.
+ * What vendors refuse in the tools of a request. They refuse the request as a whole. Lint tells authors by this table, and
+ * `providers/vendor-tool-forms.ts` sends other names and schemas in place of the refused ones.
  */
 import { isJsonObject, type JsonValue } from '../base/json/json.ts'
 import { pointerTo } from '../base/json/pointer.ts'

@@ -3,6 +3,7 @@ import { createTransport } from '../../src/base/net/transport.ts'
 import { createRedactor, Secret } from '../../src/base/secret.ts'
 import { createOpenaiProvider } from '../../src/providers/openai/openai.ts'
 import { ProviderError, type ModelMessage } from '../../src/providers/provider.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import type { FakeModel, FakeScript } from '../fakes/model-server.ts'
 import { startFakeOpenai } from '../fakes/openai.ts'
 import { clockAt, complete, hiddenOf, requestWith, user } from './request.ts'
@@ -152,6 +153,8 @@ test.each([
     true,
   ],
   ['an open schema is only told', { type: 'object', properties: { a: { type: 'number' } } }, false],
+  ['ten levels are enforced', nested(9), true],
+  ['more levels are only told', nested(10), false],
 ])('structured output: %s', async (_, outputSchema, strict) => {
   const provider = await start([{ say: '{"a":1}' }])
   await complete(provider, requestWith({ model, outputSchema }))
@@ -160,6 +163,12 @@ test.each([
     json_schema: { name: 'output', schema: outputSchema, strict },
   })
 })
+
+/** Closed objects, one in the other, around a text. */
+function nested(levels: number): JsonObject {
+  const inner: JsonObject = levels === 1 ? { type: 'string' } : nested(levels - 1)
+  return { type: 'object', properties: { a: inner }, required: ['a'], additionalProperties: false }
+}
 
 test('images and PDFs are parts of the message', async () => {
   const provider = await start([{ say: 'ok' }])

@@ -5,6 +5,7 @@ import { Secret, type Redactor } from '../../base/secret.ts'
 import { BASE_URL_VARIABLES, type ProjectConfig, type ProviderConfig, type ProviderType } from '../../spec/config.ts'
 import { canonicalProvider, ONLINE_PROVIDERS, providerSpellings } from '../../spec/document.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'
+import { vendorToolLimits } from '../../spec/vendor-tool-limits.ts'
 import { createAnthropicProvider } from '../anthropic/anthropic.ts'
 import { createBedrockProvider } from '../bedrock/bedrock.ts'
 import { createGeminiProvider } from '../gemini/gemini.ts'
@@ -15,6 +16,7 @@ import { createOpenaiProvider } from '../openai/openai.ts'
 import type { ProviderRemedies } from '../sdk-error.ts'
 import type { SdkParts } from '../sdk-provider.ts'
 import type { ModelProvider, ModelProviders } from '../provider.ts'
+import { withVendorToolForms } from '../vendor-tool-forms.ts'
 import { mappingOf, providerTypeOf } from './provider-type.ts'
 import type { waitOrAbort } from '../offline-answer.ts'
 import { createScripted, scriptedProvider } from '../scripted.ts'
@@ -104,7 +106,7 @@ export function createProviders({
           fetch: egress[from],
           remedies: remediesOf(type, found?.env, region),
         }
-        client = openProvider(type, parts, region, mapped)
+        client = withVendorToolForms(openProvider(type, parts, region, mapped), vendorToolLimits(type))
         clients.set(id, client)
       }
       return client

@@ -18,7 +18,8 @@ export const toolVendorLimit: LintRule = {
   severity: 'warning',
   law: 'The vendor of the model takes the names, schemas and number of the tools of an agent.',
   fix: 'Rename the property, or write the schema without the keyword.',
-  reason: 'A vendor refuses the whole request for one such tool, so that the agent cannot speak.',
+  reason:
+    'A vendor refuses the whole request for one such tool. svc sends another name or schema in its place where it can, with which models work less surely; too many tools it cannot mend.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, project) {
