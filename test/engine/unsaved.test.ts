@@ -1,8 +1,10 @@
 /** What can never be stored ends its run; what was never sent is not booked. */
 import { expect, test } from 'vitest'
 import type { JsonValue } from '../../src/base/json/json.ts'
+import { fail } from '../../src/base/failure.ts'
 import type { Log } from '../../src/base/log.ts'
-import { inOrder, openBench, returns, snapshotOf, startOf, tool, turns } from './bench.ts'
+import type { CompletionPart } from '../../src/providers/provider.ts'
+import { boundAgent, inOrder, openBench, returns, snapshotOf, startOf, tool, turns } from './bench.ts'
 
 /** More levels than SQLite takes for JSON. */
 function deep(levels: number): JsonValue {
@@ -43,6 +45,82 @@ test('ends the run once when the store refuses a result, and opens a review of t
   await bench.restart()
   await turns()
   expect(bench.invoked).toHaveLength(1)
+})
+
+test('ends the whole session without content where the failure of a run cannot be stored either', async () => {
+  let isRefusing = false
+  const child = snapshotOf({ name: 'child', tools: [tool('post', { sideEffectClass: 'non_idempotent_write' })] })
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)] }), child],
+    models: {
+      root: inOrder({ calls: [{ name: 'child', args: { message: 'go' } }] }, 'End.'),
+      child: inOrder({ calls: [{ name: 'post' }] }, 'End.'),
+    },
+    tools: {
+      post: () => {
+        isRefusing = true
+        return returns('posted')
+      },
+    },
+    store: (store) => ({
+      ...store,
+      save: (update, holder) => {
+        const { steps, closedSteps, calls } = update
+        if (isRefusing && steps.length + closedSteps.length + calls.length > 0)
+          throw fail('state_not_saved', { why: 'refused' })
+        return store.save(update, holder)
+      },
+    }),
+  })
+  const run = await bench.start('root')
+  await bench.waitForEnd(run)
+  const { sessionId } = (await bench.store.run(run))!
+  const shown = async () => ({
+    session: (await bench.store.session(sessionId))!.status,
+    runs: (await bench.store.runsOfSession(sessionId)).map(({ status, errorCode }) => [status, errorCode]),
+  })
+  const ended = {
+    session: 'Failed',
+    runs: [
+      ['Failed', 'state_not_saved'],
+      ['Cancelled', 'cancelled'],
+    ],
+  }
+  expect(await shown()).toEqual(ended)
+  expect(await bench.store.tasksOfSession(sessionId)).toMatchObject([{ kind: 'anomaly_review', status: 'pending' }])
+  isRefusing = false
+  await bench.restart()
+  await turns()
+  expect(bench.invoked).toHaveLength(1)
+  expect(await shown()).toEqual(ended)
+})
+
+test.each<[string, unknown]>([
+  ['nothing', undefined],
+  ['no numbers', {}],
+  ['fractions and texts', { inputTokens: 1.5, outputTokens: '3' }],
+  ['impossible numbers', { inputTokens: -1, outputTokens: Number.NaN, cachedInputTokens: 1e300 }],
+])('reads the usage of a script or a recording as that of a server: %s', async (_, usage) => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root' })],
+    models: {},
+    providers: {
+      choose: () => ({
+        async *complete(): AsyncGenerator<CompletionPart> {
+          const completion = { text: 'Half \ud83d.', finishReason: 'stop', calls: [], usage } as never
+          yield { type: 'end', completion }
+        },
+      }),
+      maxOutputTokens: () => 100,
+      terms: () => ({ price: 'free' }),
+    },
+  })
+  const run = await bench.start('root')
+  await bench.waitForEnd(run)
+  const stored = (await bench.store.run(run))!
+  expect(stored).toMatchObject({ status: 'Completed', output: 'Half \ufffd.' })
+  const { inputTokens, outputTokens } = stored.usage
+  for (const tokens of [inputTokens, outputTokens]) expect(Number.isInteger(tokens) && tokens > 0).toBe(true)
 })
 
 test('keeps the other changes of the same batch', async () => {

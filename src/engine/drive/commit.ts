@@ -12,6 +12,7 @@ import { UnreadEffects, type ReadEffects } from '../session/effect-ledger.ts'
 import { planRoomOf } from './plan-room.ts'
 import { openTransaction } from '../session/transaction/open-transaction.ts'
 import type { SessionTransaction } from '../session/transaction/transaction.ts'
+import { toBareUpdate } from './bare-update.ts'
 import type { EffectWaits } from './effect-waits.ts'
 import { EVENT_PAGE } from './run-events.ts'
 import { freshEvents } from './fresh-events.ts'
@@ -61,7 +62,9 @@ export async function commitBatch(
       return { ...applyBatch(log, live, readContext(effectsOf), batch), tookLong: tookLong() }
     }),
   )
-  const made = tx.toUpdate()
+  const whole = tx.toUpdate()
+  const isBare = applied.some(({ item }) => item.isBareEnd)
+  const made = whole && isBare ? toBareUpdate(whole, live.tree) : whole
   if (!made) {
     actor.planRoom = 'free'
     return applied
@@ -89,6 +92,8 @@ export async function commitBatch(
   actor.planRoom = 'free'
   publishOutput(notifier, live, update, tx.now)
   takeUpdate(live, update, tx.now)
+  // Memory has steps that were left out.
+  if (isBare) actor.isStale = true
   const { lastSeq } = update.session
   const { events } = update
   notifier.notify(actor.id, lastSeq, {

@@ -27,8 +27,10 @@ export interface MailboxItem {
   readonly isTimer?: boolean
   /** True for a query: it sees the session as it was before the batch, and changes nothing. */
   readonly isQuestion?: boolean
-  /** True for the failure of a run that replaces an item; it is dropped if it cannot be applied either. */
+  /** True for the failure of a run that replaces an item. */
   readonly isRunFailure?: boolean
+  /** True for the end of the whole session that replaces a failure which cannot be saved either: it is saved without content. */
+  readonly isBareEnd?: boolean
   resolve(value: unknown): void
   reject(error: unknown): void
 }
@@ -185,10 +187,19 @@ export function createMailboxes(
   }
 }
 
-/** The replacement of an item that cannot be applied or saved: the failure of its run; none if it concerns no run or is that failure. */
+/**
+ * The replacement of an item that cannot be applied or saved: the failure of its run; where that is what cannot be saved, the failure
+ * of the root run, which ends all others, saved without content. None if the item concerns no run or has been replaced by all of these.
+ */
 export function toRunFailure(item: MailboxItem, errorCode?: 'state_not_saved'): MailboxItem[] {
   const { runId } = item
-  if (runId === undefined || item.isRunFailure) return []
+  if (runId === undefined || item.isBareEnd) return []
+  if (item.isRunFailure) {
+    if (errorCode === undefined) return []
+    const end = (tx: SessionTransaction): boolean =>
+      advanceRun(tx.run(tx.session.rootRunId), { type: 'broken', errorCode })
+    return [{ ...item, apply: end, isBareEnd: true }]
+  }
   const apply = (tx: SessionTransaction): boolean =>
     advanceRun(tx.run(runId), { type: 'broken', ...(errorCode && { errorCode }) })
   return [{ ...item, apply, isRunFailure: true }]

@@ -1,13 +1,15 @@
 /** Requests a completion: from the agent's model, or from one of its fallbacks. */
 import { isFailure } from '../../base/failure.ts'
+import { wellFormedJson } from '../../base/json/well-formed.ts'
 import { isHeldBack } from '../../base/net/transport.ts'
 import {
   ProviderError,
   type ModelCompletion,
   type CompletionRequest,
   type ModelProvider,
+  type ModelUsage,
 } from '../../providers/provider.ts'
-import { estimateUsage } from '../../providers/tokens.ts'
+import { estimateUsage, readUsage } from '../../providers/tokens.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'
 import type { EngineParts } from '../session/engine.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
@@ -161,7 +163,7 @@ async function sendRequest(
 ): Promise<ModelCompletion> {
   meter.begin(request)
   for await (const part of provider.complete(request, signal)) {
-    if (part.type === 'end') return part.completion
+    if (part.type === 'end') return toStorableCompletion(part.completion, request)
     meter.addText(part.text)
     if (meter.characters() > MAX_ANSWER_CHARACTERS) throw longAnswer()
     if (part.type === 'text') onText(part.text)
@@ -170,6 +172,27 @@ async function sendRequest(
     retryable: true,
     outage: 'provider_unreachable',
   })
+}
+
+/**
+ * An answer as it can be stored, whichever provider gave it: well-formed Unicode, and usage in possible numbers. Scripts and recordings
+ * are files of others, too.
+ */
+function toStorableCompletion(given: ModelCompletion, request: CompletionRequest): ModelCompletion {
+  const completion = wellFormedJson(given)
+  const reported: Partial<ModelUsage> | undefined = completion.usage
+  const usage = readUsage(
+    {
+      input: reported?.inputTokens,
+      output: reported?.outputTokens,
+      cachedInput: reported?.cachedInputTokens,
+      cacheWrite: reported?.cacheWriteTokens,
+      reasoning: reported?.reasoningTokens,
+    },
+    request,
+    completion,
+  )
+  return { ...completion, usage: reported?.estimated ? { ...usage, estimated: true } : usage }
 }
 
 const longAnswer = (): ProviderError =>

@@ -28,6 +28,7 @@ export function createMeter(): CompletionMeter {
         usage: {
           inputTokens: estimateUsage(request, '', []).inputTokens,
           outputTokens: characters === 0 ? 0 : estimateTokens(characters),
+          estimated: true,
         },
       },
   }
