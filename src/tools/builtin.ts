@@ -1,3 +1,4 @@
+import { cutText } from '../base/cut-text.ts'
 import { isJsonObject } from '../base/json/json.ts'
 import { returnedOutcome } from './outcome.ts'
 import type { ToolInvocation, ToolOutcome } from './tool.ts'
@@ -21,8 +22,7 @@ export async function readWorkspaceFile(readFile: ReadFile, invocation: ToolInvo
   if (text === undefined)
     return returnedOutcome(`${filename} (${file.mediaType}, ${file.bytes.byteLength} bytes) is not text.`, true, 0)
   const from = Math.min(toNaturalNumber(offset) ?? 0, text.length)
-  const page = text.slice(from, from + Math.min(toNaturalNumber(length) ?? PAGE_CHARACTERS, PAGE_CHARACTERS))
-  const next = from + page.length
+  const { page, next } = pageOf(text, from, Math.min(toNaturalNumber(length) ?? PAGE_CHARACTERS, PAGE_CHARACTERS))
   return returnedOutcome(
     {
       filename,
@@ -35,6 +35,15 @@ export async function readWorkspaceFile(readFile: ReadFile, invocation: ToolInvo
     false,
     0,
   )
+}
+
+/** Characters from an offset; the next page begins where this one ends, so a pair at its end belongs to the next. */
+function pageOf(text: string, from: number, most: number): { readonly page: string; readonly next: number } {
+  const rest = text.slice(from)
+  const { text: page } = cutText(rest, most)
+  // A page of one code unit could never hold a pair.
+  const whole = page === '' && most > 0 ? cutText(rest, most + 1).text : page
+  return { page: whole, next: from + whole.length }
 }
 
 const toNaturalNumber = (value: unknown): number | undefined =>

@@ -3,6 +3,7 @@
  * odd field, so it only gets what it needs.
  */
 import { ReadableStream } from 'node:stream/web'
+import { cutText, shortenText } from '../base/cut-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import type { FetchFunction } from '../base/net/transport.ts'
 import { readMcpMessage, type McpAnswer } from './mcp-answer.ts'
@@ -150,7 +151,7 @@ const whyUnreadable = (answer: McpAnswer): string =>
   answer.at === 'unreadable' ? answer.why : `is longer than ${MAX_MCP_ANSWER_BYTES} bytes`
 
 const beginningOf = (answer: McpAnswer): string =>
-  JSON.stringify(answer.at === 'unreadable' ? answer.text.trim().slice(0, 200) : '')
+  JSON.stringify(answer.at === 'unreadable' ? cutText(answer.text.trim(), 200).text : '')
 
 function toClientAnswer(answer: McpAnswer): ClientAnswer {
   if (answer.at === 'error') {
@@ -166,7 +167,9 @@ const toObject = (value: JsonValue | undefined): JsonObject => (isJsonObject(val
 function toInitializeResult(result: JsonValue, versions: readonly string[]): JsonObject {
   const { protocolVersion, capabilities, serverInfo, instructions } = toObject(result)
   if (typeof protocolVersion !== 'string')
-    throw new McpFormError(`answers "initialize" without a protocolVersion: ${JSON.stringify(result).slice(0, 200)}`)
+    throw new McpFormError(
+      `answers "initialize" without a protocolVersion: ${shortenText(JSON.stringify(result), 200)}`,
+    )
   if (!versions.includes(protocolVersion))
     throw new McpFormError(`speaks protocol version ${JSON.stringify(protocolVersion)}, which svc does not.`)
   const { name, version } = toObject(serverInfo)

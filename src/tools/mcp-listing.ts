@@ -1,4 +1,5 @@
 /** Lists the tools of MCP servers for `svc lint --mcp-live` and `svc compile --mcp`. */
+import { shortenText } from '../base/cut-text.ts'
 import { createRedactor } from '../base/secret.ts'
 import type { FetchFunction } from '../base/net/transport.ts'
 import { innermostMessage } from '../base/innermost-cause.ts'
@@ -44,7 +45,8 @@ export async function listMcpTools(
     }
   } catch (error) {
     const problem = formProblemOf(error)
-    const said = problem === undefined ? `does not list its tools: ${innermostMessage(error).slice(0, 500)}` : problem
+    const said =
+      problem === undefined ? `does not list its tools: ${shortenText(innermostMessage(error), 500)}` : problem
     return { problem: redactor.text(`MCP server "${server.name}" ${said}`) }
   }
 }

@@ -1,4 +1,5 @@
 /** Outcomes of calls to MCP servers: what the answer, an error or a time-out says about the call. */
+import { shortenText } from '../base/cut-text.ts'
 import { innermostMessage } from '../base/innermost-cause.ts'
 import { findExceededBound, isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import { unsentCode } from '../base/net/transport.ts'
@@ -50,7 +51,7 @@ export function toFailedCallOutcome(
   waitMs?: number,
 ): ToolOutcome {
   const later = waitMs !== undefined && { retryAfterMs: waitMs }
-  const why = innermostMessage(error).slice(0, 500)
+  const why = shortenText(innermostMessage(error), 500)
   if (typeof status === 'number' && status < 500) {
     const error = `MCP server "${server}" answered ${status}: ${why}`
     return status === 429

@@ -4,6 +4,7 @@
  * The outcome of a failed call depends on whether the server may have received the request that carries it.
  */
 import type { Clock } from '../base/clock.ts'
+import { cutText } from '../base/cut-text.ts'
 import { retryAfterMs } from '../base/retry.ts'
 import type { JsonObject } from '../base/json/json.ts'
 import type { Redactor } from '../base/secret.ts'
@@ -222,4 +223,7 @@ const otherThanPinned = (server: string, name: string): string =>
 
 /** Makes an untrusted description safe to show: at most 4096 characters, none of them invisible. Source: security, S16. */
 const toSafeDescription = (text: string): string =>
-  text.replaceAll(/[\p{Cc}\p{Cf}]/gu, (each) => (each === '\n' || each === '\t' ? each : '')).slice(0, 4096)
+  cutText(
+    text.replaceAll(/[\p{Cc}\p{Cf}]/gu, (each) => (each === '\n' || each === '\t' ? each : '')),
+    4096,
+  ).text

@@ -1,3 +1,4 @@
+import { shortenText } from '../base/cut-text.ts'
 import { giveWay, startWork } from '../base/event-loop.ts'
 import { InexactNumberError } from '../base/json/exact-number.ts'
 import { isJsonObject, JsonBoundError, parseJson, type JsonValue } from '../base/json/json.ts'
@@ -97,13 +98,13 @@ function parseOutput(output: Uint8Array, durationMs: number): ToolOutcome {
   } catch (error) {
     if (error instanceof InexactNumberError) return inexactNumberOutcome(error, text, durationMs)
     if (error instanceof JsonBoundError) return exceededOutcome(error.message, durationMs)
-    return unusableOutcome(`its output is not JSON: ${text.trim().slice(0, 500)}`, durationMs)
+    return unusableOutcome(`its output is not JSON: ${shortenText(text.trim(), 500)}`, durationMs)
   }
 }
 
 /** For a result with a number that cannot be represented exactly. The model gets the output as text. */
 export const inexactNumberOutcome = (error: InexactNumberError, text: string, durationMs: number): ToolOutcome =>
-  unusableOutcome(`its output is refused: ${error.message}. It wrote: ${text.trim().slice(0, 2000)}`, durationMs)
+  unusableOutcome(`its output is refused: ${error.message}. It wrote: ${shortenText(text.trim(), 2000)}`, durationMs)
 
 /** For a result beyond a bound of JSON, as `JsonBoundError` names it. */
 export const exceededOutcome = (bound: string, durationMs: number): ToolOutcome =>

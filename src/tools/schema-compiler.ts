@@ -3,6 +3,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
+import { shortenText } from '../base/cut-text.ts'
 import { digestOfJson } from '../base/digest.ts'
 import type { InvalidPlace } from '../base/failure.ts'
 import type { JsonObject } from '../base/json/json.ts'
@@ -241,6 +242,6 @@ function toDetail(error: ErrorObject): InvalidPlace {
 
 // Errors of the sandbox, such as a stack overflow, belong to another realm, so `instanceof Error` is false for them.
 const messageOf = (error: unknown): string => {
-  const why = String((error as { message?: unknown })?.message ?? error).slice(0, 300)
+  const why = shortenText(String((error as { message?: unknown })?.message ?? error), 300)
   return why === 'Maximum call stack size exceeded' ? 'the schema or the value is nested too deep' : why
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, expectTypeOf, test } from 'vitest'
 import { cutText, shortenText } from '../../src/base/cut-text.ts'
 
 /** Any sequence of UTF-16 code units, many of them halves of pairs. */
@@ -45,4 +45,11 @@ test('a mark says that text was left out, and how much', () => {
   expect(shortenText('abcdef', 6)).toBe('abcdef')
   expect(shortenText('abcdef', 3)).toBe('abc…')
   expect(shortenText('ab😀cd', 3, (cut) => ` [${cut} characters more]`)).toBe('ab [4 characters more]')
+})
+
+test('the linter refuses a slice from the start to a fixed end, but not short ones or other ends', () => {
+  expectTypeOf<FixedTextEnd<25>>().toEqualTypeOf<25>()
+  expectTypeOf<FixedTextEnd<2000>>().toEqualTypeOf<2000>()
+  for (const short of [24, 9, -1] as const) expectTypeOf<FixedTextEnd<typeof short>>().toEqualTypeOf<never>()
+  expectTypeOf<FixedTextEnd<number>>().toEqualTypeOf<never>()
 })

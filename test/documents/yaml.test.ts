@@ -50,6 +50,19 @@ describe('scalars are those of the YAML 1.2 core schema', () => {
       expect(rulesOf(`a: v${written}\n`)).toEqual([])
     },
   )
+  test.each([String.raw`"\ud83d"`, String.raw`"a\udc00b"`, String.raw`"\ude00\ud83d"`])(
+    '%s is refused: half of a surrogate pair is no character',
+    (written) => {
+      for (const text of [`a: ${written}\n`, `${written}: a\n`, `{"a": [${written}]}`]) {
+        expect(rulesOf(text)).toEqual(['doc/syntax'])
+        expect(JSON.stringify(valueOf(text)).isWellFormed() && !JSON.stringify(valueOf(text)).includes('\\ud')).toBe(
+          true,
+        )
+      }
+      expect(valueOf(String.raw`"\ud83d\ude00"`)).toBe('😀')
+    },
+  )
+
   test('9007199254740991 is the largest number', () => {
     expect(valueOf('[9007199254740991, -9007199254740991, 0x1FFFFFFFFFFFFF]')).toEqual([
       9007199254740991, -9007199254740991, 9007199254740991,

@@ -1,7 +1,10 @@
 /** What every store promises of sessions that go on, are named, erased and deleted. Each backend runs the whole list. */
+import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Clock } from '../../src/base/clock.ts'
 import type { TriggerId } from '../../src/base/ids.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
+import { wellFormedJson } from '../../src/base/json/well-formed.ts'
 import type { SessionUpdate } from '../../src/store/session-update.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
@@ -22,6 +25,14 @@ import {
 
 const DAY = 24 * 3_600_000
 const ENDED = { status: 'Completed', finishedAt: NOW + 10, output: 'secret output' } as const
+
+/** At least one half of a pair, between other characters and text that looks like an escaped half. */
+const textWithHalves = fc
+  .tuple(
+    fc.array(fc.constantFrom('a', '😀', '\\', '\\ud800', '"', '\udc00', '\ud83d'), { maxLength: 6 }),
+    fc.integer({ min: 0xd800, max: 0xdfff }).map((unit) => String.fromCharCode(unit)),
+  )
+  .map(([parts, half]) => `${parts.join('')}x${half}x`)
 
 export function sessionContract(name: string, open: (clock: Clock) => Store | Promise<Store>): void {
   describe(`sessions, ${name}`, () => {
@@ -74,6 +85,67 @@ export function sessionContract(name: string, open: (clock: Clock) => Store | Pr
         busy: false,
       })
     }
+
+    test('keeps well-formed Unicode, wherever a half of a pair stands', async () => {
+      let number = 0
+      await fc.assert(
+        fc.asyncProperty(textWithHalves, async (text) => {
+          const value: JsonObject = { [text]: [text, { text }] }
+          // Longer than what is stored beside its step.
+          const large = { large: [text.repeat(1 + 100_000 / text.length)] }
+          const session = aSession(`halves ${++number}`, { ...ENDED, input: value, output: value, lastOrdinal: 2 })
+          const run = aRun(session, {
+            input: value,
+            output: value,
+            state: { at: 'done', outcome: 'completed', output: value },
+          })
+          const steps = [
+            aStep(session, 1, { content: { text }, hidden: value }),
+            aStep(session, 2, { type: 'ToolResult', content: { result: large } }),
+          ]
+          const call = {
+            sessionId: session.id,
+            runId: run.id,
+            callId: 'c1',
+            agentId: AGENT,
+            ref: 'acme.refunds',
+            argumentsDigest: 'sha256:1' as never,
+            arguments: value,
+            state: 'executed',
+            attempt: 1,
+            idempotencyKey: `svc:${run.id}:1:0`,
+            at: NOW + 5,
+          }
+          const vote = { approver: 'operator:ada', approved: true, at: NOW, comment: text }
+          const task = aTask(session, `halves ${number}`, { title: text, arguments: value, votes: [vote] })
+          const update = { session, runs: [run], steps, calls: [call], tasks: [task], busy: false }
+          const started = aStart(`halves ${number}`, session, update)
+          const [first, ...events] = started.events as readonly Extract<
+            (typeof started.events)[number],
+            { data: unknown }
+          >[]
+          const said = { ...started, events: [{ ...first!, data: value }, ...events] }
+          expect(await store.start(said, NO_LIMITS)).toEqual({ outcome: 'started' })
+          const given = [value, value, value, { text }, value, { result: large }, [value], text, value, text, value]
+          const storedSteps = await store.stepsOfSession(session.id)
+          const [storedTask] = await store.tasksOfSession(session.id)
+          expect([
+            (await store.session(session.id))!.input,
+            (await store.session(session.id))!.output,
+            (await store.run(run.id))!.output,
+            storedSteps[0]!.content,
+            storedSteps[0]!.hidden,
+            storedSteps[1]!.content,
+            (await store.calls({ sessionId: session.id })).map((row) => row.arguments),
+            storedTask!.title,
+            storedTask!.arguments,
+            storedTask!.votes[0]!.comment,
+            (await store.events(session.id, 0, 1))[0]!.data,
+          ]).toEqual(wellFormedJson(given))
+        }),
+        { numRuns: 20 },
+      )
+    })
 
     test('another start of a stored session makes its run the newest root run, and the first keeps its input', async () => {
       const first = await start('s', { ...ENDED, input: { order: 'first' } })

@@ -286,6 +286,7 @@ describe('svc.read_file', () => {
     'notes.txt': Buffer.from('Größe: 42\n'),
     'photo.png': new Uint8Array([0x89, 0x50, 0, 0xff]),
     'long.txt': Buffer.from('x'.repeat(70_000)),
+    'faces.txt': Buffer.from('a😀😀b😀'),
   }
   const read = async (args: object): Promise<object> => {
     const builtin = toolNamed('svc.read_file', { builtin: true })
@@ -325,6 +326,19 @@ describe('svc.read_file', () => {
       result: { totalCharacters: 70_000, nextOffset: 65_536 },
     })
   })
+  test.each([1, 2, 3, 5])('pages of %i characters split no pair, and together are the text', async (length) => {
+    const pages: string[] = []
+    for (let offset: number | undefined = 0; offset !== undefined;) {
+      const { result } = (await read({ filename: 'faces.txt', offset, length })) as {
+        result: { text: string; nextOffset?: number }
+      }
+      pages.push(result.text)
+      offset = result.nextOffset
+    }
+    expect(pages.every((page) => page.isWellFormed())).toBe(true)
+    expect(pages.join('')).toBe('a😀😀b😀')
+  })
+
   test.each([
     [{ filename: 'photo.png' }, 'photo.png (text/plain, 4 bytes) is not text.'],
     [{ filename: 'other.txt' }, 'This session has no file named other.txt.'],

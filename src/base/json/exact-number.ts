@@ -20,6 +20,7 @@ const INEXACT = 'cannot be kept exactly: numbers have at most 17 digits and go t
 export const describeInexactNumber = (written: string | number): string =>
   `is the number ${shorten(String(written))}, which ${INEXACT}`
 
+// oxlint-disable-next-line typescript/no-deprecated -- A number has no pairs.
 const shorten = (written: string): string => (written.length > 40 ? `${written.slice(0, 40)}…` : written)
 
 /**

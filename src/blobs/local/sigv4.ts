@@ -2,7 +2,7 @@
  * Verifies that a request was signed with our credentials, in its header or in its URL. Computes the expected signature with
  * the library that the AWS client uses, so that we canonicalise nothing ourselves. Source: decisions, section 11; security, S23.
  */
-import { createHash, createHmac, timingSafeEqual, type Hash, type Hmac } from 'node:crypto'
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { SignatureV4 } from '@smithy/signature-v4'
 import type { Instant } from '../../base/clock.ts'
 import { S3Error } from './s3-error.ts'
@@ -241,7 +241,7 @@ type BytesToSign = string | ArrayBuffer | ArrayBufferView
 /** SHA-256, or HMAC-SHA-256 when a secret is given, with the interface that the signer requires. */
 class Sha256 {
   readonly #secret: Buffer | undefined
-  #hash: Hash | Hmac
+  #hash: ReturnType<typeof createHash | typeof createHmac>
   constructor(secret?: BytesToSign) {
     this.#secret = secret === undefined ? undefined : bytesOf(secret)
     this.#hash = this.#start()
@@ -255,7 +255,7 @@ class Sha256 {
   reset(): void {
     this.#hash = this.#start()
   }
-  #start(): Hash | Hmac {
+  #start(): ReturnType<typeof createHash | typeof createHmac> {
     return this.#secret ? createHmac('sha256', this.#secret) : createHash('sha256')
   }
 }

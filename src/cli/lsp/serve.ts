@@ -15,6 +15,7 @@ export function serveLanguage(connection: Connection, open: (directory: string |
   const checkAll = (): void => folders.checkAll()
   let [canCreate, canWatch] = [false, false]
 
+  // oxlint-disable-next-line typescript/no-deprecated -- Older editors send nothing else.
   connection.onInitialize(({ workspaceFolders, rootUri, capabilities }) => {
     const { documentChanges, resourceOperations } = capabilities.workspace?.workspaceEdit ?? {}
     canWatch = capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration === true

@@ -1,4 +1,5 @@
 /** Policies and calls as one line of text. */
+import { shortenText } from '../../base/cut-text.ts'
 import { canonicalJson } from '../../base/json/json.ts'
 import { conditionOfEntry } from '../../policy/condition/condition.ts'
 import { describeCondition, describeValue } from '../../policy/condition/describe.ts'
@@ -70,8 +71,6 @@ export function describeWitness({ arguments: args, context, before, after }: Wit
   const where = Object.entries(context ?? {}).map(([path, value]) => `${path} ${describeValue(value)}`)
   const was = before === 'refused' ? 'refused by the input schema' : before
   const outcome = before === after ? `is still ${after}, with less asked for` : `was ${was}, is ${after}`
-  return `${shorten(canonicalJson(args))}${where.length > 0 ? ` with ${where.join(', ')}` : ''} ${outcome}`
+  // The JSON output has long arguments in full.
+  return `${shortenText(canonicalJson(args), 200)}${where.length > 0 ? ` with ${where.join(', ')}` : ''} ${outcome}`
 }
-
-/** Truncates long arguments; the JSON output has them in full. */
-const shorten = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text)

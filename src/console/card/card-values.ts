@@ -3,6 +3,7 @@
  * remembered for the decision.
  */
 import { useEffect, useRef } from 'preact/hooks'
+import { cutText } from '../../base/cut-text.ts'
 import { safeText } from '../../base/escape-text.ts'
 import type { CardValue } from '../../spec/view/task-card.ts'
 import { html, type View } from '../parts/html.ts'
@@ -97,7 +98,7 @@ function ValueEnd({ onSeen }: { readonly onSeen: () => void }): View {
   return html`<span class="value-end" ref=${end}></span>`
 }
 
-const cutLines = (text: string): string => text.split('\n', SHOWN_LINES).join('\n').slice(0, SHOWN_CHARACTERS)
+const cutLines = (text: string): string => cutText(text.split('\n', SHOWN_LINES).join('\n'), SHOWN_CHARACTERS).text
 
 /** The old and the new value of each argument that was edited. */
 export const ArgumentChanges = ({

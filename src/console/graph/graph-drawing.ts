@@ -1,6 +1,7 @@
 /** The graph as SVG: nodes are links, edges have the colour of what a call does and a mark where somebody stands before it. */
 import { Graph, layout } from '@dagrejs/dagre'
 import { useMemo } from 'preact/hooks'
+import { cutText } from '../../base/cut-text.ts'
 import { safeText } from '../../base/escape-text.ts'
 import type { BundleGraph, GraphEdge, GraphNode } from '../../spec/operator/bundle-graph.ts'
 import { describeEdge } from '../../spec/view/bundle-graph.ts'
@@ -112,7 +113,7 @@ const round = ({ x, y }: Point): string => `${Math.round(x)} ${Math.round(y)}`
 
 function NodeBox({ node, x, y, width, isRoot }: DrawnGraph['nodes'][number] & { readonly isRoot: boolean }): View {
   const title = titleOfNode(node)
-  const shown = title.length > MOST_LETTERS ? `${title.slice(0, MOST_LETTERS - 1)}…` : title
+  const shown = title.length > MOST_LETTERS ? `${cutText(title, MOST_LETTERS - 1).text}…` : title
   return html`
     <a class="node ${node.kind} ${isRoot ? 'root' : ''}" href=${hrefOfNode(node)}>
       <rect x=${x - width / 2} y=${y - HEIGHT / 2} width=${width} height=${HEIGHT} rx="8" />

@@ -1,5 +1,6 @@
 /** Texts and values that may be a megabyte: the beginning is drawn, the rest when it is asked for, a part at a time. */
 import { useEffect, useState } from 'preact/hooks'
+import { shortenText } from '../../base/cut-text.ts'
 import { safeBlock, safeText } from '../../base/escape-text.ts'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { ValueReference } from '../../spec/api.ts'
@@ -13,7 +14,7 @@ const MORE_CHARACTERS = 100_000
 
 export function LongText({ text }: { readonly text: string }): View {
   const [most, setMost] = useState(SHOWN_CHARACTERS)
-  const shown = text.length > most ? `${text.slice(0, most)}…` : text
+  const shown = shortenText(text, most)
   const rest = text.length - most
   return html`
     <span class="json text">${text.includes('\n') ? html`<pre>${safeBlock(shown)}</pre>` : safeText(shown)}</span>

@@ -1,4 +1,5 @@
 /** Stored events of a run, read from its stream until what is stored ends. */
+import { cutText } from '../../base/cut-text.ts'
 import type { StreamEvent } from '../../spec/api.ts'
 
 export interface EventLine {
@@ -40,7 +41,12 @@ export function readEvents(runId: string): Promise<readonly EventLine[]> {
       // Text as it arrives has no number: its step follows.
       if (lastEventId === '' || events.at(-1)?.number === Number(lastEventId)) return
       const { ts: at, subject, data } = JSON.parse(text) as StreamEvent
-      events.push({ number: Number(lastEventId), at, subject, data: textOf(data, runId).slice(0, SHOWN_CHARACTERS) })
+      events.push({
+        number: Number(lastEventId),
+        at,
+        subject,
+        data: cutText(textOf(data, runId), SHOWN_CHARACTERS).text,
+      })
       characters += text.length
       if (events.length >= MAX_EVENTS || characters >= MAX_CHARACTERS) end()
     })

@@ -1,4 +1,5 @@
 /** The reference of all rules, as Markdown: an index and a page per group. */
+import { cutText } from '../../base/cut-text.ts'
 import type { NamedRule } from '../facts/rule.ts'
 import { unifiedDiff } from '../fmt/diff.ts'
 import type { RuleExamples } from '../generated/rule-examples.js'
@@ -82,5 +83,5 @@ const visible = (text: string): string => {
     /[\u{E0000}-\u{E007F}\uFEFF\t]/gu,
     (char) => `\\u{${char.codePointAt(0)!.toString(16).toUpperCase()}}`,
   )
-  return seen.length > 1200 ? `${seen.slice(0, 400)} …` : seen
+  return seen.length > 1200 ? `${cutText(seen, 400).text} …` : seen
 }

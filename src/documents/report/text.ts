@@ -1,3 +1,4 @@
+import { cutText } from '../../base/cut-text.ts'
 import { safeText } from '../../base/escape-text.ts'
 import { widthOf } from '../../terminal/width.ts'
 import { createTheme, type TextStyle, type Theme } from '../../terminal/theme.ts'
@@ -45,7 +46,7 @@ function frame(workspace: Workspace, path: string, { start, end }: TextSpan, pai
   const marked = text.slice(start.column - 1, end.line === start.line ? end.column - 1 : text.length).trimEnd()
   const width = Math.max(1, Math.min(columns(part) - indent, columns(marked)))
   const previous = start.line > 1 && from === 0 ? workspace.line(path, start.line - 1) : ''
-  const before = previous.trim() === '' ? '' : numbered(start.line - 1, shown(previous.slice(0, WINDOW)))
+  const before = previous.trim() === '' ? '' : numbered(start.line - 1, shown(cutText(previous, WINDOW).text))
   return `${before}${numbered(start.line, shown(part))}       | ${' '.repeat(indent)}${paint('^'.repeat(width))}\n`
 }
 

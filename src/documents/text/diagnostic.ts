@@ -1,4 +1,5 @@
 /** A finding: something about a document that its author should know. It is a value; it is never thrown. */
+import { cutText } from '../../base/cut-text.ts'
 import type { TextSpan } from './source.ts'
 
 export const SEVERITIES = ['error', 'warning', 'info'] as const
@@ -122,7 +123,7 @@ const MAX_MESSAGE_LENGTH = 800
 const shortened = (message: string): string =>
   message.length <= MAX_MESSAGE_LENGTH
     ? message
-    : `${message.slice(0, MAX_MESSAGE_LENGTH / 2)} … ${message.slice(-MAX_MESSAGE_LENGTH / 2)}`
+    : `${cutText(message, MAX_MESSAGE_LENGTH / 2).text} … ${cutText(message, MAX_MESSAGE_LENGTH / 2, 'end').text}`
 
 /** By file, then position, then severity and rule: the order in which every report lists findings. */
 export function sortDiagnostics(findings: readonly Diagnostic[]): Diagnostic[] {

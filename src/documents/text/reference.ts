@@ -1,5 +1,6 @@
 /** The forms of references between documents. Source: bundles, section 1; authoring format, "Versioning". */
 import { parse, Range } from 'semver'
+import { cutText } from '../../base/cut-text.ts'
 import { memoizeByText } from './memoize-by-text.ts'
 
 /** A tool or an agent by logical id, `namespace.name[@range]`. */
@@ -100,7 +101,7 @@ export const WIRE_NAME = /^[a-zA-Z0-9_-]{1,64}$/
 
 /** The name of a tool or sub-agent on the wire, derived from the last part of its id. Source: decisions, section 14. */
 export const deriveWireName = (name: string): string =>
-  WIRE_NAME.test(name) ? name : name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
+  WIRE_NAME.test(name) ? name : cutText(name.replaceAll(/[^A-Za-z0-9_-]/g, '_'), 64).text
 
 /** The tools that the engine itself executes. Source: decisions, section 10. */
 export const BUILTIN_TOOLS: readonly string[] = [

@@ -8,6 +8,7 @@ import {
   type ScalarEvent,
   type SequenceEvent,
 } from 'js-yaml'
+import { shortenText } from '../../base/cut-text.ts'
 import { isExactNumber } from '../../base/json/exact-number.ts'
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { createFinding, type Diagnostic, type FindingText } from './diagnostic.ts'
@@ -182,7 +183,7 @@ export class YamlNodeBuilder {
 
   #scalar(event: ScalarEvent, empty: number): BuiltNode {
     this.#countWritten(event)
-    const node = toScalarNode(this.#source.text, event)
+    const node = this.#toWellFormed(toScalarNode(this.#source.text, event))
     if (typeof node.value === 'number') this.#checkNumber(node)
     if (event.anchorStart >= 0) this.#anchors.set(this.#anchorOf(event), { node, size: 1, depth: 0 })
     return { node: node.start < 0 ? { ...node, start: empty, end: empty } : node, size: 1, depth: 0 }
@@ -224,6 +225,17 @@ export class YamlNodeBuilder {
       )
   }
 
+  /** A file is UTF-8, which has no halves of pairs, but an escape can name one. */
+  #toWellFormed(node: YamlNode): YamlNode {
+    if (typeof node.value !== 'string' || node.value.isWellFormed()) return node
+    this.#report(
+      [node.start, node.end],
+      'An escape in this text is one half of a surrogate pair, which is no character.',
+      'Write the character itself, or both halves of its pair.',
+    )
+    return { ...node, value: node.value.toWellFormed() }
+  }
+
   #checkNumber({ start, end }: YamlNode): void {
     const written = this.#source.text.slice(start, end)
     if (/^[-+]?\.(inf|nan)$/i.test(written))
@@ -234,7 +246,7 @@ export class YamlNodeBuilder {
           this.#source,
           'doc/number-range',
           [start, end],
-          `The number ${written.slice(0, 40)} cannot be represented exactly.`,
+          `The number ${shortenText(written, 40)} cannot be represented exactly.`,
           { fix: 'Put the number in quotes if the field accepts a string.' },
         ),
       )

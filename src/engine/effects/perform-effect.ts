@@ -1,4 +1,5 @@
 /** Performs effects: sends them out of the process and turns their outcomes into events. */
+import { wellFormedJson } from '../../base/json/well-formed.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
 import { toolNamed } from '../session/bindings.ts'
 import type { EngineParts } from '../session/engine.ts'
@@ -34,7 +35,7 @@ async function invokeTool(
   const route = tools.route(context.snapshot, tool)
   if (!route || call.state.at !== 'sent')
     return { at: 'not_sent', code: 'no_handler', error: `Nothing handles ${tool.id} on this server.` }
-  return route.invoke(
+  const outcome = await route.invoke(
     {
       tool,
       arguments: call.arguments,
@@ -53,4 +54,6 @@ async function invokeTool(
     },
     controller.signal,
   )
+  // Canned results and texts of programs are no JSON of ours: a half of a pair in them could not be stored or sent on.
+  return wellFormedJson(outcome)
 }

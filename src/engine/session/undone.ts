@@ -1,4 +1,5 @@
 /** The calls that runs undo. Source: decisions, section 18, "Undo". */
+import { shortenText } from '../../base/cut-text.ts'
 import type { RunId } from '../../base/ids.ts'
 import { boundedKey, type EffectKey } from '../../policy/condition/effect-key.ts'
 import { isTerminal, undoneCallOf, type CallReference, type Run } from '../../spec/run.ts'
@@ -77,7 +78,7 @@ export function undoneNotes(runs: readonly Run[], readRows: () => readonly CallR
     if (!call || at === undefined || at === 'open') continue
     const row = rows.find(({ runId, callId }) => runId === call.runId && callId === call.callId)
     const given = row ? ` ${JSON.stringify(row.arguments)}` : ''
-    const shown = given.length > MAX_ARGUMENTS ? `${given.slice(0, MAX_ARGUMENTS)}…` : given
+    const shown = shortenText(given, MAX_ARGUMENTS)
     notes.set(`${call.runId} ${call.callId}`, { call, at, what: undone.tool + shown, path: pathOf(call.runId, runs) })
   }
   return [...notes.values()]

@@ -120,6 +120,7 @@ const BEGINNING = 32
 
 /** True if the text has the token with no letter or digit beside it, and no sign between that joins it to one. */
 function containsToken(text: string, token: string, budget: SearchBudget): boolean {
+  // oxlint-disable-next-line typescript/no-deprecated -- Half a pair may be searched for: the whole token is compared next.
   const beginning = token.slice(0, BEGINNING)
   const before: JoinerRun = { from: 0, to: -1, isJoined: false }
   const after: JoinerRun = { from: 0, to: -1, isJoined: false }

@@ -1,5 +1,6 @@
 /** Describes conditions in one line, with the values of a call. */
 import { toIsoText } from '../../base/clock.ts'
+import { cutText, shortenText } from '../../base/cut-text.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import type { Condition, ConditionLeaf } from './condition.ts'
 import { inWindow } from './history.ts'
@@ -56,11 +57,9 @@ const MAX_INSTANT = 8.64e15
 /** A value as JSON in one line, cut where it is long. */
 export function describeValue(value: JsonValue | undefined): string {
   if (value === undefined) return 'absent'
-  if (typeof value === 'string')
-    return JSON.stringify(value.length > MAX_VALUE ? `${value.slice(0, MAX_VALUE)}…` : value)
+  if (typeof value === 'string') return JSON.stringify(shortenText(value, MAX_VALUE))
   if (typeof value !== 'object' || value === null) return String(value)
-  const text = beginJson(value)
-  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text
+  return shortenText(beginJson(value), MAX_VALUE)
 }
 
 /** The beginning of the JSON text of a value, at least as much as is shown. Arguments may be too large and deep to serialize whole. */
@@ -68,7 +67,7 @@ function beginJson(value: JsonValue): string {
   let text = ''
   const write = (part: JsonValue): void => {
     if (text.length > MAX_VALUE) return
-    if (typeof part === 'string') text += JSON.stringify(part.slice(0, MAX_VALUE))
+    if (typeof part === 'string') text += JSON.stringify(cutText(part, MAX_VALUE).text)
     else if (typeof part !== 'object' || part === null) text += String(part)
     else if (Array.isArray(part)) list('[]', part.slice(0, MAX_VALUE), write)
     else

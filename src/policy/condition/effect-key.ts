@@ -1,4 +1,5 @@
 /** Effect keys of Tool documents: the labels, the template, and the key of one call. Source: policies, section 8. */
+import { shortenText } from '../../base/cut-text.ts'
 import { digestOf } from '../../base/digest.ts'
 import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
 import type { SideEffectClass } from '../../spec/document.ts'
@@ -103,7 +104,7 @@ const keyText = (value: JsonValue): string =>
 
 /** A key as it is kept: longer ones by their digest. */
 export function boundedKey(text: string): EffectKey {
-  const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text
+  const shown = shortenText(text, SHOWN_CHARACTERS)
   if (text.length * 3 <= MAX_KEY_BYTES || Buffer.byteLength(text) <= MAX_KEY_BYTES) return { key: text, shown }
   return { key: digestOf(text), shown }
 }

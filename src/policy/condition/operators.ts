@@ -1,6 +1,7 @@
 /** The operators of comparisons: exact, typed and case-sensitive, without conversion. Source: policies, section 2. */
 import ipaddr from 'ipaddr.js'
 import semver from 'semver'
+import { shortenText } from '../../base/cut-text.ts'
 import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
 import { loadRe2 } from '../../base/pattern/re2.ts'
 import { showValue, UnusableValue, type ValueTest, type TruthValue } from './truth.ts'
@@ -286,5 +287,5 @@ function describeLiteral(literal: JsonValue | undefined): string {
   if (literal === null) return 'null'
   if (Array.isArray(literal)) return literal.length === 0 ? 'an empty list' : 'a list'
   if (typeof literal === 'object') return 'a mapping'
-  return `${typeof literal} ${JSON.stringify(literal).slice(0, 80)}`
+  return `${typeof literal} ${shortenText(JSON.stringify(literal), 80)}`
 }

@@ -1,5 +1,6 @@
 /** Messages in the form of the Converse API. */
 import type { ContentBlock, DocumentFormat, ImageFormat, Message } from '@aws-sdk/client-bedrock-runtime'
+import { cutText } from '../../base/cut-text.ts'
 import { alternatingTurns, isBlank, NOTHING_TO_READ, partsToRead } from '../alternating-turns.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { MessagePart, ModelCall, ModelMessage } from '../provider.ts'
@@ -81,7 +82,4 @@ function toPart(part: MessagePart): ContentBlock {
 
 /** The API accepts letters, digits, single spaces, hyphens, parentheses and brackets, at most 200. */
 const documentName = (filename: string): string =>
-  filename
-    .replaceAll(/[^A-Za-z0-9()[\]-]+/g, ' ')
-    .trim()
-    .slice(0, 200) || 'document'
+  cutText(filename.replaceAll(/[^A-Za-z0-9()[\]-]+/g, ' ').trim(), 200).text || 'document'

@@ -35,7 +35,8 @@ export async function* readServerEvents(
     for (const value of listOf(parseFrame(frame, place))) {
       // Sent to keep the connection alive.
       if (value === null) continue
-      if (!isJsonObject(value)) throw new FormProblem(place, `is ${JSON.stringify(value)?.slice(0, 20)}, not an object`)
+      if (!isJsonObject(value))
+        throw new FormProblem(place, `is ${shortenText(JSON.stringify(value), 20)}, not an object`)
       refuseError(value)
       if (frame.isWhole) yield* toEvents(value)
       else yield value

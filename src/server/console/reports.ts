@@ -2,6 +2,7 @@
  * POST /console/reports: logs violations of the page's content security policy. An unchanged page has none, so a report
  * means that the page was modified or that a browser extension interferes. Source: console, 4.2.
  */
+import { cutText } from '../../base/cut-text.ts'
 import { isJsonObject } from '../../base/json/json.ts'
 import { safeText } from '../../base/escape-text.ts'
 import { readJson, type BodyLimits } from '../http/body.ts'
@@ -43,7 +44,7 @@ const fieldsOf = (body: Readonly<Record<string, unknown>>): Readonly<Record<stri
     ['directive', 'blocked', 'source', 'line'].flatMap((name) => {
       const value = body[name]
       return typeof value === 'string' || typeof value === 'number'
-        ? [[name, safeText(String(value)).slice(0, MAX_TEXT)]]
+        ? [[name, cutText(safeText(String(value)), MAX_TEXT).text]]
         : []
     }),
   )

@@ -1,5 +1,6 @@
 /** Signs a browser in and out. Source: console, 4.1. */
 import { hashKey } from '../../base/api-key.ts'
+import { cutText } from '../../base/cut-text.ts'
 import { safeText } from '../../base/escape-text.ts'
 import { fail } from '../../base/failure.ts'
 import { isJsonObject } from '../../base/json/json.ts'
@@ -60,7 +61,7 @@ async function signIn(services: ServerServices, rules: ListenerRules, call: Http
     workspaceId: workspace.id,
     hash: hashKey(cookie),
     ...identity,
-    browser: safeText(call.request.headers.get('user-agent') ?? 'unknown').slice(0, MAX_BROWSER),
+    browser: cutText(safeText(call.request.headers.get('user-agent') ?? 'unknown'), MAX_BROWSER).text,
     createdAt: now,
     lastUsedAt: now,
     endedAt: null,

@@ -1,4 +1,5 @@
 /** Uploads in three steps: presign an address, send the bytes to it, finalize. Source: HTTP API, "Upload and use flow"; decisions, section 11. */
+import { cutText } from '../../base/cut-text.ts'
 import { dieAtFailpoint } from '../../base/failpoint.ts'
 import { fail } from '../../base/failure.ts'
 import type { WorkspaceId } from '../../base/ids.ts'
@@ -149,5 +150,5 @@ function sanitise(filename: string): string {
       .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
   const name = safe(stem!).replace(/^[.-]+/, '')
   const whole = `${name.replaceAll(/[.-]/g, '') === '' ? 'file' : name}${safe(extension!)}`
-  return whole.slice(-100)
+  return cutText(whole, 100, 'end').text
 }

@@ -1,4 +1,5 @@
 /** Summarizes a step in a few words, for outlines, which do not show its content. Not escaped. */
+import { cutText, shortenText } from '../../base/cut-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { describeResumption } from './resumption.ts'
 import { describeUndoRequest } from './undo.ts'
@@ -66,9 +67,6 @@ const textOf = (value: JsonValue | undefined): string =>
 
 /** Line breaks and indents are blanks: a JSON text is as short as it can be. */
 function inOneLine(text: string): string {
-  const line = text
-    .slice(0, 4 * MAX_CHARACTERS)
-    .replaceAll(/\s+/g, ' ')
-    .trim()
-  return line.length > MAX_CHARACTERS ? `${line.slice(0, MAX_CHARACTERS)}…` : line
+  const { text: beginning } = cutText(text, 4 * MAX_CHARACTERS)
+  return shortenText(beginning.replaceAll(/\s+/g, ' ').trim(), MAX_CHARACTERS)
 }

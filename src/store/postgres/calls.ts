@@ -1,6 +1,7 @@
 import type { SessionId } from '../../base/ids.ts'
 import { toCall, toCallState, type StoredCallRow, type StoredCallStateRow } from '../rows/call-rows.ts'
 import { joinClauses } from '../rows/filter.ts'
+import { toColumnText } from '../rows/json-column.ts'
 import type { CallRow } from '../session-update.ts'
 import type { Store } from '../store.ts'
 import type { PostgresPool } from './database/pool.ts'
@@ -59,7 +60,7 @@ export const toCallColumns = (sessionId: SessionId, call: CallRow) => ({
   call_id: call.callId,
   ref: call.ref,
   arguments_digest: call.argumentsDigest,
-  arguments: JSON.stringify(call.arguments),
+  arguments: toColumnText(call.arguments),
   state: call.state,
   attempt: call.attempt,
   idempotency_key: call.idempotencyKey,

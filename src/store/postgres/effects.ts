@@ -1,6 +1,7 @@
 import { QUARANTINE_MARGIN_MS } from '../../spec/effect.ts'
 import { joinClauses } from '../rows/filter.ts'
 import { MAX_OF_KEY, refuseInFlight, toEffect, type StoredEffect } from '../rows/effect-rows.ts'
+import { toColumnText } from '../rows/json-column.ts'
 import { OUTSIDE_AGENT } from '../queries.ts'
 import type { EffectChange } from '../session-update.ts'
 import type { Store } from '../store.ts'
@@ -115,6 +116,6 @@ export function toEffectColumns(change: EffectChange): object {
   if ('extend' in change) return { extend: { id: change.extend.id, not_after: change.extend.notAfter } }
   const { runId, callId, state, result } = change.end
   return {
-    end: { run_id: runId, call_id: callId, state, result: result === undefined ? null : JSON.stringify(result) },
+    end: { run_id: runId, call_id: callId, state, result: result === undefined ? null : toColumnText(result) },
   }
 }

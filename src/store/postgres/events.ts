@@ -2,6 +2,7 @@ import type { SessionId } from '../../base/ids.ts'
 import type { Run } from '../../spec/run.ts'
 import { toColumn } from '../rows/event-data.ts'
 import { ownerOf, toEvent, type EventRow } from '../rows/event-rows.ts'
+import { toColumnText } from '../rows/json-column.ts'
 import type { SessionUpdateEvent } from '../session-update.ts'
 import type { Store } from '../store.ts'
 import type { PostgresPool } from './database/pool.ts'
@@ -34,5 +35,5 @@ export const toEventColumns = (sessionId: SessionId, event: SessionUpdateEvent, 
   subject: event.subject,
   ...('ordinal' in event
     ? { ordinal: event.ordinal, data: 'null' }
-    : { ordinal: null, data: JSON.stringify(toColumn(event, run && ownerOf(run))) }),
+    : { ordinal: null, data: toColumnText(toColumn(event, run && ownerOf(run))) }),
 })

@@ -1,5 +1,5 @@
 import type { IdempotencyClaim } from '../start-outcome.ts'
-import { toObject } from '../rows/json-column.ts'
+import { toColumnText, toObject } from '../rows/json-column.ts'
 import type { Store } from '../store.ts'
 import type { PostgresPool } from './database/pool.ts'
 
@@ -23,6 +23,6 @@ export const toClaimColumns = (claim: IdempotencyClaim) => ({
   route: claim.route,
   key: claim.key,
   body_digest: claim.bodyDigest,
-  response: JSON.stringify(claim.response),
+  response: toColumnText(claim.response),
   expires_at: claim.expiresAt,
 })

@@ -4,6 +4,7 @@
  * Source: scale-out, section 3.3.
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import { cutText } from '../../base/cut-text.ts'
 import { isLostConnection, storeUnreachable } from './database/errors.ts'
 import type { PostgresPool } from './database/pool.ts'
 import type { LeaseHolder } from '../lease.ts'
@@ -31,7 +32,7 @@ export async function runWithReply<Row extends object>(
       backend = (client as { processID?: number }).processID
       wasSent = true
       // Named, so that a connection keeps its plan. The beginning says which function is called.
-      return (await client.query<Row>({ name: text.slice(0, LONGEST_NAME), text, values: [...values] })).rows
+      return (await client.query<Row>({ name: cutText(text, LONGEST_NAME).text, text, values: [...values] })).rows
     })
   } catch (error) {
     if (!wasSent || !isLostConnection(error)) throw error

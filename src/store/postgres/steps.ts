@@ -1,6 +1,7 @@
 import type { SessionId } from '../../base/ids.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { DecisionMark, StepSize } from '../queries.ts'
+import { toColumnText } from '../rows/json-column.ts'
 import { byOrdinal, listOf, SAID_TYPES, wholeRuns } from '../rows/said-steps.ts'
 import { splitContent } from '../rows/step-content.ts'
 import { toStep, type StepRow } from '../rows/step-rows.ts'
@@ -132,7 +133,7 @@ export function toStepColumns(sessionId: SessionId, step: RunStep) {
     type: step.type,
     content,
     result_digest: large?.digest ?? null,
-    hidden: step.hidden === undefined ? null : JSON.stringify(step.hidden),
+    hidden: step.hidden === undefined ? null : toColumnText(step.hidden),
     tokens_used: step.tokensUsed,
     error: step.error,
     started_at: step.startedAt,

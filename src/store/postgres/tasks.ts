@@ -2,6 +2,7 @@ import type { RunId, SessionId } from '../../base/ids.ts'
 import type { TaskRecord, TaskStatus, TaskVote } from '../../spec/task.ts'
 import type { TaskInSession } from '../queries.ts'
 import { joinClauses } from '../rows/filter.ts'
+import { toColumnText } from '../rows/json-column.ts'
 import { endingRange, tailOf } from '../rows/tail.ts'
 import type { Store } from '../store.ts'
 import type { PostgresPool } from './database/pool.ts'
@@ -153,7 +154,7 @@ export const toTaskColumns = (sessionId: SessionId, task: TaskRecord) => ({
   call_id: task.callId ?? null,
   expires_at: task.expiresAt ?? null,
   created_at: task.createdAt,
-  body: JSON.stringify({ ...task, votes: undefined }),
+  body: toColumnText({ ...task, votes: undefined }),
 })
 
 export const toVoteColumns = (task: TaskRecord) =>

@@ -1,5 +1,6 @@
 import type { RunId, SessionId } from '../../base/ids.ts'
 import { toCall, toCallState, type StoredCallRow, type StoredCallStateRow } from '../rows/call-rows.ts'
+import { toColumnText } from '../rows/json-column.ts'
 import type { CallRow } from '../session-update.ts'
 import type { Store } from '../store.ts'
 import { listClause, statementCache } from './database/filter.ts'
@@ -76,7 +77,7 @@ export function openCalls(db: Database): CallTable {
         runN,
         call.ref,
         call.argumentsDigest,
-        JSON.stringify(call.arguments),
+        toColumnText(call.arguments),
         call.state,
         call.attempt,
         call.idempotencyKey,

@@ -3,6 +3,7 @@ import { fail } from '../../base/failure.ts'
 import type { WorkspaceId } from '../../base/ids.ts'
 import type { EffectRecord } from '../../spec/effect.ts'
 import { MAX_OF_KEY, refuseInFlight, toEffect, type StoredEffect } from '../rows/effect-rows.ts'
+import { toColumnText } from '../rows/json-column.ts'
 import { OUTSIDE_AGENT, type KnownEffects } from '../queries.ts'
 import type { EffectChange } from '../session-update.ts'
 import type { Store } from '../store.ts'
@@ -111,7 +112,7 @@ export function openEffects(db: Database): EffectTable {
         extend.run(change.extend)
       } else {
         const { runId, callId, state, result } = change.end
-        const stored = result === undefined ? null : JSON.stringify(result)
+        const stored = result === undefined ? null : toColumnText(result)
         for (const { id, key, holds } of open.all(runId, callId)) {
           const isGone = state === 'not_made'
           end.run({ id, state, result: stored, holds: isGone ? 0 : holds })

@@ -1,6 +1,7 @@
 import type { RunId } from '../../base/ids.ts'
 import type { TaskRecord, TaskStatus } from '../../spec/task.ts'
 import type { TaskInSession } from '../queries.ts'
+import { toColumnText } from '../rows/json-column.ts'
 import { endingRange, tailOf } from '../rows/tail.ts'
 import type { Store } from '../store.ts'
 import type { AgentTable } from './agents.ts'
@@ -185,7 +186,7 @@ const changingValues = (task: TaskRecord) => ({
   status: task.status,
   callId: task.callId ?? null,
   expiresAt: task.expiresAt ?? null,
-  body: JSON.stringify({ ...task, votes: undefined }),
+  body: toColumnText({ ...task, votes: undefined }),
 })
 
 const STATUSES: readonly TaskStatus[] = ['pending', 'completed', 'expired', 'cancelled']

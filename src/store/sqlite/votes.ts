@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { TaskVote } from '../../spec/task.ts'
+import { toColumnText } from '../rows/json-column.ts'
 
 /** The votes of a task `t` that count, as one text. */
 export const VOTES = `(
@@ -41,7 +42,7 @@ export function openVotes(db: Database) {
 }
 
 const toVoteKey = ({ approver, approved, at, comment }: TaskVote): string =>
-  JSON.stringify([approver, approved, at, comment ?? null])
+  toColumnText([approver, approved, at, comment ?? null])
 
 interface VoteRow {
   n: number

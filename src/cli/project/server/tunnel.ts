@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
+import { cutText } from '../../../base/cut-text.ts'
 import { fail } from '../../../base/failure.ts'
 import type { Io } from '../../shell/io.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
@@ -52,7 +53,7 @@ export async function openTunnel(
   let failureReason: string | undefined
   child.stderr
     .setEncoding('utf8')
-    .on('data', (text: string) => (errorOutput = (errorOutput + text).slice(-MAX_ERROR_CHARACTERS)))
+    .on('data', (text: string) => (errorOutput = cutText(errorOutput + text, MAX_ERROR_CHARACTERS, 'end').text))
   child.on('error', (error) => (failureReason = `ssh cannot be started (${(error as NodeJS.ErrnoException).code})`))
   child.on('exit', (code) => (failureReason ??= errorOutput.trim() || `ssh ended with ${code}`))
   const childClosed = new Promise<void>((done) => {

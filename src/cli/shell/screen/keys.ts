@@ -1,4 +1,5 @@
 /** Decodes what a terminal sends in raw mode into keys, pastes, and whole sequences that mean nothing to svc. */
+import { cutText } from '../../../base/cut-text.ts'
 import { createCharacterReader, NO_CHARACTER } from './characters.ts'
 
 /**
@@ -192,7 +193,7 @@ const namedToken = (sequence: string): TypedToken => {
   return key === undefined ? {} : { key }
 }
 
-const keepShort = (sequence: string): string => sequence.slice(0, LONGEST_SEQUENCE)
+const keepShort = (sequence: string): string => cutText(sequence, LONGEST_SEQUENCE).text
 
 const TYPED: Readonly<Record<string, string>> = {
   Up: '\u001b[A',

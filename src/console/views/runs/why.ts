@@ -1,5 +1,6 @@
 /** Why the calls of a run were held or let through: each decision with the lines that made it, and other arguments to try. */
 import { useMemo, useState } from 'preact/hooks'
+import { cutText } from '../../../base/cut-text.ts'
 import { safeJson, safeText } from '../../../base/escape-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import type { DecideView, RecordedDecision } from '../../../spec/operator/decide.ts'
@@ -116,7 +117,7 @@ const PageOfDecisions = ({
 function describeArguments(value: JsonValue): string {
   const reference = referenceIn(value)
   if (reference) return `${reference.bytes.toLocaleString('en')} bytes`
-  return safeJson(value).slice(0, SHOWN_ARGUMENTS)
+  return cutText(safeJson(value), SHOWN_ARGUMENTS).text
 }
 
 /** The decision that is named, that of the chosen step, that of the call a card shows, or the last one that did not allow. */

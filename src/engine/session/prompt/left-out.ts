@@ -2,6 +2,7 @@
  * The part of a long run that its prompts leave out. It is chosen before a completion that would not fit, and stored in a
  * step, so every later prompt follows from the steps alone. Source: decisions, section 18.
  */
+import { shortenText } from '../../../base/cut-text.ts'
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import { PAUSE_TURN, type ModelMessage } from '../../../providers/provider.ts'
 import type { RunStep } from '../../../spec/step.ts'
@@ -74,8 +75,7 @@ export function toSummaryPrompt(messages: readonly ModelMessage[]): {
   const lines: string[] = []
   let left = MAX_MATERIAL
   for (const text of messages.map(describeMessage).toReversed()) {
-    const line =
-      text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)} [${text.length - MAX_MESSAGE} characters more]` : text
+    const line = shortenText(text, MAX_MESSAGE, (cut) => ` [${cut} characters more]`)
     left -= line.length
     if (left < 0) break
     lines.unshift(line)

@@ -1,4 +1,5 @@
 /** Converts the query of a list of runs to the store's filter. Source: command line, `svc runs list`; console, "Runs". */
+import { shortenText } from '../../../base/cut-text.ts'
 import type { JsonValue } from '../../../base/json/json.ts'
 import { boundedKey } from '../../../policy/condition/effect-key.ts'
 import type { OperatorRequests } from '../../../spec/generated/operator.ts'
@@ -59,7 +60,4 @@ const toPrincipalId = (name: string): string => (name.includes(':') ? name : `op
 const PREVIEW = 120
 
 /** The beginning of an input, in one line. */
-export function previewOf(input: JsonValue): string {
-  const text = JSON.stringify(input)
-  return text.length > PREVIEW ? `${text.slice(0, PREVIEW)}…` : text
-}
+export const previewOf = (input: JsonValue): string => shortenText(JSON.stringify(input), PREVIEW)

@@ -1,6 +1,6 @@
 /** The members of publications: each version of an agent or document is stored once. */
 import type { JsonObject } from '../../../base/json/json.ts'
-import { toObject } from '../../rows/json-column.ts'
+import { toColumnText, toObject } from '../../rows/json-column.ts'
 import { describeDifferences, refuseConflicts, type VersionConflict } from '../../rows/version-conflict.ts'
 import type { StoredMember, VersionPublication } from '../../version-rows.ts'
 import type { PostgresQueries } from '../database/queries.ts'
@@ -57,7 +57,7 @@ export async function publishMembers(
       await tx.run(
         `insert into version (id, agent_id, label, digest, closure_digest, snapshot, published_at, published_by, message)
          values (:id, :agentId, :version, :digest, :closureDigest, :snapshot, :at, :by, :message)`,
-        { id, agentId, version, digest, closureDigest, snapshot: JSON.stringify(snapshot), at, by, message },
+        { id, agentId, version, digest, closureDigest, snapshot: toColumnText(snapshot), at, by, message },
       )
     members.push({ kind: 'Agent', id: snapshot.id, version, digest, already: known.has(agent) })
   }
@@ -67,7 +67,7 @@ export async function publishMembers(
       await tx.run(
         `insert into document (workspace_id, kind, id, version, digest, document, published_at, published_by)
          values (:workspaceId, :kind, :id, :version, :digest, :document, :at, :by)`,
-        { workspaceId, kind, id, version, digest, document: JSON.stringify(document), at, by },
+        { workspaceId, kind, id, version, digest, document: toColumnText(document), at, by },
       )
     members.push({ kind, id, version, digest, already: known.has(each) })
   }
