@@ -58,8 +58,16 @@ export const safeBlock = (text: string): string =>
 export function safeJson(value: unknown, form: 'line' | 'block' = 'line'): string {
   const text = JSON.stringify(value, null, form === 'block' ? 2 : undefined) ?? 'null'
   // Outside strings the only control character is the line break of the block form.
-  return text.replace(UNSAFE, (found) => (found === '\n' ? '\n' : jsonEscapeOf(found)))
+  return escapeAsJson(text)
 }
+
+/** Text in which unsafe characters other than line breaks and tabs are JSON escapes: JSON stays the same value. */
+export const escapeAsJson = (text: string): string =>
+  PLAIN_BLOCK.test(text)
+    ? text
+    : text.replace(UNSAFE, (found) => (found === '\n' || found === '\t' ? found : jsonEscapeOf(found)))
+
+const PLAIN_BLOCK = /^[\n\t\x20-\x7e]*$/
 
 const escapeOf = (found: string): string => {
   const code = found.codePointAt(0)!

@@ -14,5 +14,6 @@ export async function runCommandLine(argv: readonly string[], io?: Io): Promise<
     return completeWords(argv.slice(1), io ?? (await import('./shell/process-io.ts')).processIo())
   }
   const { invokeCommand } = await import('./invoke.ts')
-  return invokeCommand(argv, io ?? (await import('./shell/process-io.ts')).processIo())
+  const { guardTerminal } = await import('./shell/guard-terminal.ts')
+  return invokeCommand(argv, guardTerminal(io ?? (await import('./shell/process-io.ts')).processIo()))
 }

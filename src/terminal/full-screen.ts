@@ -1,5 +1,6 @@
 /** Draws on the whole terminal. Uses its alternate screen, so that the earlier content comes back at the end. */
 import type { OutputSink } from './screen.ts'
+import { escapeForTerminal, rawSinkOf } from './terminal-writer.ts'
 
 const ENTER = '\x1b[?1049h\x1b[?25l'
 const LEAVE = '\x1b[?25h\x1b[?1049l'
@@ -20,7 +21,8 @@ export interface FullScreen {
   close(): void
 }
 
-export function openFullScreen(sink: OutputSink): FullScreen {
+export function openFullScreen(guarded: OutputSink): FullScreen {
+  const sink = rawSinkOf(guarded)
   let drawn: readonly string[] = []
   let size = ''
   let isOpen = true
@@ -41,7 +43,7 @@ export function openFullScreen(sink: OutputSink): FullScreen {
       size = now
       const shown = Array.from({ length: rows }, (_, at) => lines[at] ?? '')
       const changed = shown.flatMap((line, at) =>
-        !isFresh && line === drawn[at] ? [] : [`\x1b[${at + 1};1H${line}\x1b[K`],
+        !isFresh && line === drawn[at] ? [] : [`\x1b[${at + 1};1H${escapeForTerminal(line)}\x1b[K`],
       )
       if (changed.length > 0) sink.write(`${isFresh ? '\x1b[2J' : ''}${changed.join('')}`)
       drawn = shown

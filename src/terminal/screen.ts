@@ -1,5 +1,6 @@
 import type { ColorSupportLevel } from 'chalk'
 import { widthOf } from './width.ts'
+import { escapeForTerminal, rawSinkOf } from './terminal-writer.ts'
 import { createTheme, type Theme } from './theme.ts'
 
 /** A stream of the process, or a recording of a test. */
@@ -60,6 +61,7 @@ export function createScreen(
   { later = afterTimeout, isAccessible = false }: ScreenOptions = {},
 ): Screen {
   const theme = createTheme(level)
+  const escape = sink.isTTY ? escapeForTerminal : (text: string): string => text
   const redraws = sink.isTTY && !isAccessible
   let wanted: readonly string[] = []
   let drawn: readonly string[] = []
@@ -80,7 +82,7 @@ export function createScreen(
     cancel = undefined
     const shown = [...wanted]
     while (shown.length > 1 && rowsOf(shown) > statusRows()) shown.shift()
-    sink.write(erase() + above + toText(shown))
+    rawSinkOf(sink).write(erase() + escape(above + toText(shown)))
     drawn = shown
   }
 

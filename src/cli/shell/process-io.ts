@@ -1,6 +1,7 @@
 import { isAgent, isCI } from 'std-env'
 import { systemClock } from '../../base/clock.ts'
 import type { OutputSink } from '../../terminal/screen.ts'
+import { escapeForTerminal } from '../../terminal/terminal-writer.ts'
 import { wrapText } from '../../terminal/text.ts'
 import { exitOnLostOutput } from './lost-output.ts'
 import { Interrupted, type Io, type PromptChoice, type Prompts } from './io.ts'
@@ -141,7 +142,8 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
       const editor = env['VISUAL'] || env['EDITOR']
       if (!editor) {
         const { input } = await import('@inquirer/prompts')
-        const line = text.trim().replaceAll(/\s*\n\s*/g, ' ')
+        // The line is drawn as it is edited. In arguments, which are JSON, escapes mean the same.
+        const line = escapeForTerminal(text.trim().replaceAll(/\s*\n\s*/g, ' '))
         return await untilEscape(signal, (until) =>
           withInterrupts(() => input({ message: 'Edit:', default: line, prefill: 'editable' }, context(until)), until),
         )

@@ -1,5 +1,6 @@
 /** The server's log: JSON lines. Source: security, S20 and S29. */
 import { pino, type DestinationStream } from 'pino'
+import { escapeAsJson } from '../../base/escape-text.ts'
 import type { LogLevel, Log } from '../../base/log.ts'
 import type { Redactor } from '../../base/secret.ts'
 
@@ -19,7 +20,8 @@ export function createLog(
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    destination,
+    // Standard error may be a terminal.
+    { write: (line) => destination.write(escapeAsJson(line)) },
   )
   return {
     write(level, message, values = {}) {

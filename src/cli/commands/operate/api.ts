@@ -1,5 +1,4 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
-import { safeBlock } from '../../../base/escape-text.ts'
 import { openRawApi, type RawApi } from '../../pages/raw-api.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { exitOfCode } from '../../shell/exit.ts'
@@ -37,7 +36,7 @@ export async function api(call: CommandContext<unknown>): Promise<number> {
     const filters = mode.jq !== undefined || mode.fields !== undefined
     const value = readable(text)
     if (value !== undefined && (filters || (io.stdout.isTTY && !asked.flag('include')))) return await out.json(value)
-    out.line((io.stdout.isTTY ? safeBlock(text) : text).replace(/\n$/, ''))
+    out.line(text.replace(/\n$/, ''))
   }
 }
 
@@ -84,10 +83,7 @@ async function readPair(call: CommandContext, pair: string): Promise<readonly [s
 
 async function copyStream({ io }: CommandContext, response: Response): Promise<number> {
   const decoder = new TextDecoder()
-  for await (const chunk of response.body ?? []) {
-    const text = decoder.decode(chunk as Uint8Array, { stream: true })
-    io.stdout.write(io.stdout.isTTY ? safeBlock(text) : text)
-  }
+  for await (const chunk of response.body ?? []) io.stdout.write(decoder.decode(chunk as Uint8Array, { stream: true }))
   return 0
 }
 

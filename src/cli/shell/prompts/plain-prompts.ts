@@ -1,6 +1,7 @@
 /** Questions as plain lines, for a screen reader: each is one line, nothing is redrawn. Source: command line, 1.3. */
 import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
+import { escapeForTerminal } from '../../../terminal/terminal-writer.ts'
 import { askHidden } from './hidden-prompt.ts'
 import { Interrupted, type Prompts } from '../io.ts'
 import { createKeyDecoder } from '../screen/keys.ts'
@@ -35,7 +36,7 @@ export function createPlainPrompts(env: Readonly<Record<string, string | undefin
     async edit(given, signal) {
       const editor = env['VISUAL'] || env['EDITOR']
       if (!editor) {
-        process.stderr.write(`${given.trim()}\n`)
+        process.stderr.write(`${escapeForTerminal(given.trim())}\n`)
         const line = await text('New text, empty to keep it:', signal)
         return line.trim() === '' ? given : line
       }
