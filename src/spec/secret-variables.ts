@@ -84,13 +84,16 @@ export function redactVariables(
     const value = environment[env]
     if (value === undefined) continue
     redactor.add(value)
-    const { password } = URL.canParse(value) ? new URL(value) : { password: '' }
-    if (password === '') continue
-    redactor.add(password)
-    try {
-      redactor.add(decodeURIComponent(password))
-    } catch {
-      // It is no percent-encoding: it was added as it is.
+    if (!URL.canParse(value)) continue
+    const { password, searchParams } = new URL(value)
+    for (const part of [password, searchParams.get('password') ?? '']) {
+      if (part === '') continue
+      redactor.add(part)
+      try {
+        redactor.add(decodeURIComponent(part))
+      } catch {
+        // It is no percent-encoding: it was added as it is.
+      }
     }
   }
 }

@@ -1,4 +1,5 @@
 /** Checks that the servers which agents call can be reached. The requests are free and change nothing. */
+import { showAddress } from '../../base/net/show-address.ts'
 import { asKind, type Document } from '../../documents/text/document.ts'
 import type { AgentDocument, McpServer } from '../../spec/document.ts'
 import { createAskMcp } from '../release/ask-mcp.ts'
@@ -25,7 +26,7 @@ export const networkChecks: DoctorChecks = {
     for (const { agent, server } of servers.values()) {
       const id = `${agent.metadata.namespace}.${agent.metadata.name}`
       const listing = await ask({ id, secrets: agent.secrets ?? {} }, server)
-      if ('problem' in listing) problems.push(`${server.name} ${server.url}: ${listing.problem}`)
+      if ('problem' in listing) problems.push(`${server.name} ${showAddress(server.url)}: ${listing.problem}`)
       else faults.push(...listing.faults.map(({ problem }) => `${server.name}: ${problem}`))
     }
     return problems.length === 0
@@ -49,10 +50,10 @@ export const networkChecks: DoctorChecks = {
       // Any response shows that the server is reachable.
       await call.io
         .fetch(address, { method: 'HEAD', redirect: 'manual', signal })
-        .catch(() => unreachable.push(address))
+        .catch(() => unreachable.push(showAddress(address)))
     }
     return unreachable.length === 0
-      ? healthy([...addresses].join(', '))
+      ? healthy([...addresses].map(showAddress).join(', '))
       : unhealthy(
           `${unreachable.join(', ')} cannot be reached`,
           'Check the network and the proxy, or svc dev --offline.',

@@ -1,4 +1,5 @@
 /** Where runs are kept: `--store` and `SVC_STORE`. Its address may hold a password, so no message repeats it. */
+import { readAddress } from '../../base/net/show-address.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
 
 /**
@@ -7,10 +8,9 @@ import { usageFailure } from '../shell/usage-failure.ts'
  */
 export function readStoreUrl(text: string | undefined): string | undefined {
   if (text === undefined || text === '' || text === 'sqlite:') return undefined
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  const isPostgres = url?.protocol === 'postgres:' || url?.protocol === 'postgresql:'
-  if (isPostgres && url.pathname.length > 1 && url.hash === '') return text
-  const why = isPostgres
+  const url = readAddress(text)
+  if (url && POSTGRES.test(url.protocol) && /^\/[^/]+$/.test(url.pathname) && url.hash === '') return text
+  const why = POSTGRES.test(text)
     ? 'names no database, or has a character that must be written with a percent sign'
     : 'is no address of PostgreSQL'
   throw usageFailure(
@@ -18,3 +18,5 @@ export function readStoreUrl(text: string | undefined): string | undefined {
     'postgres://user:password@host:5432/database, or sqlite: for the data directory',
   )
 }
+
+const POSTGRES = /^postgres(?:ql)?:/i

@@ -1,6 +1,7 @@
 /** Posts events to an address, for developing webhooks. Source: command line, `svc stream`. */
 import { setTimeout as after } from 'node:timers/promises'
 import { fail } from '../../base/failure.ts'
+import { showAddress } from '../../base/net/show-address.ts'
 import type { StreamEvent } from '../../client/index.ts'
 import type { CommandContext } from '../shell/command.ts'
 
@@ -17,7 +18,7 @@ export function createForward(call: CommandContext, address: string): (event: St
   if (!url || !/^https?:$/.test(url.protocol))
     throw fail(
       'usage',
-      { what: `"${address}" is not an http or https address.` },
+      { what: `${showAddress(address)} is not an http or https address.` },
       { fix: 'For example http://127.0.0.1:3000/hooks' },
     )
   const { io, out, signal } = call

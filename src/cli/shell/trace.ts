@@ -13,6 +13,8 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\bsvc_[A-Za-z0-9]{8,}\b/g, 'svc_***'],
   [/("[^"]*(?:secret|token|password|api_?key)[^"]*"\s*:\s*)"[^"]*"/gi, '$1"***"'],
 ]
+/** User and password before a host. */
+const USERINFO = /^(\w+:\/\/)[^/]*@/
 const SECRET_HEADERS = /^(?:x-api-key|x-operator-key|authorization|cookie|set-cookie|proxy-authorization)$/i
 const SECRET_PARAMETERS = /([?&](?:X-Amz-Signature|X-Amz-Credential|[^=&]*(?:token|key|secret))=)[^&]*/gi
 
@@ -20,7 +22,7 @@ export const traceRequests =
   (send: Send, stderr: OutputSink): Send =>
   async (request) => {
     const writeLine = (line: string): void => stderr.write(`${line}\n`)
-    writeLine(`> ${request.method} ${request.url.replace(SECRET_PARAMETERS, '$1***')}`)
+    writeLine(`> ${request.method} ${request.url.replace(USERINFO, '$1').replace(SECRET_PARAMETERS, '$1***')}`)
     writeHeaders(request.headers, '>', writeLine)
     if (isJson(request.headers)) writeBody(await request.clone().text(), '>', writeLine)
     const response = await send(request)

@@ -4,6 +4,7 @@ import { openLocalStorage } from '../../blobs/local/serve.ts'
 import { createS3Blobs } from '../../blobs/s3.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import type { Clock } from '../../base/clock.ts'
+import { showAddress } from '../../base/net/show-address.ts'
 import { fail } from '../../base/failure.ts'
 import type { Log } from '../../base/log.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
@@ -71,7 +72,7 @@ export async function openEmbedded({ directory, publicUrl, ...options }: Embedde
 export function openS3(url: string, region: string, publicUrl?: string): ObjectStorage {
   const { protocol, host: bucket, searchParams } = URL.canParse(url) ? new URL(url) : new URL('invalid://')
   if (protocol !== 's3:' || bucket === '')
-    throw fail('config_invalid', { what: `storage.url "${url}" is not of the form s3://bucket?endpoint=…` })
+    throw fail('config_invalid', { what: `storage.url ${showAddress(url)} is not of the form s3://bucket?endpoint=…` })
   const endpoint = searchParams.get('endpoint')
   const outside = publicUrl === undefined ? undefined : originOf(publicUrl).origin
   const blobs = createS3Blobs({
@@ -92,6 +93,8 @@ export function openS3(url: string, region: string, publicUrl?: string): ObjectS
 function originOf(publicUrl: string): URL {
   const url = URL.canParse(publicUrl) ? new URL(publicUrl) : undefined
   if (!url || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/`)
-    throw fail('config_invalid', { what: `storage.public_url "${publicUrl}" is not of the form https://host[:port]` })
+    throw fail('config_invalid', {
+      what: `storage.public_url ${showAddress(publicUrl)} is not of the form https://host[:port]`,
+    })
   return url
 }

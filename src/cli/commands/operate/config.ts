@@ -4,6 +4,7 @@ import { parse, parseDocument, LineCounter } from 'yaml'
 import { fail } from '../../../base/failure.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { makeDirectory } from '../../../base/make-directory.ts'
+import { showAddress } from '../../../base/net/show-address.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { safeJson } from '../../../base/escape-text.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -119,6 +120,9 @@ function pathIn(value: JsonValue, key: string): string[] {
 const memberOf = (value: JsonValue, key: string): JsonValue =>
   isJsonObject(value) && Object.hasOwn(value, key) ? value[key]! : {}
 
+/** Settings that are addresses, in which somebody may have put a password. */
+const ADDRESS_KEY = /(?:^|_)url$/
+
 /** Flag > environment > project file > user file > default. */
 async function readSettings(call: CommandContext): Promise<readonly ConfigSetting[]> {
   const project = await openProject(call)
@@ -130,7 +134,7 @@ async function readSettings(call: CommandContext): Promise<readonly ConfigSettin
   const merged = mergeConfig(DEFAULTS, { ...project.config } as JsonObject)
   const settings = leavesOf(merged).map(([path, value]) => ({
     key: path.join('.'),
-    value,
+    value: typeof value === 'string' && ADDRESS_KEY.test(path.at(-1)!) ? showAddress(value) : value,
     origin: places.get(JSON.stringify(path)) ?? 'default',
   }))
   return [...settings, ...fromOutside(call, project)].toSorted((a, b) => (a.key < b.key ? -1 : 1))
@@ -152,7 +156,7 @@ function fromOutside(call: CommandContext, project: Project): readonly ConfigSet
       : [
           {
             key: 'url',
-            value: url,
+            value: showAddress(url),
             origin: url === target?.url ? `profile ${profile}` : origin(globals.url, 'url', 'SVC_URL'),
           },
         ]),
@@ -161,7 +165,7 @@ function fromOutside(call: CommandContext, project: Project): readonly ConfigSet
       : [
           {
             key: 'host',
-            value: target.host,
+            value: showAddress(target.host),
             origin: io.env['SVC_HOST'] === target.host ? 'SVC_HOST' : `profile ${profile}`,
           },
         ]),

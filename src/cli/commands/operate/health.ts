@@ -1,6 +1,7 @@
 /** `svc health`: whether a server accepts requests, for the health checks of containers. */
 import { resolve } from 'node:path'
 import { fail } from '../../../base/failure.ts'
+import { showAddress } from '../../../base/net/show-address.ts'
 import type { healthAnswer } from '../../answers/operate.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { openProject } from '../../project/project.ts'
@@ -22,7 +23,8 @@ export async function health(call: CommandContext<AnswerOf<typeof healthAnswer>>
   const from = io.clock.monotonic()
   const { response, text } = await ask(call, url)
   if (!response.ok) throw remoteError(response.status, 'GET /v1/healthz', text)
-  if (!response.headers.has('x-request-id')) throw fail('no_server', { url }, { fix: 'Another program answers there.' })
+  if (!response.headers.has('x-request-id'))
+    throw fail('no_server', { url: showAddress(url) }, { fix: 'Another program answers there.' })
   const ms = Math.round(io.clock.monotonic() - from)
   if (mode.json) await out.json({ url, ready: true, ms })
   else out.line(`ready ${url}`)

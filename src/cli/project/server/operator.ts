@@ -5,6 +5,7 @@
 import { fail } from '../../../base/failure.ts'
 import { silentLog } from '../../../base/log.ts'
 import { isLoopback } from '../../../base/net/loopback.ts'
+import { showAddress } from '../../../base/net/show-address.ts'
 import type { OpenOperator } from '../../../server/open.ts'
 import { OPERATOR_KEY_HEADER, OPERATOR_QUESTIONS, type OperatorRoutes } from '../../../spec/operator/routes.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -61,7 +62,7 @@ export async function openOperatorChannel(
   if (project.operatorUrl !== undefined)
     throw fail(
       'usage',
-      { what: `Operators sign in at ${project.operatorUrl}, and no credential was given.` },
+      { what: `Operators sign in at ${showAddress(project.operatorUrl)}, and no credential was given.` },
       { fix: '--operator-key-file FILE, or SVC_OPERATOR_KEY; svc keys create --operator makes one.' },
     )
   const socket = await socketOf(project.dataDirectory)
@@ -140,7 +141,9 @@ const needsLock = ({ method, url }: Request): boolean =>
 function openHttp(address: string, traced: (send: SendRequest) => SendRequest): OperatorClient {
   const base = URL.canParse(address) ? new URL(address) : undefined
   if (base?.protocol !== 'https:' && !(base?.protocol === 'http:' && isLoopback(base.hostname)))
-    throw fail('usage', { what: `${address} is no https address, and your credential would travel in clear.` })
+    throw fail('usage', {
+      what: `${showAddress(address)} is no https address, and your credential would travel in clear.`,
+    })
   const send: SendRequest = async (request) => {
     const { pathname, search } = new URL(request.url)
     const { method, headers } = request

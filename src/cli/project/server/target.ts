@@ -3,11 +3,13 @@
  * so that no key is needed to look at a run. Source: command line, 1.1.
  */
 import { fail } from '../../../base/failure.ts'
+import { readAddress, showAddress } from '../../../base/net/show-address.ts'
 import { SvcClient } from '../../../client/index.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { OPERATOR_URL, openOperatorChannel, type OperatorClient } from './operator.ts'
 import { keyIn } from '../operator-key.ts'
 import type { Project } from '../project.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 import { resolveAgent, splitVersion } from '../reference.ts'
 import { readServerFile } from './server-file.ts'
 
@@ -154,11 +156,23 @@ export const givenUrl = (
   { target }: Project,
 ): string | undefined => globals.url ?? (globals.profile === undefined ? io.env['SVC_URL'] || target?.url : target?.url)
 
+/** @throws Failure `usage` for a given address that is none, or has a user or password */
 export async function baseUrl(call: Pick<CommandContext, 'globals' | 'io'>, project: Project): Promise<string> {
   const given = givenUrl(call, project)
-  if (given !== undefined) return given
+  if (given !== undefined) return checkServerUrl(given)
   const running = await readServerFile(project.dataDirectory)
   return running?.url ?? `http://127.0.0.1:${project.config.dev?.port ?? 4310}`
+}
+
+/** Requests take no user and password in an address, and whoever reports one would show them. */
+function checkServerUrl(text: string): string {
+  const url = readAddress(text)
+  if (url && /^https?:$/.test(url.protocol) && url.host !== '' && url.username === '' && url.password === '')
+    return text
+  throw usageFailure(
+    `What --url, SVC_URL or the profile says is no http or https address, or has a user in it: ${showAddress(text)}.`,
+    'http://127.0.0.1:4310; the key of a request comes from --key-file or SVC_API_KEY',
+  )
 }
 
 /** `--key-file`, `SVC_API_KEY`, `SVC_KEY_FILE`, then the profile's; a profile that was named by its flag comes before the environment. */

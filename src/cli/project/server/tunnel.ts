@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { cutText } from '../../../base/cut-text.ts'
+import { showAddress } from '../../../base/net/show-address.ts'
 import { fail } from '../../../base/failure.ts'
 import type { Io } from '../../shell/io.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
@@ -72,7 +73,7 @@ export async function openTunnel(
     await after(POLL_INTERVAL_MS)
   }
   await close()
-  throw fail('no_server', { url: address }, { fix: failureReason })
+  throw fail('no_server', { url: showAddress(address) }, { fix: failureReason })
 }
 
 function parseAddress(address: string): {
@@ -82,7 +83,7 @@ function parseAddress(address: string): {
 } {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url?.protocol !== 'ssh:' || url.hostname === '' || url.password !== '')
-    throw usageFailure(`"${address}" is not a server address; write ssh://user@host/data/directory.`)
+    throw usageFailure(`${showAddress(address)} is not a server address; write ssh://user@host/data/directory.`)
   const path = decodeURIComponent(url.pathname).replace(/\/+$/, '')
   const remote = path === '' ? `${DATA_DIRECTORY}/admin.sock` : path.endsWith('.sock') ? path : `${path}/admin.sock`
   return {

@@ -3,6 +3,7 @@
  * tools nor its files.
  */
 import { fail } from '../../../base/failure.ts'
+import { readAddress, UNREADABLE_ADDRESS } from '../../../base/net/show-address.ts'
 import { SILENT_WORKER_MS } from '../../worker.ts'
 import type { PostgresPool } from '../database/pool.ts'
 
@@ -63,8 +64,8 @@ export async function claimCluster(pool: PostgresPool, { workspace, bucket }: Cl
 
 /** Name and endpoint, without anything else that the address may hold. */
 export function describeBucket(text: string): string {
-  if (!URL.canParse(text)) return text
-  const { host, searchParams } = new URL(text)
-  const endpoint = searchParams.get('endpoint')
-  return `s3://${host}${endpoint === null ? '' : ` at ${URL.canParse(endpoint) ? new URL(endpoint).host : endpoint}`}`
+  const address = readAddress(text)
+  if (!address) return UNREADABLE_ADDRESS
+  const endpoint = address.searchParams.get('endpoint')
+  return `s3://${address.host}${endpoint === null ? '' : ` at ${readAddress(endpoint)?.host ?? UNREADABLE_ADDRESS}`}`
 }

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, ClientConfig, Pool, PoolClient, PoolConfig } from 'pg'
 import { fail } from '../../../base/failure.ts'
+import { readAddress, UNREADABLE_ADDRESS } from '../../../base/net/show-address.ts'
 import { isConflict, isLostConnection, isOutOfConnections, NOT_OPEN, toStoreFailure } from './errors.ts'
 import type { OutageLog } from '../../outage-log.ts'
 import { within } from '../../../base/within.ts'
@@ -108,10 +109,11 @@ async function loadPg(): Promise<typeof import('pg')> {
   }
 }
 
-/** The parts of an address that may be shown: never the password. */
+/** The name of a database in messages: host and path. */
 export function describeUrl(url: string): string {
-  const { host, pathname, searchParams } = new URL(url)
-  return `${host || (searchParams.get('host') ?? 'localhost')}${pathname}`
+  const address = readAddress(url)
+  if (!address) return UNREADABLE_ADDRESS
+  return `${address.host || (address.searchParams.get('host') ?? 'localhost')}${address.pathname}`
 }
 
 async function connectClient(client: Client): Promise<Client> {
