@@ -1,5 +1,5 @@
 /** GET /live: when a hint leaves, by a clock wound by hand. Source: console, 4.3 and 6 (C6). */
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { SessionId } from '../../src/base/ids.ts'
 import { openHouse } from './fixtures.ts'
 
@@ -93,4 +93,49 @@ test('a reader that leaves listens no longer', async () => {
   await end()
   expect(services.readers.owners()).toEqual([])
   expect(vi.getTimerCount()).toBe(0)
+})
+
+describe('a reader that does not read', () => {
+  async function openUnread() {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+    const { services, clock, operatorRaw } = openHouse()
+    const reader = (await operatorRaw('GET /live')).body!.getReader()
+    const wait = async (ms: number): Promise<void> => {
+      clock.wind(ms)
+      await vi.advanceTimersByTimeAsync(ms)
+    }
+    await wait(1000)
+    return { services, reader, wait }
+  }
+
+  test('costs no timer while its hint waits, and gets one hint for all that it missed', async () => {
+    const { services, reader, wait } = await openUnread()
+    const decoder = new TextDecoder()
+    for (const id of ['s1', 's2', 's3']) {
+      services.changes.tell(id as SessionId)
+      await wait(50)
+    }
+    // That of the heartbeat.
+    expect(vi.getTimerCount()).toBe(1)
+    const got: string[] = []
+    for (let at = 0; at < 2; at++) got.push(decoder.decode((await reader.read()).value))
+    await wait(50)
+    got.push(decoder.decode((await reader.read()).value))
+    expect(got).toEqual([
+      'retry: 1000\n\n',
+      'data: {"sessions":[],"workspace":true}\n\n',
+      'data: {"sessions":["s1","s2","s3"],"workspace":false}\n\n',
+    ])
+    await reader.cancel()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('is left after half a minute', async () => {
+    const { services, reader, wait } = await openUnread()
+    services.changes.tell('s1' as SessionId)
+    for (let at = 0; at < 4; at++) await wait(15_000)
+    expect(services.readers.owners()).toEqual([])
+    expect(vi.getTimerCount()).toBe(0)
+    await expect(reader.read()).rejects.toThrow('The reader does not keep up.')
+  })
 })

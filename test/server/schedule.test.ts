@@ -2,7 +2,8 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { fail } from '../../src/base/failure.ts'
 import type { Log } from '../../src/base/log.ts'
 import { createEmbeddedJobs } from '../../src/queue/embedded-jobs.ts'
-import { nextTick, scheduleJob } from '../../src/server/runtime/schedule.ts'
+import { scheduleJob } from '../../src/server/runtime/schedule.ts'
+import { nextTick } from '../../src/server/runtime/ticks.ts'
 import { NOW, openHouse } from './fixtures.ts'
 
 const DESK = 'acme.daily-report'
@@ -258,4 +259,17 @@ test.each([
   expect(house.asked.starts.length).toBe(starts)
   await job.run(new AbortController().signal)
   expect(house.asked.starts.length).toBe(starts)
+})
+
+test('however many ticks were missed, the one that is due comes', async () => {
+  const { sleep, starts, told, asked, schedule } = await scheduled('* * * * * *')
+  await sleep(3_600_000)
+  for (let at = 0; at < 10; at++) await turns()
+  const started = asked.starts.map(({ idempotency }) => Number(idempotency!.key.split(' ')[2]))
+  // All of the last 90 s.
+  expect(started).toEqual(Array.from({ length: 91 }, (_, at) => NOW + 3_600_000 - 90_000 + at * 1000))
+  expect(told).toMatchObject([{ message: 'scheduled ticks missed', missed: 1000 }])
+  expect(told[0]).not.toHaveProperty('last')
+  expect(starts()).toBe(91)
+  await schedule.stop()
 })

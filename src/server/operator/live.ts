@@ -13,6 +13,8 @@ import type { OperatorAction } from './people/act.ts'
 /** Least time between two hints: what changes meanwhile is one hint. */
 const TOGETHER_MS = 40
 const HEARTBEAT_MS = 15_000
+/** A reader that has read nothing for this long is gone, or will connect again. */
+const STALL_MS = 30_000
 /** Beyond, a hint says that anything may have changed. */
 const MAX_NAMED = 100
 
@@ -23,6 +25,7 @@ function liveReply(services: ServerServices, grants: ReaderGrants, endsAt: numbe
   const { changes, readers, clock, serverState } = services
   const encoder = new TextEncoder()
   let leave = (): void => {}
+  let hasRoom = (): void => {}
   const stream = new ReadableStream<Uint8Array>({
     start(controller) {
       const sessions = new Set<string>()
@@ -30,11 +33,16 @@ function liveReply(services: ServerServices, grants: ReaderGrants, endsAt: numbe
       let timer: NodeJS.Timeout | undefined
       let sent = 0
       let sentAt = 0
+      /** Since when a hint waits for the reader, which then gets one for everything it missed. */
+      let waitsSince: number | undefined
       const send = (text: string): void => controller.enqueue(encoder.encode(text))
       const flush = (): void => {
         timer = undefined
-        // A slow reader gets one hint for everything it missed.
-        if (sent > 0 && (controller.desiredSize ?? 0) <= 0) return schedule(TOGETHER_MS)
+        if (sent > 0 && (controller.desiredSize ?? 0) <= 0) {
+          waitsSince ??= clock.monotonic()
+          return
+        }
+        waitsSince = undefined
         sent++
         sentAt = clock.monotonic()
         const hint: LiveHint =
@@ -43,24 +51,31 @@ function liveReply(services: ServerServices, grants: ReaderGrants, endsAt: numbe
         workspace = false
         send(`data: ${JSON.stringify(hint)}\n\n`)
       }
-      const schedule = (ms = Math.max(0, sentAt + TOGETHER_MS - clock.monotonic())): void => {
-        timer ??= setTimeout(flush, ms)
+      const schedule = (): void => {
+        timer ??= setTimeout(flush, Math.max(0, sentAt + TOGETHER_MS - clock.monotonic()))
         timer.unref()
       }
       const stops = [
         changes.listen((sessionId) => {
           if (sessionId === undefined) workspace = true
           else if (sessions.size <= MAX_NAMED) sessions.add(sessionId)
-          schedule()
+          if (waitsSince === undefined) schedule()
         }),
         readers.add(grants, () => end()),
       ]
       const beat = setInterval(() => {
-        if (endsAt !== null && endsAt <= clock.now()) end()
+        if (waitsSince !== undefined && clock.monotonic() - waitsSince >= STALL_MS) {
+          leave()
+          controller.error(new Error('The reader does not keep up.'))
+        } else if (endsAt !== null && endsAt <= clock.now()) end()
         else if ((controller.desiredSize ?? 0) > 0) send(': still here\n\n')
       }, HEARTBEAT_MS)
       beat.unref()
+      hasRoom = () => {
+        if (waitsSince !== undefined) schedule()
+      }
       leave = () => {
+        hasRoom = () => {}
         clearTimeout(timer)
         clearInterval(beat)
         for (const stop of stops) stop()
@@ -74,6 +89,7 @@ function liveReply(services: ServerServices, grants: ReaderGrants, endsAt: numbe
       send(RETRY_LINE)
       flush()
     },
+    pull: () => hasRoom(),
     cancel: () => leave(),
   })
   return { status: 200, stream, headers: STREAM_HEADERS }
