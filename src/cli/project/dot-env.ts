@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
+import { fail } from '../../base/failure.ts'
 import { fileErrorOf, fileFailure } from '../../base/file-error.ts'
 import { isJsonObject } from '../../base/json/json.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
@@ -37,18 +38,47 @@ export async function withDotEnv(env: EnvVariables, directory: string, workspace
   }
 }
 
-/** All variables of the files; `.env.local` wins. */
+/** All variables of the files; `.env.local` wins. @throws Failure `file_unusable` for one that is no text */
 export async function readDotEnv(directory: string): Promise<ReadonlyMap<string, FileVariable>> {
   const found = new Map<string, FileVariable>()
   for (const file of ['.env', '.env.local']) {
-    const text = await readFile(join(directory, file), 'utf8').catch(() => '')
-    const lines = text.split('\n')
-    for (const [name, value] of Object.entries(parseEnv(text))) {
-      const line = lines.findLastIndex((each) => each.replace(/^\s*(?:export\s+)?/, '').startsWith(name))
-      if (value !== undefined) found.set(name, { value, place: `${file}:${line + 1}` })
-    }
+    const path = join(directory, file)
+    const bytes = await readFile(path).catch(() => undefined)
+    const text = bytes ? decodeText(bytes, path) : ''
+    for (const [name, value] of Object.entries(parseEnv(text)))
+      if (value !== undefined) found.set(name, { value, place: `${file}:${lineOf(name, text)}` })
   }
   return found
+}
+
+/** Line of the assignment that counts: the last one that is not within the quotes of another value. */
+function lineOf(name: string, text: string): number {
+  // The parser tells no places, so it is asked whether another name at the same place would be a variable.
+  const marked = `${name}_MARKED_TO_FIND_ITS_LINE`
+  const assignments = [
+    ...text.matchAll(new RegExp(String.raw`^[^\S\n]*(?:export[^\S\n]+)?${escapeRegExp(name)}(?=[^\S\n]*=)`, 'gm')),
+  ]
+  const counts = assignments.findLast(({ index, 0: head }) => {
+    const end = index + head.length
+    return marked in parseEnv(`${text.slice(0, end - name.length)}${marked}${text.slice(end)}`)
+  })
+  return text.slice(0, counts?.index ?? 0).split('\n').length
+}
+
+const escapeRegExp = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
+
+/** UTF-8, or UTF-16 with its mark, as editors and shells of Windows write it. */
+function decodeText(bytes: Uint8Array, path: string): string {
+  const [first, second] = bytes
+  const encoding =
+    first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
+  try {
+    const text = new TextDecoder(encoding, { fatal: true }).decode(bytes)
+    if (!text.includes('\0')) return text
+  } catch {
+    // The failure below names the file.
+  }
+  throw fail('file_unusable', { path, doing: 'read', why: 'it is no text in UTF-8' }, { fix: 'Save it as UTF-8.' })
 }
 
 /**
@@ -96,7 +126,7 @@ async function ignoreDotEnv(directory: string): Promise<void> {
 
 async function readIfThere(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8')
+    return decodeText(await readFile(file), file)
   } catch (error) {
     if (fileErrorOf(error)?.isMissing) return ''
     throw fileFailure(error, { path: file, doing: 'read' }) ?? error

@@ -109,7 +109,11 @@ export async function dev(
     if (saving.saved) before = saving
     if (saving.saved && !key) {
       key = await makeKey(operator, saving.saved)
-      triggers = await createTriggers(operator, project.config.triggers ?? [], saving.saved.agent)
+      triggers = await createTriggers(operator, project.config.triggers ?? [], {
+        dataDirectory,
+        root: saving.saved.agent,
+        own: key.triggerId,
+      })
       await share({ secret: key.secret, agent: key.agent })
     }
     const mended = broken && saving.saved !== undefined
