@@ -1,5 +1,5 @@
 /** Draws on the whole terminal. Uses its alternate screen, so that the earlier content comes back at the end. */
-import type { OutputSink } from './screen.ts'
+import type { OutputSink } from './output-sink.ts'
 import { escapeForTerminal, rawSinkOf } from './terminal-writer.ts'
 
 const ENTER = '\x1b[?1049h\x1b[?25l'

@@ -1,17 +1,8 @@
 import type { ColorSupportLevel } from 'chalk'
+import type { OutputSink } from './output-sink.ts'
 import { widthOf } from './width.ts'
 import { escapeForTerminal, rawSinkOf } from './terminal-writer.ts'
 import { createTheme, type Theme } from './theme.ts'
-
-/** A stream of the process, or a recording of a test. */
-export interface OutputSink {
-  write(text: string): void
-  readonly isTTY: boolean
-  /** Current number of columns. */
-  readonly width: number
-  /** Current number of rows; absent if unknown. */
-  readonly height?: number
-}
 
 /** Properties of the output that drawing functions need. */
 export interface Canvas {

@@ -3,7 +3,7 @@
  * and whether or not a command remembered to escape it. The escapes are those of JSON, so JSON stays the same value.
  */
 import { escapeAsJson, isPlain } from '../base/escape-text.ts'
-import type { OutputSink } from './screen.ts'
+import type { OutputSink } from './output-sink.ts'
 
 /** What styles of `createTheme` begin and end with; no style of them hides text. */
 export const STYLE_SEQUENCES: readonly string[] = [

@@ -83,7 +83,8 @@ describe('with text of others in a store', () => {
   const AGENT = 'acme.assistant'
   let server: Going
   let run = ''
-  const svc = (argv: readonly string[], tty = false): Promise<Ran> => runSvc(argv, { cwd, tty, env: { CI: '1' } })
+  const svc = (argv: readonly string[], tty = false): Promise<Ran> =>
+    runSvc(argv, { cwd, tty, ...(tty && { env: { CI: '1' } }) })
 
   beforeAll(async () => {
     await runSvc(['init', 'desk', '-t', 'blank'], { cwd: parent })

@@ -1,5 +1,6 @@
 import type { ColorSupportLevel } from 'chalk'
-import { createScreen, type Canvas, type DelayedDraw, type Screen, type OutputSink } from '../../src/terminal/screen.ts'
+import type { OutputSink } from '../../src/terminal/output-sink.ts'
+import { createScreen, type Canvas, type DelayedDraw, type Screen } from '../../src/terminal/screen.ts'
 import { createTheme } from '../../src/terminal/theme.ts'
 
 export const canvasOf = (width: number, level: ColorSupportLevel = 0): Canvas => ({

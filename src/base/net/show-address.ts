@@ -10,7 +10,7 @@ export const UNREADABLE_ADDRESS = '(unreadable address)'
 
 /** Scheme, host, port and path, and where the parameters `endpoint` and `host` lead; never a user, password or fragment. */
 export function showAddress(text: string): string {
-  const url = readAddress(text)
+  const url = parseCertainAddress(text)
   if (!url) return UNREADABLE_ADDRESS
   const parameters = [...url.searchParams]
     .filter(([name]) => SHOWN_PARAMETERS.has(name))
@@ -20,7 +20,7 @@ export function showAddress(text: string): string {
 }
 
 /** The address if its parts are certain: `//` and a host come first, and no `@`, which may end a password, comes later. */
-export function readAddress(text: string): URL | undefined {
+export function parseCertainAddress(text: string): URL | undefined {
   const [, host, rest] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#\\\s]*)([/?#][^@\s\\]*)?$/i.exec(text) ?? []
   if (host === undefined || (host === '' && rest?.includes(':')) || !URL.canParse(text)) return undefined
   return new URL(text)

@@ -1,5 +1,5 @@
 /** Where runs are kept: `--store` and `SVC_STORE`. Its address may hold a password, so no message repeats it. */
-import { readAddress } from '../../base/net/show-address.ts'
+import { parseCertainAddress } from '../../base/net/show-address.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
 
 /**
@@ -8,7 +8,7 @@ import { usageFailure } from '../shell/usage-failure.ts'
  */
 export function readStoreUrl(text: string | undefined): string | undefined {
   if (text === undefined || text === '' || text === 'sqlite:') return undefined
-  const url = readAddress(text)
+  const url = parseCertainAddress(text)
   if (url && POSTGRES.test(url.protocol) && /^\/[^/]+$/.test(url.pathname) && url.hash === '') return text
   const why = POSTGRES.test(text)
     ? 'names no database, or has a character that must be written with a percent sign'

@@ -1,6 +1,6 @@
 /** All input and output of a command, so that a test can replace it. */
 import type { Clock } from '../../base/clock.ts'
-import type { OutputSink } from '../../terminal/screen.ts'
+import type { OutputSink } from '../../terminal/output-sink.ts'
 
 export type ProcessSignal = 'SIGINT' | 'SIGTERM'
 

@@ -2,7 +2,7 @@
 import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { wrapMessage } from '../../terminal/message.ts'
-import type { OutputSink } from '../../terminal/screen.ts'
+import type { OutputSink } from '../../terminal/output-sink.ts'
 import { liveScreens } from './screen/live-screens.ts'
 import type { OutputMode } from './mode.ts'
 

@@ -1,6 +1,6 @@
 import { isAgent, isCI } from 'std-env'
 import { systemClock } from '../../base/clock.ts'
-import type { OutputSink } from '../../terminal/screen.ts'
+import type { OutputSink } from '../../terminal/output-sink.ts'
 import { escapeForTerminal } from '../../terminal/terminal-writer.ts'
 import { wrapText } from '../../terminal/text.ts'
 import { exitOnLostOutput } from './lost-output.ts'

@@ -1,5 +1,5 @@
 /** `--debug`: prints each HTTP request and response on stderr, with secrets masked. */
-import type { OutputSink } from '../../terminal/screen.ts'
+import type { OutputSink } from '../../terminal/output-sink.ts'
 import { safeBlock } from '../../base/escape-text.ts'
 import { truncateText } from '../../terminal/text.ts'
 

@@ -3,7 +3,7 @@
  * so that no key is needed to look at a run. Source: command line, 1.1.
  */
 import { fail } from '../../../base/failure.ts'
-import { readAddress, showAddress } from '../../../base/net/show-address.ts'
+import { parseCertainAddress, showAddress } from '../../../base/net/show-address.ts'
 import { SvcClient } from '../../../client/index.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { OPERATOR_URL, openOperatorChannel, type OperatorClient } from './operator.ts'
@@ -166,7 +166,7 @@ export async function baseUrl(call: Pick<CommandContext, 'globals' | 'io'>, proj
 
 /** Requests take no user and password in an address, and whoever reports one would show them. */
 function checkServerUrl(text: string): string {
-  const url = readAddress(text)
+  const url = parseCertainAddress(text)
   if (url && /^https?:$/.test(url.protocol) && url.host !== '' && url.username === '' && url.password === '')
     return text
   throw usageFailure(

@@ -3,7 +3,7 @@
  * tools nor its files.
  */
 import { fail } from '../../../base/failure.ts'
-import { readAddress, UNREADABLE_ADDRESS } from '../../../base/net/show-address.ts'
+import { parseCertainAddress, UNREADABLE_ADDRESS } from '../../../base/net/show-address.ts'
 import { SILENT_WORKER_MS } from '../../worker.ts'
 import type { PostgresPool } from '../database/pool.ts'
 
@@ -64,8 +64,8 @@ export async function claimCluster(pool: PostgresPool, { workspace, bucket }: Cl
 
 /** Name and endpoint, without anything else that the address may hold. */
 export function describeBucket(text: string): string {
-  const address = readAddress(text)
+  const address = parseCertainAddress(text)
   if (!address) return UNREADABLE_ADDRESS
   const endpoint = address.searchParams.get('endpoint')
-  return `s3://${address.host}${endpoint === null ? '' : ` at ${readAddress(endpoint)?.host ?? UNREADABLE_ADDRESS}`}`
+  return `s3://${address.host}${endpoint === null ? '' : ` at ${parseCertainAddress(endpoint)?.host ?? UNREADABLE_ADDRESS}`}`
 }

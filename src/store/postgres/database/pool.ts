@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, ClientConfig, Pool, PoolClient, PoolConfig } from 'pg'
 import { fail } from '../../../base/failure.ts'
-import { readAddress, UNREADABLE_ADDRESS } from '../../../base/net/show-address.ts'
+import { parseCertainAddress, UNREADABLE_ADDRESS } from '../../../base/net/show-address.ts'
 import { isConflict, isLostConnection, isOutOfConnections, NOT_OPEN, toStoreFailure } from './errors.ts'
 import type { OutageLog } from '../../outage-log.ts'
 import { within } from '../../../base/within.ts'
@@ -111,7 +111,7 @@ async function loadPg(): Promise<typeof import('pg')> {
 
 /** The name of a database in messages: host and path. */
 export function describeUrl(url: string): string {
-  const address = readAddress(url)
+  const address = parseCertainAddress(url)
   if (!address) return UNREADABLE_ADDRESS
   return `${address.host || (address.searchParams.get('host') ?? 'localhost')}${address.pathname}`
 }
