@@ -36,8 +36,7 @@ const runs = [
   ...(has('better-sqlite3') ? [[process.execPath, 'better-sqlite3']] : []),
   ...later
     .filter((node) => !missing.includes(node))
-    // The prebuilt package serves Node 20 alone: later versions have a driver of their own.
-    .flatMap((node) => ['better-sqlite3', 'node:sqlite'].map((driver) => [node, driver])),
+    .flatMap((node) => ['better-sqlite3', 'node:sqlite', PREBUILT].map((driver) => [node, driver])),
 ]
 
 const home = mkdtempSync(join(tmpdir(), 'svc-drivers-'))

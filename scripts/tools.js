@@ -26,7 +26,9 @@ function isInstalled(folder) {
 export function installTools(folder) {
   if (isInstalled(folder)) return true
   process.stderr.write(`Installing the packages of ${folder} (once)\n`)
-  const { status, stdout, stderr } = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
+  // Said again, since `npm run` hands its own settings down: some packages are for another Node, and a failure must say why.
+  const settings = ['--engine-strict=false', '--loglevel=error', '--ignore-scripts', '--no-audit', '--no-fund']
+  const { status, stdout, stderr } = spawnSync('npm', ['ci', ...settings], {
     cwd: join(root, folder),
     encoding: 'utf8',
     shell: process.platform === 'win32',
