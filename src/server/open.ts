@@ -125,7 +125,7 @@ async function openListeners(
   const app = createApp(services, { loopback: isLoopback(host), hosts, origins })
   const listener = await listenHttp(toNodeHandler(app), { host, port: options.port ?? 0, ids })
   runtime.onClose((graceMs) => listener.close(graceMs))
-  runtime.onListening(listener.port)
+  runtime.onListening(host, listener.port)
   about.url = urlOf(host, listener.port)
 
   const operator = createOperatorApp(services)
@@ -138,6 +138,8 @@ async function openListeners(
 
   const consoleUrl = options.console ? await openConsole(runtime, options.console, host) : null
 
+  // Before the first effect of a run leaves.
+  await runtime.learnOthers()
   const recovered = await engine.recover()
   const restored = await store.restored(workspace.id)
   const isStoreHeld = (await store.lastRestore())?.releasedAt === null
@@ -212,7 +214,7 @@ async function openConsole(
   })
   runtime.onClose((graceMs) => listener.close(graceMs))
   // Blocks tools and models from this port, although they would have no session there.
-  runtime.onListening(listener.port)
+  runtime.onListening(host, listener.port)
   return (serverState.consoleUrl = config.console?.url ?? urlOf(host, listener.port))
 }
 
@@ -232,7 +234,7 @@ async function openInternal(
   runtime.onClose(() => peers?.close())
   // Probes are answered, and peers get the text of models, until the work under way has ended.
   runtime.onClose((graceMs) => engine.close(graceMs).catch(() => {}))
-  runtime.onListening(listener.port)
+  runtime.onListening(host, listener.port)
   const url = urlOf(host, listener.port)
   services.serverState.peerUrl = peerUrl ?? (isAnyAddress(host) ? null : url)
   return url

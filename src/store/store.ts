@@ -31,7 +31,7 @@ import type { PauseAct } from '../spec/steer/pause.ts'
 import type { RunStep } from '../spec/step.ts'
 import type { TaskClaim, TaskRecord } from '../spec/task.ts'
 import type { LeaseHolder, RenewedLease, SessionHint, SessionLease, WaitingSession, WorkerId } from './lease.ts'
-import type { WorkerReport, WorkerRow } from './worker.ts'
+import type { WorkerNews, WorkerReport, WorkerRow } from './worker.ts'
 import type { StoredTree, SessionTimer, CallRow, CallStateRow, SessionUpdate } from './session-update.ts'
 import type { StartLimits, IdempotencyClaim, StartOutcome, RepeatedRequest } from './start-outcome.ts'
 import type {
@@ -127,7 +127,7 @@ export interface Store {
 
   // Server processes
   /** Records that a process serves now. @returns whether an operator asked it to drain */
-  report(worker: WorkerReport): Promise<{ readonly isAsked: boolean }>
+  report(worker: WorkerReport): Promise<WorkerNews>
   /** Oldest start first: those that reported lately, and those that hold leases. */
   workers(): Promise<readonly WorkerRow[]>
   /** Asks a process to drain, which its next report tells it. @throws Failure `not_found` */

@@ -1,9 +1,10 @@
 /** The server processes of one store. Source: scale-out, sections 3.4 and 3.5. */
 import type { Instant } from '../base/clock.ts'
+import type { ListenerReport } from '../base/net/own-listeners.ts'
 import type { WorkerId } from './lease.ts'
 
 /** A process, as it reports itself. */
-export interface WorkerReport {
+export interface WorkerReport extends ListenerReport {
   readonly id: WorkerId
   /** Version of svc. */
   readonly version: string
@@ -22,6 +23,23 @@ export interface WorkerRow extends WorkerReport {
   readonly isAsked: boolean
   /** Sessions of which it has the lease. */
   readonly leases: number
+}
+
+/** What a process learns from its report. */
+export interface WorkerNews {
+  /** Whether an operator asked it to drain. */
+  readonly isAsked: boolean
+  /** Where the other processes listen, also one that was silent for a while. */
+  readonly others: ListenerReport
+}
+
+/** The listeners of all processes but one. */
+export const joinListeners = (all: readonly WorkerReport[], but: WorkerId): ListenerReport => {
+  const others = all.filter(({ id }) => id !== but)
+  return {
+    ports: [...new Set(others.flatMap(({ ports }) => ports))].sort((a, b) => a - b),
+    addresses: [...new Set(others.flatMap(({ addresses }) => addresses))].sort(),
+  }
 }
 
 /** How often a process reports. */

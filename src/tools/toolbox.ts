@@ -2,6 +2,7 @@
 import { systemClock, type Clock } from '../base/clock.ts'
 import { parseDuration } from '../base/duration.ts'
 import { createEgress } from '../base/net/egress.ts'
+import type { OwnListeners } from '../base/net/own-listeners.ts'
 import type { Redactor } from '../base/secret.ts'
 import type { FetchFunction } from '../base/net/transport.ts'
 import type { ProjectConfig, ToolRouteConfig } from '../spec/config.ts'
@@ -23,7 +24,7 @@ export interface ToolboxParts {
   /** For `svc.read_file`; without it the tool has no handler. */
   readonly readFile?: ReadFile
   /** Ports on which this process listens; requests of tools must not reach them. */
-  readonly ownPorts?: ReadonlySet<number>
+  readonly ownListeners?: OwnListeners
   /** Replaces the egress of both http tools and MCP servers. */
   readonly fetch?: FetchFunction
   /** The clock that `notAfter` of an invocation is compared with. */
@@ -35,9 +36,9 @@ export interface ToolboxParts {
 }
 
 export function createToolbox(parts: ToolboxParts): Toolbox {
-  const { config, configDir, env, redactor, readFile, ownPorts, offline = false, clock = systemClock } = parts
+  const { config, configDir, env, redactor, readFile, ownListeners, offline = false, clock = systemClock } = parts
   // No keep-alive: a call may be sent at most once, so each one gets its own connection.
-  const shared = { allowedHosts: config.network?.allowed_hosts ?? [], ...(ownPorts && { ownPorts }) }
+  const shared = { allowedHosts: config.network?.allowed_hosts ?? [], ...(ownListeners && { ownListeners }) }
   const configEgress = parts.fetch ?? createEgress({ ...shared, from: 'config' })
   const documentEgress = parts.fetch ?? createEgress({ ...shared, from: 'document' })
   const servers = createMcpServers({ env, redactor, fetch: documentEgress, clock, version: parts.version ?? '0' })

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isUnsent } from '../../src/base/net/transport.ts'
 import { createEgress } from '../../src/base/net/egress.ts'
+import { createOwnListeners, type ListenerRegister } from '../../src/base/net/own-listeners.ts'
 import { EGRESS_REFUSED } from '../../src/base/net/transport.ts'
 import { listen, stop } from '../fakes/model-server.ts'
 
@@ -18,6 +19,12 @@ beforeAll(async () => {
   url = await listen(server)
 })
 afterAll(() => stop(server))
+
+const listening = (port: number): ListenerRegister => {
+  const listeners = createOwnListeners()
+  listeners.add('127.0.0.1', port)
+  return listeners
+}
 
 /** DNS with these answers and no others. */
 const resolveTo =
@@ -219,7 +226,7 @@ test.each([
       // What the config allows by its name alone may be private, but not this server.
       allowedHosts: ['127.0.0.1', 'localhost', 'rebound.example'],
       plain: true,
-      ownPorts: new Set([Number(port)]),
+      ownListeners: listening(Number(port)),
       resolve: (hostname, done) => resolveTo({ [hostname]: ['127.0.0.1', '::1'] })(hostname, done),
     })
     const error: unknown = await egress(`${origin}:${port}/v1/runs`, { method: 'POST', body: '{}' }).catch(
@@ -232,6 +239,41 @@ test.each([
 
 test('the config may allow a listener of this server by host and port', async () => {
   const { host, port } = new URL(url)
-  const egress = createEgress({ from: 'config', allowedHosts: [host], ownPorts: new Set([Number(port)]) })
+  const egress = createEgress({ from: 'config', allowedHosts: [host], ownListeners: listening(Number(port)) })
   expect(await (await egress(`${url}/echo`, { method: 'POST', body: 'hello' })).text()).toBe('hello')
+})
+
+test.each([
+  ['http://127.0.0.1', 'one on this machine, at any loopback address'],
+  ['http://127.9.9.9', 'one on this machine, at any loopback address'],
+  ['http://[::1]', 'one on this machine, at any loopback address'],
+  ['http://10.0.0.5', 'one on another machine'],
+  ['http://[::ffff:10.0.0.5]', 'one on another machine'],
+  ['https://peer.example', 'one on another machine'],
+])('%s is not another server of the store: %s', async (origin) => {
+  const ownListeners = createOwnListeners()
+  ownListeners.setOthers({ ports: [4777], addresses: ['10.0.0.5'] })
+  for (const from of ['document', 'config'] as const) {
+    const egress = createEgress({
+      from,
+      allowedHosts: ['127.0.0.1', '10.0.0.5', 'peer.example'],
+      plain: true,
+      ownListeners,
+      resolve: resolveTo({ 'peer.example': ['10.0.0.5'] }),
+    })
+    await expect(egress(`${origin}:4777/v1/runs`)).rejects.toMatchObject({
+      code: EGRESS_REFUSED,
+      message: expect.stringContaining('is an address of this server'),
+    })
+  }
+})
+
+test('a listener that has gone is no listener of ours', async () => {
+  const port = Number(new URL(url).port)
+  const ownListeners = createOwnListeners()
+  ownListeners.setOthers({ ports: [port], addresses: [] })
+  const egress = createEgress({ from: 'config', allowedHosts: [], ownListeners })
+  await expect(egress(`${url}/echo`)).rejects.toMatchObject({ code: EGRESS_REFUSED })
+  ownListeners.setOthers({ ports: [], addresses: [] })
+  expect((await egress(`${url}/echo`)).status).toBe(200)
 })

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { isFailure } from '../../src/base/failure.ts'
+import { createOwnListeners } from '../../src/base/net/own-listeners.ts'
 import { createRedactor } from '../../src/base/secret.ts'
 import { autoProvider } from '../../src/providers/auto.ts'
 import { createProviders, type ProviderParts } from '../../src/providers/registry/choose.ts'
@@ -204,8 +205,10 @@ test.each([
 test('a model is not looked for at a listener of this process, whoever names it', async () => {
   fake = await startFakeOpenai([{ say: 'never' }])
   const port = Number(new URL(fake.url).port)
+  const ownListeners = createOwnListeners()
+  ownListeners.add('127.0.0.1', port)
   const answerOf = async (model: Partial<SnapshotModel>, parts: Partial<ProviderParts>) =>
-    complete(choose(model, { ownPorts: new Set([port]), ...parts }), requestWith()).then(
+    complete(choose(model, { ownListeners, ...parts }), requestWith()).then(
       ({ completion }) => completion.text,
       (error: Error) => error.message,
     )

@@ -15,6 +15,8 @@ const report: WorkerReport = {
   url: null,
   peerUrl: null,
   isDraining: false,
+  ports: [],
+  addresses: [],
 }
 
 /** @param answers what the store answers to each report in turn */

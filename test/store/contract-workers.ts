@@ -11,8 +11,10 @@ const ann: WorkerReport = {
   url: 'http://127.0.0.1:4310',
   peerUrl: null,
   isDraining: false,
+  ports: [4310, 4311],
+  addresses: ['10.0.0.1'],
 }
-const bob: WorkerReport = { ...ann, id: 'host:2:bob', startedAt: NOW + 1 }
+const bob: WorkerReport = { ...ann, id: 'host:2:bob', startedAt: NOW + 1, ports: [4320, 4311], addresses: [] }
 
 /** @param parts the store of the test that runs, and its clock */
 export function workerContract(parts: { readonly store: () => Store; readonly setNow: (now: number) => void }): void {
@@ -36,10 +38,26 @@ export function workerContract(parts: { readonly store: () => Store; readonly se
       await store.report(ann)
       await store.report(bob)
       await store.askToDrain(ann.id)
-      expect(await store.report(ann)).toEqual({ isAsked: true })
-      expect(await store.report(ann)).toEqual({ isAsked: true })
-      expect(await store.report(bob)).toEqual({ isAsked: false })
+      expect(await store.report(ann)).toMatchObject({ isAsked: true })
+      expect(await store.report(ann)).toMatchObject({ isAsked: true })
+      expect(await store.report(bob)).toMatchObject({ isAsked: false })
       await expect(store.askToDrain('nobody')).rejects.toMatchObject({ code: 'not_found' })
+    })
+
+    test('each learns with its report where the others listen, as they last said', async () => {
+      const nowhere = { ports: [], addresses: [] }
+      expect(await store.report(ann)).toEqual({ isAsked: false, others: nowhere })
+      expect(await store.report(bob)).toEqual({
+        isAsked: false,
+        others: { ports: [4310, 4311], addresses: ['10.0.0.1'] },
+      })
+      await store.report({ ...ann, id: 'host:3:cyd', ports: [4309], addresses: ['fd00::1', '10.0.0.1'] })
+      expect((await store.report(bob)).others).toEqual({
+        ports: [4309, 4310, 4311],
+        addresses: ['10.0.0.1', 'fd00::1'],
+      })
+      await store.forgetWorker('host:3:cyd')
+      expect((await store.report(ann)).others).toEqual({ ports: [4311, 4320], addresses: [] })
     })
 
     test('one that ended is gone; one that was killed goes later, but not while it holds leases', async () => {

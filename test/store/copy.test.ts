@@ -122,6 +122,8 @@ describe.skipIf(!server)('a copy', () => {
       url: null,
       peerUrl: null,
       isDraining: false,
+      ports: [],
+      addresses: [],
     })
     await expect(toPostgres(directory)).rejects.toMatchObject({ code: 'store_served' })
     await expect(toSqlite(place('back'))).rejects.toMatchObject({ code: 'store_served' })

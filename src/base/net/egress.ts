@@ -1,28 +1,27 @@
 /**
  * Rules for outgoing requests. Addresses from an author's document: https only, except http to this machine; no host name that
  * resolves into a private network, checked at every resolution; no redirect to another host. Addresses from the operator's
- * configuration may be anywhere. Neither may reach the listeners of this process: an agent could answer its own approvals there.
+ * configuration may be anywhere. Neither may reach the listeners of the servers of the store: an agent could answer its own approvals there.
  * Source: security, S14 and S19; decisions, section 14.
  */
 import { lookup as systemLookup, type LookupAddress } from 'node:dns'
-import { networkInterfaces } from 'node:os'
 import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { isLocalhostName, isLoopback } from './loopback.ts'
+import { isCompatibleAddress, type OwnListeners } from './own-listeners.ts'
 import { createTransport, EGRESS_REFUSED, UnsentError, type FetchFunction } from './transport.ts'
 
 export interface EgressOptions {
   /** Who wrote the addresses: the author of a document, or the operator in the configuration. */
   readonly from: 'document' | 'config'
   /**
-   * Hosts whose addresses may be private, and `host:port` of listeners of this process that may be reached after all:
+   * Hosts whose addresses may be private, and `host:port` of listeners of ours that may be reached after all:
    * `network.allowed_hosts` of the project config.
    */
   readonly allowedHosts: readonly string[]
   /** True where allowed hosts may be reached without TLS. */
   readonly plain?: boolean
-  /** Ports on which this process listens. */
-  readonly ownPorts?: ReadonlySet<number>
+  readonly ownListeners?: OwnListeners
   /** Reuses connections; only for requests that may be repeated. */
   readonly keepAlive?: boolean
   /** See `TransportOptions`. */
@@ -45,14 +44,15 @@ export function createEgress({
   from,
   allowedHosts,
   plain = false,
-  ownPorts = new Set(),
+  ownListeners,
   keepAlive = false,
   idleMs,
   plainBodies = false,
   resolve = (hostname, done) => systemLookup(hostname, { all: true }, done),
 }: EgressOptions): FetchFunction {
   const isAllowed = (host: string): boolean => from === 'config' || allowedHosts.includes(host)
-  const isOwn = (url: URL): boolean => ownPorts.has(portOf(url)) && !allowedHosts.includes(`${hostOf(url)}:${url.port}`)
+  const isOwn = (url: URL): boolean =>
+    ownListeners?.hasPort(portOf(url)) === true && !allowedHosts.includes(`${hostOf(url)}:${url.port}`)
 
   const whyNot = (hostname: string, address: string): string | undefined => {
     if (isLocalhostName(hostname) && from === 'document')
@@ -60,17 +60,17 @@ export function createEgress({
     return isAllowed(hostname) || isPublic(address) ? undefined : `${hostname} leads to the private address ${address}`
   }
   const whyNotOwn = (hostname: string, address: string): string | undefined =>
-    isHere(address) ? `${hostname} is an address of this server` : whyNot(hostname, address)
+    ownListeners?.isAt(address) ? `${hostname} is an address of this server` : whyNot(hostname, address)
 
   const kept = { keepAlive, plainBodies, ...(idleMs !== undefined && { idleMs }) }
   const open = createTransport({ ...kept, lookup: checked(resolve, whyNot) })
-  /** For our own ports: refuses names that resolve to this machine. */
+  /** For our own ports: refuses names that resolve to our own addresses. */
   const away = createTransport({ ...kept, lookup: checked(resolve, whyNotOwn) })
 
   const check = (url: URL): void => {
     const host = hostOf(url)
     const isAddress = ipaddr.isValid(host)
-    if (isOwn(url) && isAddress && isHere(host)) throw refusal(`${url.host} is an address of this server`)
+    if (isOwn(url) && isAddress && ownListeners?.isAt(host)) throw refusal(`${url.host} is an address of this server`)
     if (from === 'config') return
     const isPlain = isLoopback(host) || (plain && isAllowed(host))
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isPlain))
@@ -114,24 +114,9 @@ const refusal = (what: string): UnsentError =>
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
 const portOf = (url: URL): number => Number(url.port || (url.protocol === 'https:' ? 443 : 80))
 
-/** Whether an address belongs to this machine: loopback, unspecified (treated as loopback), or one of its interfaces. */
-function isHere(address: string): boolean {
-  if (!ipaddr.isValid(address)) return false
-  const given = ipaddr.process(address)
-  if (given.range() === 'loopback' || given.range() === 'unspecified' || isCompatible(given)) return true
-  const text = given.toNormalizedString()
-  return Object.values(networkInterfaces()).some((each = []) =>
-    each.some((card) => ipaddr.process(card.address).toNormalizedString() === text),
-  )
-}
-
 /** Whether an address is on the public internet. IPv4 embedded in IPv6, in any form, is judged as the IPv4 address. */
 function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
   const parsed = ipaddr.process(address)
-  return parsed.range() === 'unicast' && !isCompatible(parsed)
+  return parsed.range() === 'unicast' && !isCompatibleAddress(parsed)
 }
-
-/** `::a.b.c.d`, long out of use but still understood by some systems. */
-const isCompatible = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
-  address instanceof ipaddr.IPv6 && address.parts.slice(0, 6).every((part) => part === 0)

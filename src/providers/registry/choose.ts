@@ -1,5 +1,6 @@
 import { systemClock, type Clock } from '../../base/clock.ts'
 import { createEgress } from '../../base/net/egress.ts'
+import type { OwnListeners } from '../../base/net/own-listeners.ts'
 import { fail } from '../../base/failure.ts'
 import { Secret, type Redactor } from '../../base/secret.ts'
 import { BASE_URL_VARIABLES, type ProjectConfig, type ProviderConfig, type ProviderType } from '../../spec/config.ts'
@@ -35,8 +36,8 @@ export interface ProviderParts {
   readonly clock?: Clock
   /** Hosts that a document's `base_url` may name although their addresses are private. */
   readonly allowedHosts?: readonly string[]
-  /** Ports on which this process listens; requests to models must not reach them. */
-  readonly ownPorts?: ReadonlySet<number>
+  /** Requests to models must not reach them. */
+  readonly ownListeners?: OwnListeners
   /** Waits for the delays of scripted models. */
   readonly wait?: typeof waitOrAbort
 }
@@ -50,11 +51,17 @@ export function createProviders({
   clock = systemClock,
   wait,
   allowedHosts = [],
-  ownPorts = new Set(),
+  ownListeners,
 }: ProviderParts): ModelProviders {
   /** One client per address and key, so that runs share connections. */
   const clients = new Map<string, ModelProvider>()
-  const shared = { allowedHosts, ownPorts, keepAlive: true, plainBodies: true, idleMs: IDLE_TIMEOUT_MS }
+  const shared = {
+    allowedHosts,
+    ...(ownListeners && { ownListeners }),
+    keepAlive: true,
+    plainBodies: true,
+    idleMs: IDLE_TIMEOUT_MS,
+  }
   const egress = {
     document: createEgress({ ...shared, from: 'document', plain: true }),
     config: createEgress({ ...shared, from: 'config' }),

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { BreakerLimits } from '../../base/breaker.ts'
 import type { Clock } from '../../base/clock.ts'
 import { parseDuration } from '../../base/duration.ts'
+import type { OwnListeners } from '../../base/net/own-listeners.ts'
 import type { Redactor } from '../../base/secret.ts'
 import { withModelBreaker } from '../../providers/breaker.ts'
 import { withModelCassette } from '../../providers/cassette.ts'
@@ -27,8 +28,8 @@ interface ToolParts {
   readonly directory: string
   readonly clock: Clock
   readonly redactor: Redactor
-  /** Ports of our own listeners, which tools and models must not reach. Ports added later count as well. */
-  readonly ownPorts: ReadonlySet<number>
+  /** Tools and models must not reach them. Those added later count as well. */
+  readonly ownListeners: OwnListeners
   /** Absent where no storage is open. */
   readonly readFile: ReadFile | undefined
 }
@@ -59,7 +60,7 @@ export function openTools(options: RuntimeOptions, parts: ToolParts): OpenTools 
 
 const connectTools = (
   { config, configDirectory, env, version, offline = false }: RuntimeOptions,
-  { clock, redactor, ownPorts, readFile }: ToolParts,
+  { clock, redactor, ownListeners, readFile }: ToolParts,
 ): Toolbox =>
   createToolbox({
     config,
@@ -69,13 +70,13 @@ const connectTools = (
     offline,
     clock,
     version,
-    ownPorts,
+    ownListeners,
     ...(readFile && { readFile }),
   })
 
 const connectModels = (
   { config, env, offline = false, wait }: RuntimeOptions,
-  { clock, redactor, ownPorts }: ToolParts,
+  { clock, redactor, ownListeners }: ToolParts,
 ): ModelProviders =>
   createProviders({
     env,
@@ -83,7 +84,7 @@ const connectModels = (
     offline,
     clock,
     allowedHosts: config.network?.allowed_hosts ?? [],
-    ownPorts,
+    ownListeners,
     ...(config.providers && { config: config.providers }),
     ...(config.prices && { prices: config.prices }),
     ...(wait && { wait }),

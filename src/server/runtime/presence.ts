@@ -3,6 +3,7 @@
  * that the database is out of reach. Source: scale-out, section 3.5.
  */
 import type { StoreClock } from '../../base/clock.ts'
+import type { ListenerReport } from '../../base/net/own-listeners.ts'
 import { MAX_AHEAD_MS } from '../../store/store-clock.ts'
 import type { Store } from '../../store/store.ts'
 import { REPORT_EVERY_MS, type WorkerReport } from '../../store/worker.ts'
@@ -28,9 +29,11 @@ export interface PresenceParts {
   readonly clock: StoreClock
   /** The present state. */
   readonly describe: () => WorkerReport
+  /** Called with each report: where the other processes listen. */
+  readonly onOthers?: (others: ListenerReport) => void
 }
 
-export function createPresence({ store, clock, describe }: PresenceParts): ServerPresence {
+export function createPresence({ store, clock, describe, onOthers }: PresenceParts): ServerPresence {
   let timer: NodeJS.Timeout | undefined
   let reporting: Promise<void> | undefined
   let ask: (() => void) | undefined
@@ -40,7 +43,8 @@ export function createPresence({ store, clock, describe }: PresenceParts): Serve
 
   async function send(): Promise<void> {
     try {
-      const { isAsked } = await store.report(describe())
+      const { isAsked, others } = await store.report(describe())
+      onOthers?.(others)
       answeredAt = clock.monotonic()
       if (!isAsked || !ask) return
       const drain = ask

@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { systemClock } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import { createIds, workspaceIdOf } from '../../base/ids.ts'
+import { createOwnListeners } from '../../base/net/own-listeners.ts'
 import { createRedactor } from '../../base/secret.ts'
 import { listSecretVariables, redactVariables } from '../../spec/secret-variables.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
@@ -11,6 +12,7 @@ import { createEngine } from '../../engine/open.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import { canonicalProvider } from '../../spec/document.ts'
 import type { Store } from '../../store/store.ts'
+import { joinListeners } from '../../store/worker.ts'
 import { createKeyAttempts } from './attempts.ts'
 import { createChangeHints } from './change-hints.ts'
 import { watchEventLoop, type EventLoopLag } from './event-loop-lag.ts'
@@ -46,7 +48,9 @@ export interface OpenRuntime {
   readonly worker: string
   readonly lag: EventLoopLag
   /** Blocks tools and models from calling our own listener on this port. */
-  onListening(port: number): void
+  onListening(host: string, port: number): void
+  /** Reads where the other processes of the store listen; later their listeners come with each report. */
+  learnOthers(): Promise<void>
   /** Registers a part that was opened on top of the runtime: it is closed before the runtime, last opened first. */
   onClose(close: CloseAction): void
   /** Refuses requests from now on; resolves when everything is stored and closed. */
@@ -103,6 +107,7 @@ async function openParts(
     peerUrl: null,
     closing: false,
   }
+  const listeners = createOwnListeners()
   const presence = createPresence({
     store,
     clock,
@@ -113,7 +118,9 @@ async function openParts(
       url: serverState.url,
       peerUrl: serverState.peerUrl,
       isDraining: serverState.closing,
+      ...listeners.report(),
     }),
+    onOthers: (others) => listeners.setOthers(others),
   })
   if (uploads) closing.push(() => presence.stop())
 
@@ -137,12 +144,12 @@ async function openParts(
   const openBlobsLater = async (): Promise<Blobs> =>
     (await (openedLater ??= openStorageAt({ host: '127.0.0.1', port: 0 }))).blobs
 
-  const ownPorts = new Set(storage?.port === undefined ? [] : [storage.port])
+  if (storage?.port !== undefined) listeners.add(uploads!.host, storage.port)
   const { tools, providers, rehearsals } = openTools(options, {
     directory,
     clock,
     redactor,
-    ownPorts,
+    ownListeners: listeners,
     readFile: storage && ((sessionId, filename) => readSessionFile(store, storage.blobs, sessionId, filename)),
   })
   closing.push(() => tools.close())
@@ -212,7 +219,8 @@ async function openParts(
     clusterSecret,
     worker,
     lag,
-    onListening: (port) => void ownPorts.add(port),
+    onListening: (host, port) => listeners.add(host, port),
+    learnOthers: async () => listeners.setOthers(joinListeners(await store.workers(), worker)),
     onClose: (close) => closing.push(close),
     close(graceMs) {
       serverState.closing = true

@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { WorkerId } from '../lease.ts'
 import type { Store } from '../store.ts'
-import { FORGET_WORKER_MS, type WorkerRow } from '../worker.ts'
+import { FORGET_WORKER_MS, joinListeners, type WorkerRow } from '../worker.ts'
 
 export type WorkerMethods = Pick<Store, 'report' | 'workers' | 'askToDrain' | 'forgetWorker'>
 
@@ -17,7 +17,7 @@ export function openWorkers(db: Database, clock: Clock): WorkerMethods {
     async report(worker) {
       const isAsked = known.get(worker.id)?.isAsked ?? false
       known.set(worker.id, { ...worker, isAsked, seenAt: clock.now() })
-      return { isAsked }
+      return { isAsked, others: joinListeners([...known.values()], worker.id) }
     },
     async workers() {
       const since = clock.now() - FORGET_WORKER_MS

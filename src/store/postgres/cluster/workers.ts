@@ -8,21 +8,25 @@ type WorkerMethods = Pick<Store, 'report' | 'workers' | 'askToDrain' | 'forgetWo
 
 /** The clock of the database says when a process was seen, so that those of the processes need not agree. */
 export const workerMethods = (db: PostgresPool, moment: DatabaseMoment): WorkerMethods => ({
-  async report({ id, version, startedAt, url, peerUrl, isDraining }) {
-    const row = await db.row<{ isAsked: boolean }>(
-      `insert into worker (id, version, started_at, url, peer_url, draining, seen_at)
-       values (:id, :version, :startedAt, :url, :peerUrl, :isDraining, svc_now(:given))
+  async report({ id, version, startedAt, url, peerUrl, isDraining, ports, addresses }) {
+    const row = await db.row<{ isAsked: boolean; ports: number[]; addresses: string[] }>(
+      `insert into worker (id, version, started_at, url, peer_url, draining, seen_at, ports, addresses)
+       values (:id, :version, :startedAt, :url, :peerUrl, :isDraining, svc_now(:given), :ports, :addresses)
        on conflict (id) do update
-       set url = excluded.url, peer_url = excluded.peer_url, draining = excluded.draining, seen_at = excluded.seen_at
-       returning asked as "isAsked"`,
-      { id, version, startedAt, url, peerUrl, isDraining, given: moment.now() },
+       set url = excluded.url, peer_url = excluded.peer_url, draining = excluded.draining, seen_at = excluded.seen_at,
+         ports = excluded.ports, addresses = excluded.addresses
+       returning asked as "isAsked",
+         array(select distinct unnest(w.ports) from worker w where w.id <> :id order by 1) as ports,
+         array(select distinct unnest(w.addresses) collate "C" from worker w where w.id <> :id order by 1) as addresses`,
+      { id, version, startedAt, url, peerUrl, isDraining, ports: ports.map(String), addresses, given: moment.now() },
     )
-    return { isAsked: row!.isAsked }
+    const { isAsked, ...others } = row!
+    return { isAsked, others }
   },
   workers: () =>
     db.rows<WorkerRow>(
       `select w.id, w.version, w.started_at as "startedAt", w.url, w.peer_url as "peerUrl", w.draining as "isDraining",
-         w.asked as "isAsked", w.seen_at as "seenAt", (select count(*) from session s where s.owner = w.id) as leases
+         w.asked as "isAsked", w.ports, w.addresses, w.seen_at as "seenAt", (select count(*) from session s where s.owner = w.id) as leases
        from worker w
        where w.seen_at > svc_now(:given) - ${FORGET_WORKER_MS} or exists (select 1 from session s where s.owner = w.id)
        order by w.started_at, w.id collate "C"`,
