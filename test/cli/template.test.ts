@@ -71,7 +71,7 @@ describe('svc init', () => {
     }
   })
 
-  test('writes the template, a workspace named after the directory, and a .gitignore', async () => {
+  test('writes the template, a workspace named after the directory, and what git reads', async () => {
     const { code, stdout, stderr } = await svc(['init', 'refund-demo'], { cwd })
     expect(code).toBe(0)
     expect(stdout).toMatch(
@@ -83,6 +83,7 @@ describe('svc init', () => {
     const withoutHeader = (text: string): string => text.replace(/^# yaml-language-server: .*\n/, '')
     expect(Object.fromEntries(own.map(([path, text]) => [path, withoutHeader(text)]))).toEqual({
       ...tree(join(ROOT, 'templates/refund')),
+      '.gitattributes': '* text=auto eol=lf\n',
       '.gitignore': '.svc/\n.env\n.env.*\n*.log\n',
     })
   })

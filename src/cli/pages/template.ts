@@ -25,6 +25,9 @@ const TEMPLATE_AGENT: Readonly<Record<string, string>> = {
 
 const GITIGNORE = ['.svc/', '.env', '.env.*', '*.log']
 
+/** Every checkout has the bytes that were committed, so that editors, diffs and digests agree on all machines. */
+const GITATTRIBUTES = '* text=auto eol=lf\n'
+
 /** Output of a pipeline's commands when they are run by hand. */
 const GITIGNORE_CI = [
   'node_modules/',
@@ -49,7 +52,7 @@ export const aboutTemplate = async (name: string): Promise<string> =>
 export interface TemplateOptions {
   readonly name?: string | undefined
   readonly force?: boolean
-  /** False leaves the `.gitignore` out. */
+  /** False leaves `.gitignore` and `.gitattributes` out. */
   readonly git?: boolean
   readonly ci?: PipelineHost
   /** In place of the scripted models. */
@@ -90,7 +93,12 @@ export async function planTemplate(
   const workspace = workspaceName(basename(directory))
   const files = [
     // npm leaves `.gitignore` files out of packages, so the template cannot hold it.
-    ...(git ? [{ path: '.gitignore', text: `${ignored.join('\n')}\n` }] : []),
+    ...(git
+      ? [
+          { path: '.gitignore', text: `${ignored.join('\n')}\n` },
+          { path: '.gitattributes', text: GITATTRIBUTES },
+        ]
+      : []),
     ...pipeline,
     ...(await Promise.all(
       paths.map(async (path) => {

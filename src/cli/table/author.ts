@@ -37,7 +37,7 @@ export const authorCommands: readonly CommandEntry[] = [
         choices: ['github', 'gitlab', 'none'],
       },
       { flags: '--force', description: 'write into a directory that is not empty; existing files are kept' },
-      { flags: '--no-git', description: 'write no .gitignore' },
+      { flags: '--no-git', description: 'write no .gitignore and no .gitattributes' },
     ],
     examples: [
       'svc init refund-demo',

@@ -1,6 +1,7 @@
 /** Which files of a directory make up its bundle. Source: bundles, sections 1 and 4. */
 import { fail } from '../../base/failure.ts'
 import { lockPathOf } from '../../documents/facts/lock/lock-file.ts'
+import { withUnixLineEnds } from '../../documents/text/line-ends.ts'
 import { directoryOf, isUnder } from '../../documents/text/paths.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
 import type { UnpackedArchive } from './archive.ts'
@@ -20,7 +21,8 @@ type Members = Pick<LockFile, 'members'>
 export function packBundle(workspace: Workspace, root: string, lock: Members): UnpackedArchive {
   refuseFault(faultOfBundle(workspace, root, lock))
   const { packed, inside } = filesOf(workspace, root, lock)
-  return { root: inside(root), files: new Map(packed.map((path) => [inside(path), workspace.bytes(path)])) }
+  const files = packed.map((path) => [inside(path), withUnixLineEnds(workspace.bytes(path))] as const)
+  return { root: inside(root), files: new Map(files) }
 }
 
 /** Why a bundle can be neither compiled nor packed; undefined if it can. For the parameters see `packBundle`. */

@@ -1,4 +1,5 @@
 /** The files of a bundle as they were written, for people who read a published version later. Source: console, 4.3. */
+import { withUnixLineEnds } from '../../documents/text/line-ends.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'
 import type { LockFile } from '../state/lock-file.ts'
@@ -37,7 +38,7 @@ export function writtenFilesOf(
     .filter((path) => known.has(path))
     .sort()
     .flatMap((path) => {
-      const text = decode(workspace.bytes(path))
+      const text = decode(withUnixLineEnds(workspace.bytes(path)))
       return text === undefined ? [] : [{ path, text }]
     })
 }

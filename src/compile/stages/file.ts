@@ -1,5 +1,6 @@
 /** Reads the files that documents name, once, and records them for the lock. */
 import { digestOf } from '../../base/digest.ts'
+import { withUnixLineEnds } from '../../documents/text/line-ends.ts'
 import { resolveBeside } from '../../documents/workspace/resolve-beside.ts'
 import { explainUnresolvedPath } from '../state/unresolved-path.ts'
 import { reportFinding, type FileMember, type DocumentPlace, type CompileState } from '../state/state.ts'
@@ -26,11 +27,12 @@ export function readFileMember(
       explainUnresolvedPath(ref, resolution),
     )
   const { path } = resolution
+  const bytes = withUnixLineEnds(state.workspace.bytes(path))
   state.files.set(path, {
     kind,
     path,
-    integrity: digestOf(state.workspace.bytes(path)),
+    integrity: digestOf(bytes),
     ...(version !== undefined && { version: String(version) }),
   })
-  return { path, text: state.workspace.text(path) }
+  return { path, text: new TextDecoder().decode(bytes) }
 }

@@ -4,6 +4,7 @@ import { attachmentsOf, linkedPolicies } from '../policies/attachments.ts'
 import { subAgentsOf, textMember, toolDocument, toolsOf } from '../agents/bindings.ts'
 import { closureOf } from '../agents/closure.ts'
 import type { Document } from '../../text/document.ts'
+import { withUnixLineEnds } from '../../text/line-ends.ts'
 import { integrityOf } from './published-form.ts'
 import { pathsIn } from '../path-refs.ts'
 import { readAgentRef } from '../../text/reference.ts'
@@ -82,7 +83,7 @@ export function lockMembersOf(workspace: Workspace, document: Document): LocalMe
 export const fileMember = (workspace: Workspace, path: string): LocalMember => ({
   kind: 'file',
   id: path,
-  integrity: digestOf(workspace.bytes(path)),
+  integrity: digestOf(withUnixLineEnds(workspace.bytes(path))),
 })
 
 /** Files that a document references; scripts only for scripted models. */
