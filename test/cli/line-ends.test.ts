@@ -32,7 +32,10 @@ test.each(['refund', 'intake', 'report'])(
       }
     }
     const [unix, windows] = [await made('\n'), await made('\r\n')]
-    expect([windows.compiled, windows.lock]).toEqual([unix.compiled, unix.lock])
+    // Only places in the files differ.
+    const withoutOffsets = (text: string): string => text.replaceAll(/"offset":\d+/g, '"offset":0')
+    expect(withoutOffsets(windows.compiled)).toBe(withoutOffsets(unix.compiled))
+    expect(windows.lock).toBe(unix.lock)
     expect(windows.bundle.equals(unix.bundle)).toBe(true)
   },
 )

@@ -26,7 +26,7 @@ describe('svc init', () => {
     const answers = ['blank', 'globex.helper', false]
     const refused = await svc(['init', 'asked'], { cwd, tty: true, answers })
     expect(refused.code).toBe(0)
-    expect(refused.stderr).toContain('asked/\n  .gitignore  README.md  bundle.yaml  svc.config.yaml\n')
+    expect(refused.stderr).toContain('asked/\n  .gitignore  .gitattributes  README.md  bundle.yaml  svc.config.yaml\n')
     expect(refused.stderr).toContain('  agents/  helper.yaml\n')
     expect(refused.stderr).toContain('nothing was written')
     expect(existsSync(join(cwd, 'asked'))).toBe(false)

@@ -14,14 +14,13 @@ describe.skipIf(!postgres)('two servers of one store', () => {
   test('no tool of one reaches a listener of the other, at any loopback address', async () => {
     const store = postgres!.url('self')
     await migrateDatabase(store)
-    const [port, consolePort, ownPort] = [await findFreePort(), await findFreePort(), await findFreePort()]
+    const [port, consolePort] = [await findFreePort(), await findFreePort()]
     const urls = {
       'acme.answer': `http://localhost:${port}/v1/runs/x/messages`,
       'acme.respond': `http://127.0.0.2:${port}/v1/runs/x/input`,
       'acme.console': `http://[::ffff:127.0.0.1]:${consolePort}/status`,
-      'acme.outside': `http://127.0.0.1:${ownPort}/`,
     }
-    const names = ['answer', 'respond', 'console', 'outside']
+    const names = ['answer', 'respond', 'console']
     const snapshot = scripted(
       [{ call: names.map((name) => ({ tool: name, arguments: { approved: true } })) }, { say: 'Tried.' }],
       Object.keys(urls).map((id) => tool(id, { sideEffectClass: 'read_only' })),
@@ -43,7 +42,6 @@ describe.skipIf(!postgres)('two servers of one store', () => {
     const why = 'is an address of this server; network.allowed_hosts in svc.config.yaml can allow it.'
     expect(said.toSorted()).toEqual(
       [
-        `127.0.0.1:${ownPort} cannot be reached: connect ECONNREFUSED 127.0.0.1:${ownPort}`,
         `127.0.0.2:${port} cannot be reached: 127.0.0.2:${port} ${why}`,
         `[::ffff:7f00:1]:${consolePort} cannot be reached: [::ffff:7f00:1]:${consolePort} ${why}`,
         `localhost:${port} cannot be reached: localhost ${why}`,
