@@ -1,6 +1,6 @@
-// Starts a refund, tells what happens as it happens, and approves what waits. Prints the output.
+// Starts a refund, tells what happens as it happens and whom it waits for. Prints the output once a person has decided.
 // Run: SVC_URL=http://127.0.0.1:4310 SVC_API_KEY=… npx tsx refund.ts AGENT_ID A-1042 180
-import { answerTask, isTerminal, pendingTasks, SvcClient } from '@svc-agents/client'
+import { isTerminal, pendingTasks, SvcClient } from '@svc-agents/client'
 
 const [agentId = '', order = 'A-1042', amount = '180'] = process.argv.slice(2)
 const client = new SvcClient({ apiKey: process.env['SVC_API_KEY'] ?? '', baseUrl: process.env['SVC_URL'] ?? '' })
@@ -12,10 +12,8 @@ const { runId } = await client.startRun(agentId, { input }, { idempotencyKey: `r
 for await (const event of client.streamRunEvents(runId)) {
   process.stderr.write(`${event.subject}\n`)
   if (event.subject !== 'engine.session.paused') continue
-  for (const task of await pendingTasks(client, runId)) {
-    process.stderr.write(`approving ${JSON.stringify(task.content.arguments)}: ${task.content.reason}\n`)
-    await answerTask(client, runId, task, { approved: true, comment: 'approved by a program' })
-  }
+  for (const { userTaskId, content } of await pendingTasks(client, runId))
+    process.stderr.write(`svc approve ${userTaskId}   ${JSON.stringify(content.arguments)}: ${content.reason}\n`)
 }
 
 const run = await client.getRun(runId)

@@ -65,6 +65,7 @@ export interface TriggerConfig {
   readonly timeZone?: string
   readonly exposeTimeline?: boolean
   readonly allowDelete?: boolean
+  readonly allowApprovals?: boolean
   readonly allowIps?: string[]
   readonly ratePerMinute?: number
   readonly ratePerDay?: number

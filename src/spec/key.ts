@@ -16,6 +16,8 @@ export type Principal =
       readonly person: string | null
       /** The trigger's `Expose step timeline to API clients`. */
       readonly exposeTimeline: boolean
+      /** `Trigger.allowApprovals` */
+      readonly allowApprovals: boolean
     }
   | {
       readonly type: 'operator'
@@ -120,7 +122,9 @@ export interface Trigger {
   readonly active: boolean
   readonly exposeTimeline: boolean
   /** True where its keys may erase ended sessions of its own. */
-  readonly allowDelete?: true
+  readonly allowDelete: boolean
+  /** True where its keys may answer the approvals of its runs, so that the program which starts a run can approve its calls. */
+  readonly allowApprovals: boolean
   /** CIDRs; empty = every address. */
   readonly allowIps: readonly string[]
   readonly ratePerMinute: number | null

@@ -48,7 +48,17 @@ export async function openBranchOffice(callMs: () => number, hasKeys = true): Pr
   const phone = await deploy(project, 'acme.phone')
   const { agentId } = await svcJson<{ agentId: string }>(['deploy', 'acme.clerk@1.0.0', ...data], at)
   const given = ['--agent', 'acme.clerk', '--trigger']
-  const trigger = ['triggers', 'create', 'acme.clerk', '--type', 'api', '--name', 'counter', ...data]
+  const trigger = [
+    'triggers',
+    'create',
+    'acme.clerk',
+    '--type',
+    'api',
+    '--name',
+    'counter',
+    '--allow-approvals',
+    ...data,
+  ]
   const { triggerId } = await svcJson<{ triggerId: string }>(trigger, at)
   const { secret } = await svcJson<{ secret: string }>(['keys', 'create', ...given, triggerId, ...data], at)
   return {

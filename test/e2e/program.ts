@@ -161,7 +161,7 @@ export interface Access {
   readonly secret: string
 }
 
-/** Publishes and deploys the project, makes an API trigger and a key for it. */
+/** Publishes and deploys the project, makes an API trigger whose keys may approve, and a key for it. */
 export async function deploy(
   { directory, data }: Project,
   agent: string,
@@ -170,7 +170,7 @@ export async function deploy(
   const at = { cwd: directory, ...(options.env && { env: options.env }) }
   const published = await svcJson<{ deployed: { agentId: string } }>(['publish', '.', '--deploy', '--data', data], at)
   const { triggerId } = await svcJson<{ triggerId: string }>(
-    ['triggers', 'create', agent, '--type', 'api', '--name', 'api', '--data', data],
+    ['triggers', 'create', agent, '--type', 'api', '--name', 'api', '--allow-approvals', '--data', data],
     at,
   )
   const uploads = options.uploads ? ['--allow-uploads'] : []

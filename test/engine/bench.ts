@@ -226,6 +226,7 @@ export const key = (id = 'k1', agent = 'root', person: string | null = null): Pr
   allowUploads: false,
   person,
   exposeTimeline: true,
+  allowApprovals: true,
 })
 
 export const reply = (task: JsonObject, more: Partial<GivenAnswer> = {}): GivenAnswer => ({

@@ -1,9 +1,11 @@
 /** examples/client: each program as its user starts it, against the real binary. */
 import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
@@ -11,6 +13,7 @@ import {
   deploy,
   endWithTests,
   serve,
+  svc,
   type Access,
   type Project,
   type ServerProcess,
@@ -52,15 +55,28 @@ afterAll(async () => {
   intake.remove()
 })
 
-test('refund.ts follows a run, approves what waits and prints the output', async () => {
+test('refund.ts follows a run until a person has decided, and prints the output', async () => {
   const env = envOf(desk, servers[0]!.url)
-  const { stdout, stderr } = await run(process.execPath, [...program('refund'), desk.agentId, 'A-1042', '180'], { env })
-  expect(stdout).toBe('{"refunded":180,"currency":"EUR"}\n')
-  expect(stderr).toMatch(
-    /^engine\.session\.started\n[^]*\napproving \{"order":"A-1042","amount":180,"currency":"EUR"\}: Refunds above EUR 100 need a person\n[^]*engine\.session\.completed\n$/,
+  const child = spawn(process.execPath, [...program('refund'), desk.agentId, 'A-1042', '180'], { env })
+  endWithTests(child)
+  const [stdout, closed] = [text(child.stdout), once(child, 'close')]
+  const lines: string[] = []
+  const task = await new Promise<string>((found) =>
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      lines.push(line)
+      const [, id] = /^svc approve (\S+)/.exec(line) ?? []
+      if (id !== undefined) found(id)
+    }),
+  )
+  const approved = await svc(['approve', task, '--data', desk.data], { cwd: desk.directory })
+  expect(approved.stdout).toMatch(/^approved acme\.refunds /)
+  expect(await stdout).toBe('{"refunded":180,"currency":"EUR"}\n')
+  await closed
+  expect(lines.join('\n')).toMatch(
+    /^engine\.session\.started\n[^]*\nsvc approve \S+ {3}\{"order":"A-1042","amount":180,"currency":"EUR"\}: Refunds above EUR 100 need a person\n[^]*engine\.session\.completed$/,
   )
   const again = await run(process.execPath, [...program('refund'), desk.agentId, 'A-1042', '180'], { env })
-  expect(again.stderr).not.toContain('approving')
+  expect(again.stderr).not.toContain('svc approve')
 })
 
 test('intake.ts uploads a document, answers what the agent asks and prints the booking', async () => {

@@ -364,7 +364,9 @@ export function openHouse(
       return agentIdOf(workspace, id)
     },
     async keyFor(agent, { trigger = {}, key = {} } = {}) {
-      const { triggerId } = await operator('POST /triggers', { body: { agent, type: 'api', ...trigger } })
+      const { triggerId } = await operator('POST /triggers', {
+        body: { agent, type: 'api', allowApprovals: true, ...trigger },
+      })
       const { secret, keyId } = await operator('POST /keys', { body: { agent, trigger: triggerId, ...key } })
       return { secret, keyId, triggerId }
     },

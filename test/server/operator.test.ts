@@ -238,6 +238,7 @@ verifies('triggers.expose-on', async () => {
     active: true,
     exposeTimeline: true,
     allowDelete: false,
+    allowApprovals: false,
     allowIps: [],
     ratePerMinute: null,
     ratePerDay: null,

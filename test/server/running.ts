@@ -114,7 +114,7 @@ export async function publishDesk(
 ): Promise<{ agentId: string; secret: string; keyId: string }> {
   const bundle = { root: DESK, agents: [snapshot], documents: [], closureDigest: digestOf(snapshot.digest) }
   await ask(operator, 'POST /publish', { bundle, deploy: true })
-  await ask(operator, 'POST /triggers', { agent: DESK, type: 'api', ...trigger })
+  await ask(operator, 'POST /triggers', { agent: DESK, type: 'api', allowApprovals: true, ...trigger })
   return ask(operator, 'POST /keys', { agent: DESK, trigger: 'api', ...key })
 }
 

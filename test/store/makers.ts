@@ -215,6 +215,8 @@ export const aTrigger = (about: Partial<Trigger> = {}): Trigger => ({
   name: 'api',
   active: true,
   exposeTimeline: true,
+  allowDelete: false,
+  allowApprovals: true,
   allowIps: ['10.0.0.0/8'],
   ratePerMinute: 5,
   ratePerDay: null,

@@ -57,6 +57,13 @@ export const accessFailures = {
     message: () => 'The trigger of this API key does not allow sessions to be deleted.',
     fix: 'svc triggers update TRIGGER --allow-delete',
   },
+  approval_not_allowed: {
+    status: 403,
+    exit: EXIT.denied,
+    message: () =>
+      'This API key may not answer approvals: its trigger starts the runs, and who starts does not approve. An operator can, with svc inbox or in the console.',
+    fix: 'svc triggers update TRIGGER --allow-approvals',
+  },
   uploads_not_allowed: {
     status: 403,
     exit: EXIT.denied,

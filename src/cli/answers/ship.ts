@@ -170,6 +170,7 @@ export const triggerAnswer: AnswerSchema<TriggerView> = object({
   active: boolean,
   exposeTimeline: boolean,
   allowDelete: boolean,
+  allowApprovals: boolean,
   allowIps: list(string),
   ratePerMinute: nullable(integer),
   ratePerDay: nullable(integer),

@@ -1,4 +1,4 @@
-/** Checks for work that stands still: agents that operators have paused, and runs that an outage holds. */
+/** Checks for work that stands still, agents that operators have paused and runs that an outage holds, and for who may approve it. */
 import { isFailure } from '../../base/failure.ts'
 import { resumeCommandOf } from '../../spec/steer/pause.ts'
 import { describePauseAct } from '../../spec/view/pause-words.ts'
@@ -25,6 +25,17 @@ export const workChecks: DoctorChecks = {
       return unhealthy(
         held.map((each) => describeHeldRuns(each, timesFor(call.io.stdout, call.io.clock))).join('; '),
         'svc runs list --status Running',
+      )
+    }),
+
+  triggers: (call, project) =>
+    askOperator(call, project, async (operator) => {
+      const { items } = await operator.call('GET /triggers', { query: {} })
+      const approving = items.filter(({ allowApprovals }) => allowApprovals)
+      if (approving.length === 0) return healthy('no key approves what its trigger starts')
+      const names = approving.map(({ agent, name }) => `${agent} / ${name}`).join(', ')
+      return healthy(
+        `keys approve what they start, as told: ${names} (svc triggers update TRIGGER --no-allow-approvals)`,
       )
     }),
 }

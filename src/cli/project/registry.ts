@@ -100,12 +100,12 @@ async function published(operator: OperatorClient, kind: RegistryKind, id: strin
 export const isServerNamed = ({ globals, io }: Pick<CommandContext, 'globals' | 'io'>, { target }: Project): boolean =>
   (globals.data ?? io.env['SVC_DATA'] ?? target?.host) !== undefined
 
-/** Facts of the server for lint: how many people can approve, and which agents have a trigger that hides its timeline. */
+/** Facts of the server for lint: how many people can approve, and which agents have a trigger whose keys approve but see no timeline. */
 export async function serverFacts(operator: OperatorClient): Promise<ServerFacts> {
   const [keys, triggers] = [await operator.call('GET /keys', {}), await operator.call('GET /triggers', {})]
   const valid = keys.items.filter(({ revokedAt }) => revokedAt === null)
   const hidden = triggers.items.filter(
-    ({ type, active, exposeTimeline }) => type === 'api' && active && !exposeTimeline,
+    ({ type, active, exposeTimeline, allowApprovals }) => type === 'api' && active && allowApprovals && !exposeTimeline,
   )
   return {
     // The local operator is one approver; two credentials of one person count once.

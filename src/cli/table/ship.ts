@@ -238,6 +238,7 @@ export const shipCommands: readonly CommandEntry[] = [
       { flags: '--expose-timeline', description: 'show steps to API clients (the default)' },
       { flags: '--no-expose-timeline', description: 'show results only' },
       { flags: '--allow-delete', description: 'let its keys erase ended sessions' },
+      { flags: '--allow-approvals', description: 'let its keys approve the calls of its runs' },
     ],
     examples: [
       'svc triggers create acme.refund-desk --type api --name web',
@@ -260,6 +261,8 @@ export const shipCommands: readonly CommandEntry[] = [
       { flags: '--no-expose-timeline', description: 'show results only' },
       { flags: '--allow-delete', description: 'let its keys erase ended sessions' },
       { flags: '--no-allow-delete', description: 'refuse that (the default)' },
+      { flags: '--allow-approvals', description: 'let its keys approve the calls of its runs' },
+      { flags: '--no-allow-approvals', description: 'leave approvals to people (the default)' },
       { flags: '--active', description: 'accept starts again' },
       { flags: '--no-active', description: 'refuse its keys' },
     ],

@@ -87,7 +87,7 @@ export interface KnownLoosening {
 export interface ServerFacts {
   /** Identities that can approve: the operator, persons with a credential and the active API keys. */
   readonly approvers: number
-  /** Agents, `namespace.name`, of which a trigger hides the timeline, with the trigger's name. */
+  /** Agents, `namespace.name`, of which a trigger lets keys approve but hides the timeline, with the trigger's name. */
   readonly hiddenTimelines: Readonly<Record<string, string>>
 }
 

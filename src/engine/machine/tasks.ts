@@ -3,7 +3,7 @@ import { fail, Failure } from '../../base/failure.ts'
 import type { RunId, TaskId } from '../../base/ids.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import type { MessageAccepted } from '../../spec/api.ts'
-import { approverOf } from '../../spec/key.ts'
+import { approverOf, type Principal } from '../../spec/key.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import {
   countApprovals,
@@ -41,6 +41,7 @@ export function answerTask(
   if (answer.by.type !== 'operator' && isOperatorOnly(task.kind)) return refuse(fail('operator_only'))
   if (isRepetition(task, answer)) return { ...accepted(), duplicate: true }
   if (task.status !== 'pending') return refuse(fail('task_already_completed'))
+  checkMayApprove(task, answer.by)
   if (hasVoted(task, answer))
     return refuse(
       new Failure('task_already_completed', 'You have voted, and a vote is final; the task waits for others.', {}),
@@ -50,6 +51,16 @@ export function answerTask(
   if (task.kind === 'approval' || task.kind === 'escalation') applyVote(tx, task, answer)
   else closeAndApply(tx, task, { ...toAnswer(task, answer), outcome: 'answered' })
   return accepted()
+}
+
+/**
+ * The program that starts runs approves their calls only where its trigger says so. A person who acts through a key of one command
+ * is no such program.
+ * @throws Failure `approval_not_allowed`
+ */
+function checkMayApprove({ kind }: TaskRecord, by: Principal): void {
+  if (kind !== 'approval' || by.type !== 'api_key' || by.person !== null || by.allowApprovals) return
+  throw fail('approval_not_allowed', undefined, { fix: `svc triggers update ${by.triggerId} --allow-approvals` })
 }
 
 /** Applies the timeout of a task that nobody answered in time. */

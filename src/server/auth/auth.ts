@@ -81,6 +81,7 @@ export const identifyByKey: IdentifyCaller = async ({ store, clock, config, atte
       allowUploads: key.allowUploads,
       person: key.person,
       exposeTimeline: trigger.exposeTimeline,
+      allowApprovals: trigger.allowApprovals,
     },
   }
 }

@@ -29,6 +29,8 @@ export const createTrigger: OperatorAction<'POST /triggers'> = async ({ services
     name: name ?? freeName(type, taken),
     active: true,
     exposeTimeline: true,
+    allowDelete: false,
+    allowApprovals: false,
     allowIps: [],
     ratePerMinute: null,
     ratePerDay: null,
@@ -38,18 +40,16 @@ export const createTrigger: OperatorAction<'POST /triggers'> = async ({ services
     timeZone: timeZone ?? null,
     createdAt: services.clock.now(),
   }
-  const created = withDeletion(trigger, body.allowDelete)
-  await services.store.createTrigger(created)
+  await services.store.createTrigger(trigger)
   services.serverState.onTriggersChanged?.()
-  return toTriggerView(created, agent.name, services.clock.now())
+  return toTriggerView(trigger, agent.name, services.clock.now())
 }
 
 export const updateTrigger: OperatorAction<'PATCH /triggers/:id'> = async ({ services, id, body }) => {
   refuse(rangeProblems(body))
   const { active } = body
   const found = await findTrigger(services, id)
-  const changed = { ...found, ...(active !== undefined && { active }), ...settingsOf(body) }
-  const trigger = withDeletion(changed, body.allowDelete)
+  const trigger = { ...found, ...(active !== undefined && { active }), ...settingsOf(body) }
   await services.store.updateTrigger(trigger)
   services.serverState.onTriggersChanged?.()
   // Open streams use the old settings; clients reconnect under the new ones.
@@ -112,19 +112,25 @@ const rangeProblems = ({ allowIps = [] }: TriggerSettings): InvalidPlace[] =>
   )
 
 type TriggerSettings = Partial<
-  Pick<Trigger, 'exposeTimeline' | 'allowIps' | 'ratePerMinute' | 'ratePerDay' | 'maxConcurrentRuns'>
+  Pick<
+    Trigger,
+    | 'exposeTimeline'
+    | 'allowDelete'
+    | 'allowApprovals'
+    | 'allowIps'
+    | 'ratePerMinute'
+    | 'ratePerDay'
+    | 'maxConcurrentRuns'
+  >
 >
-
-/** The trigger with its setting of `allowDelete` as the body has it, or as before. */
-function withDeletion({ allowDelete: before, ...trigger }: Trigger, allowDelete = before === true): Trigger {
-  return allowDelete ? { ...trigger, allowDelete } : trigger
-}
 
 /** Only what the body has; null removes a limit. */
 function settingsOf(body: TriggerSettings): TriggerSettings {
-  const { exposeTimeline, allowIps, ratePerMinute, ratePerDay, maxConcurrentRuns } = body
+  const { exposeTimeline, allowDelete, allowApprovals, allowIps, ratePerMinute, ratePerDay, maxConcurrentRuns } = body
   return {
     ...(exposeTimeline !== undefined && { exposeTimeline }),
+    ...(allowDelete !== undefined && { allowDelete }),
+    ...(allowApprovals !== undefined && { allowApprovals }),
     ...(allowIps !== undefined && { allowIps }),
     ...(ratePerMinute !== undefined && { ratePerMinute }),
     ...(ratePerDay !== undefined && { ratePerDay }),
@@ -140,7 +146,8 @@ const toTriggerView = (trigger: Trigger, agent: string, now: Instant): TriggerVi
   name: trigger.name,
   active: trigger.active,
   exposeTimeline: trigger.exposeTimeline,
-  allowDelete: trigger.allowDelete === true,
+  allowDelete: trigger.allowDelete,
+  allowApprovals: trigger.allowApprovals,
   allowIps: trigger.allowIps,
   ratePerMinute: trigger.ratePerMinute,
   ratePerDay: trigger.ratePerDay,

@@ -32,7 +32,7 @@ export const patchSession = (services: ServerServices, identify: IdentifyCaller)
 export const deleteSession = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async ({ params }, { principal, trigger }) => {
     const { id } = await sessionInScope(services, principal, params['sessionId']!)
-    if (trigger && trigger.allowDelete !== true) throw fail('delete_not_allowed')
+    if (trigger && !trigger.allowDelete) throw fail('delete_not_allowed')
     await services.engine.erase(id)
     return sessionReply((await services.store.session(id))!)
   })

@@ -154,6 +154,8 @@ export interface OperatorRequests<Bundle> {
       readonly exposeTimeline?: boolean
       /** Whether keys may erase ended sessions of the trigger. */
       readonly allowDelete?: boolean
+      /** Whether keys may answer the approvals of runs that the trigger starts. */
+      readonly allowApprovals?: boolean
       readonly allowIps?: readonly string[]
       /** Null removes the limit. */
       readonly ratePerMinute?: number | null
@@ -169,6 +171,8 @@ export interface OperatorRequests<Bundle> {
       readonly exposeTimeline?: boolean
       /** Whether keys may erase ended sessions of the trigger. */
       readonly allowDelete?: boolean
+      /** Whether keys may answer the approvals of runs that the trigger starts. */
+      readonly allowApprovals?: boolean
       readonly allowIps?: readonly string[]
       /** Null removes the limit. */
       readonly ratePerMinute?: number | null

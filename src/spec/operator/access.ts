@@ -9,6 +9,7 @@ export interface TriggerView {
   readonly active: boolean
   readonly exposeTimeline: boolean
   readonly allowDelete: boolean
+  readonly allowApprovals: boolean
   readonly allowIps: readonly string[]
   readonly ratePerMinute: number | null
   readonly ratePerDay: number | null

@@ -17,6 +17,7 @@ export interface TriggerRow {
   time_zone: string | null
   created_at: number
   allow_delete: 0 | 1
+  allow_approvals: 0 | 1
 }
 
 export const toTrigger = (row: TriggerRow): Trigger => ({
@@ -34,5 +35,6 @@ export const toTrigger = (row: TriggerRow): Trigger => ({
   cron: row.cron,
   timeZone: row.time_zone,
   createdAt: row.created_at,
-  ...(row.allow_delete === 1 && { allowDelete: true }),
+  allowDelete: row.allow_delete === 1,
+  allowApprovals: row.allow_approvals === 1,
 })

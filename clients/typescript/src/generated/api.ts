@@ -153,6 +153,7 @@ export interface TaskFields {
   readonly expires_at?: Timestamp
   /** What happens at expires_at: deny, allow or escalate. */
   readonly on_timeout?: string
+  /** `api`: a key may answer it; an approval only where its trigger has `allowApprovals`. */
   readonly completable_via: readonly ('api' | 'operator' | (string & {}))[]
 }
 

@@ -33,12 +33,17 @@ const columns: readonly TableColumn<TriggerView>[] = [
   { title: 'NAME', cell: ({ name }) => name },
   { title: 'ACTIVE', cell: ({ active }) => (active ? 'yes' : 'no') },
   { title: 'TIMELINE', cell: ({ exposeTimeline }) => (exposeTimeline ? 'shown' : 'hidden') },
+  { title: 'KEYS MAY', cell: (trigger) => rightsOf(trigger) || '-' },
   { title: 'LIMITS', cell: (trigger) => limitsOf(trigger) || '-' },
   {
     title: 'SCHEDULE',
     cell: ({ cron, timeZone }) => (cron === null ? '-' : `${cron}${timeZone ? ` (${timeZone})` : ''}`),
   },
 ]
+
+/** What a trigger lets its keys do that no key may by default. */
+const rightsOf = ({ allowApprovals, allowDelete }: TriggerView): string =>
+  [allowApprovals && 'approve', allowDelete && 'erase'].filter(Boolean).join(', ')
 
 const limitsOf = ({ ratePerMinute, ratePerDay, maxConcurrentRuns }: TriggerView): string =>
   [
@@ -83,13 +88,18 @@ export async function triggersCreate(call: CommandContext<AnswerOf<typeof trigge
     if (mode.json) return await out.json(trigger)
     const next = times.length > 0 ? `; next: ${times.join(', ')}${timeZone ? ` (${timeZone})` : ''}` : ''
     out.line(`created trigger ${shortId(trigger.triggerId)} ${trigger.name}${next}`)
-    if (!trigger.exposeTimeline) out.message(HIDDEN)
+    warnOfRights(out, trigger)
     if (type === 'api') out.hint(`next:  svc keys create --agent ${trigger.agent} --trigger ${trigger.name}`)
   })
 }
 
-const HIDDEN =
-  "warning: with the timeline hidden, approvals of this trigger's runs cannot be answered with an API key (svc inbox still can)"
+/** Says what follows from the rights of a trigger that somebody has just set. */
+function warnOfRights(out: CommandContext['out'], { allowApprovals, exposeTimeline }: TriggerView): void {
+  if (allowApprovals && exposeTimeline)
+    out.message('warning: the program that starts a run with a key of this trigger can approve its calls')
+  if (allowApprovals && !exposeTimeline)
+    out.message('warning: with the timeline hidden, its keys find no approval to answer (svc inbox still does)')
+}
 
 export async function triggersUpdate(call: CommandContext<AnswerOf<typeof triggerAnswer>>): Promise<void> {
   const { given, mode, out } = call
@@ -99,7 +109,7 @@ export async function triggersUpdate(call: CommandContext<AnswerOf<typeof trigge
   await withOperator(await openProject(call), call, async (operator) => {
     const { triggerId } = await triggerOf(given.argument(0)!, operator)
     const trigger = await operator.call('PATCH /triggers/:id', { id: triggerId, body })
-    if (given.choice('expose-timeline') === false) out.message(HIDDEN)
+    if (body.exposeTimeline !== undefined || body.allowApprovals !== undefined) warnOfRights(out, trigger)
     if (mode.json) return await out.json(trigger)
     out.line(`updated trigger ${shortId(triggerId)}`)
   })
@@ -119,7 +129,13 @@ export async function triggersDelete(call: CommandContext<AnswerOf<typeof delete
 
 type TriggerChanges = Pick<
   OperatorRoutes['POST /triggers']['body'],
-  'maxConcurrentRuns' | 'ratePerMinute' | 'ratePerDay' | 'allowIps' | 'exposeTimeline' | 'allowDelete'
+  | 'maxConcurrentRuns'
+  | 'ratePerMinute'
+  | 'ratePerDay'
+  | 'allowIps'
+  | 'exposeTimeline'
+  | 'allowDelete'
+  | 'allowApprovals'
 >
 
 function changesOf(given: TypedArguments): TriggerChanges {
@@ -127,6 +143,7 @@ function changesOf(given: TypedArguments): TriggerChanges {
   const allowIps = [...given.list('allow-ip')]
   const exposeTimeline = given.choice('expose-timeline')
   const allowDelete = given.choice('allow-delete')
+  const allowApprovals = given.choice('allow-approvals')
   const rates: { ratePerMinute?: number; ratePerDay?: number } = {}
   for (const text of given.list('rate')) {
     const match = /^([1-9]\d*)\/([md])$/.exec(text)
@@ -139,6 +156,7 @@ function changesOf(given: TypedArguments): TriggerChanges {
     ...(allowIps.length > 0 && { allowIps }),
     ...(exposeTimeline !== undefined && { exposeTimeline }),
     ...(allowDelete !== undefined && { allowDelete }),
+    ...(allowApprovals !== undefined && { allowApprovals }),
   }
 }
 

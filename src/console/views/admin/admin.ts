@@ -123,10 +123,22 @@ function TriggersTab(): View {
   `
 }
 
-const describeTrigger = ({ type, cron, timeZone, ratePerMinute, exposeTimeline }: TriggerView): string =>
+const describeTrigger = ({
+  type,
+  cron,
+  timeZone,
+  ratePerMinute,
+  exposeTimeline,
+  allowApprovals,
+}: TriggerView): string =>
   type === 'schedule'
     ? safeText(`${cron ?? ''} ${timeZone ?? 'UTC'}`)
-    : ['API', ratePerMinute === null ? '' : `${ratePerMinute} a minute`, exposeTimeline ? 'shows its timeline' : '']
+    : [
+        'API',
+        ratePerMinute === null ? '' : `${ratePerMinute} a minute`,
+        exposeTimeline ? 'shows its timeline' : '',
+        allowApprovals ? 'its keys approve' : '',
+      ]
         .filter((part) => part !== '')
         .join(' · ')
 

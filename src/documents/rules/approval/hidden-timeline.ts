@@ -5,8 +5,8 @@ import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalHiddenTimeline: LintRule = {
   severity: 'warning',
-  law: 'A caller of a trigger that hides the timeline cannot answer the approvals of its runs.',
-  fix: 'Expose the timeline, or let an operator approve: svc inbox.',
+  law: 'Keys that may answer approvals see the timeline, where the approvals are.',
+  fix: 'Expose the timeline, or leave approvals to people: svc triggers update TRIGGER --no-allow-approvals.',
   source: 'HTTP API, "Timeline redaction": user tasks are not visible to API clients',
   crossFile: true,
   kinds: ['Agent'],
@@ -25,7 +25,7 @@ export const approvalHiddenTimeline: LintRule = {
     if (policy !== undefined)
       report(
         '/metadata/name',
-        `The trigger "${trigger}" hides the timeline, so its callers cannot answer the approvals of ${policy.identity?.id ?? 'this agent'}.`,
+        `The trigger "${trigger}" hides the timeline, so its keys cannot answer the approvals of ${policy.identity?.id ?? 'this agent'}.`,
       )
   },
 }
