@@ -139,10 +139,33 @@ export function findBulkProblem(task: TaskRequest): string | undefined {
   if (task.kind !== 'approval' && task.kind !== 'escalation') return 'it asks for an answer, not for an approval'
   if (task.tool === undefined) return 'it is not about a call'
   if (task.comprehensionRequired === true) return 'its policy asks for a confirmation that its arguments were read'
-  if (task.context?.['earlier_call'] !== undefined) return 'its call may have been made before'
+  const repeated = findRepetition(task)
+  if (repeated !== undefined) return repeated
   if (isIrreversibleCall(task) && task.bulk !== true)
     return 'its call cannot be undone, and no policy says svc/bulk: true'
   return undefined
+}
+
+/** Why the call of a task may happen for the second time. */
+function findRepetition({ effect, context }: TaskRequest): string | undefined {
+  if (effect?.previous !== undefined) return 'its call repeats an earlier one'
+  return context?.['earlier_call'] === undefined ? undefined : 'its call may have been made before'
+}
+
+/**
+ * Why an approval names what was seen of the call, by its digest, where no card showed it; undefined where the id of the task is
+ * enough.
+ */
+export function findReviewReason(task: TaskRequest): string | undefined {
+  if (task.argumentsDigest === undefined) return undefined
+  const repeated = findRepetition(task)
+  if (repeated !== undefined) return repeated
+  if (isIrreversibleCall(task)) return 'its call cannot be undone'
+  if ((task.approvalsRequired ?? 1) > 1) return 'several people approve it'
+  if ((task.edits?.length ?? 0) > 0) return 'its arguments were edited'
+  return task.comprehensionRequired === true
+    ? 'its policy asks for a confirmation that its arguments were read'
+    : undefined
 }
 
 /** Distinct approvals that count. */

@@ -149,14 +149,14 @@ describe('a run above the limit, where nobody can be asked', () => {
 
   test('is not approved when its arguments are not the ones that were reviewed', async () => {
     const { runId, task } = await held()
-    const refused = await svc(['approve', task.userTaskId, '--args-digest', 'sha256:00aa', '--json'])
+    const refused = await svc(['approve', task.userTaskId, '--args-digest', 'sha256:00aa00aa', '--json'])
     expect([refused.code, refused.stdout]).toEqual([6, ''])
     const { items } = await json<{ items: { userTaskId: string; argsDigest: string }[] }>(['inbox'])
     const { argsDigest } = items.find(({ userTaskId }) => userTaskId === task.userTaskId)!
     const is = /^sha256:[0-9a-f]{8}/.exec(argsDigest)![0]
     const changed = `The arguments changed since they were reviewed (sha256:00aa… → ${is}…).`
     expect(JSON.parse(refused.stderr)).toMatchObject({ error: { code: 'arguments_changed', message: changed } })
-    const asText = await svc(['approve', task.userTaskId, '--args-digest', '00aa'])
+    const asText = await svc(['approve', task.userTaskId, '--args-digest', '00aa00aa'])
     expect(asText).toMatchObject({ code: 6, stdout: '' })
     expect(asText.stderr).toContain(changed)
     expect(asText.stderr).toContain('svc inbox     look again, then approve')

@@ -79,7 +79,7 @@ export const approveCommands: readonly CommandEntry[] = [
       },
       { flags: '--note <text>', description: 'comment stored with the task' },
       { flags: '--ack', description: 'confirm that you understood what the policy requires' },
-      { flags: '--args-digest <sha>', description: 'refuse when the arguments are not the ones reviewed' },
+      { flags: '--args-digest <sha>', description: 'the arguments that were seen, so that nothing is shown or asked' },
       ofRun,
       as,
     ],

@@ -1,12 +1,13 @@
-/** `svc approve` and `svc reject`. Typing the command is the decision, so neither asks for confirmation or takes `--yes`. */
-import { fail } from '../../../base/failure.ts'
+/** `svc approve`, which at a terminal shows the card and asks, and `svc reject`. Neither takes `--yes`. */
+import { setTimeout as after } from 'node:timers/promises'
+import { fail, Failure } from '../../../base/failure.ts'
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import type { TaskDecision } from '../../../client/index.ts'
-import { findBulkProblem, IN_BULK, type ShownTask } from '../../../spec/task.ts'
+import { findBulkProblem, findReviewReason, IN_BULK, type ShownTask } from '../../../spec/task.ts'
 import { reviewTogether } from '../../../spec/view/bulk-review.ts'
 import { presentKeyedTask } from '../../../spec/view/task-actions.ts'
-import { mustBeOpened } from '../../../spec/view/card-reading.ts'
-import { drawWholeApproval, fitApproval } from '../../../terminal/approval.ts'
+import { untilKeysDecide } from '../../../spec/view/card-reading.ts'
+import { drawWholeApproval } from '../../../terminal/approval.ts'
 import type { Canvas } from '../../../terminal/screen.ts'
 import { drawTable, fitsTable, type TableColumn } from '../../../terminal/table.ts'
 import { digestStart, shortId } from '../../../base/short-text.ts'
@@ -29,13 +30,15 @@ export async function approve(call: CommandContext<AnswerOf<typeof decidedTasks>
   const note = given.text('note')
   return await decideEach(
     call,
-    async (task) => {
+    async (task, isAlone) => {
       const output = outputUnderReview(task)
       const edited =
         output !== undefined || given.text('edit') === undefined
           ? undefined
           : await readEdited(call, given.text('edit')!, task)
       const effective = edited ? { ...task, arguments: edited } : task
+      // Several tasks were shown and asked about together.
+      if (isAlone) await askToApprove(call, effective)
       const acknowledged = await acknowledgement(call, effective)
       return {
         decision: {
@@ -87,7 +90,7 @@ interface PreparedDecision {
 /** Finds and checks all tasks first, then decides one after the other. */
 async function decideEach(
   call: CommandContext<AnswerOf<typeof decidedTasks>>,
-  prepare: (task: ShownTask) => Promise<PreparedDecision>,
+  prepare: (task: ShownTask, isAlone: boolean) => Promise<PreparedDecision>,
   approves: boolean,
 ): Promise<number> {
   const { given, mode } = call
@@ -96,14 +99,14 @@ async function decideEach(
     const found: ShownTask[] = []
     for (const text of given.rest(0)) found.push(await channel.find(text))
     for (const task of found) checkKind(task, digest, approves)
-    if (approves) for (const task of found) await checkSeen(call, task)
     if (approves && found.length > 1) await checkTogether(call, found)
+    if (approves) for (const task of found) demandDigest(call, task)
     return await actOnEach(
       call,
       found.map(({ id }) => id),
       async (_, at) => {
         const task = found[at]!
-        const { decision, print } = await prepare(task)
+        const { decision, print } = await prepare(task, found.length === 1)
         const { receipt, report } = await channel.answer(task, found.length > 1 ? inBulk(decision) : decision)
         if (!mode.json) print(receipt, report)
         return receipt
@@ -151,6 +154,9 @@ function checkKind(task: ShownTask, digest: string | undefined, approves: boolea
       `Task ${shortId(task.id)} asks for an answer (${task.kind}), not for an approval.`,
       `svc answer ${shortId(task.id)} …`,
     )
+  // An empty variable of a script must not count as a digest that was seen.
+  if (digest !== undefined && !/^(?:sha256:)?[0-9a-f]{8,64}$/.test(digest))
+    throw usageFailure('--args-digest takes a digest of at least 8 digits, as svc inbox --json shows it.')
   if (
     digest !== undefined &&
     task.argumentsDigest !== undefined &&
@@ -164,27 +170,58 @@ function checkKind(task: ShownTask, digest: string | undefined, approves: boolea
 }
 
 /**
- * Where the arguments were edited, or several people must approve, an approver confirms which arguments were seen: by their
- * digest, or at a terminal, which shows them. Source: policies, section 5. At a terminal the same holds for a call that must
- * be opened and whose card would be folded.
+ * Without a terminal nobody sees a card, so an approval names the arguments that were seen, by their digest, wherever the card would
+ * have guarded it.
  */
-async function checkSeen(call: CommandContext, task: ShownTask): Promise<void> {
+function demandDigest({ given, mode }: CommandContext, task: ShownTask): void {
+  if (mode.interactive || given.text('args-digest') !== undefined) return
+  const why = findReviewReason(task)
+  if (why === undefined) return
+  const id = shortId(task.id)
+  throw new Failure(
+    'digest_required',
+    `Task ${id} is approved with the digest of the arguments that were seen: ${why}.`,
+    {
+      fix: `svc inbox --json --jq '.items[] | select(.userTaskId == "${task.id}") | {args, argsDigest}'   then   svc approve ${id} --args-digest SHA`,
+    },
+  )
+}
+
+/**
+ * At a terminal, shows the whole card and asks, once it can have been read. `--args-digest` says that it was seen before.
+ * @throws Failure `usage` where it is not approved
+ */
+async function askToApprove(call: CommandContext, task: ShownTask): Promise<void> {
   const { given, mode, io, signal } = call
-  if (given.text('args-digest') !== undefined || given.text('edit') !== undefined) return
-  const needsDigest =
-    task.argumentsDigest !== undefined && ((task.approvalsRequired ?? 1) > 1 || (task.edits?.length ?? 0) > 0)
-  const screen = messageScreen(call)
+  if (!mode.interactive || given.text('args-digest') !== undefined) return
   const card = presentKeyedTask(task, io.clock.now())
-  const isFolded =
-    mode.interactive && mustBeOpened(card, task) && fitApproval(screen, card, screen.statusRows).folded > 0
-  if (!needsDigest && !isFolded) return
-  if (!mode.interactive)
-    throw fail('digest_required', undefined, {
-      fix: 'svc inbox --json shows args and argsDigest; then add --args-digest SHA',
-    })
   await showWhole(call, (canvas) => drawWholeApproval(canvas, card, shortId(task.id)))
-  if (!(await io.prompts.confirm('Approve it with these arguments?', signal)))
-    throw usageFailure('Nothing was approved.')
+  await awaitQuiet(call)
+  const question = task.arguments === undefined ? 'Approve it?' : 'Approve it with these arguments?'
+  const warning = card.isIrreversible ? 'This cannot be undone. ' : ''
+  if (!(await io.prompts.confirm(warning + question, signal))) throw usageFailure('Nothing was approved.')
+}
+
+/** How often typed keys are discarded meanwhile. */
+const DISCARD_EVERY_MS = 100
+
+/** Discards what is typed until a key can be meant for what was shown last. */
+async function awaitQuiet({ io, signal }: CommandContext): Promise<void> {
+  const { dropTyped, holdKeys, lastTyped } = io.prompts
+  // Scripted prompts have no keyboard.
+  if (!dropTyped) return
+  const release = holdKeys?.()
+  const shownAt = io.clock.monotonic()
+  try {
+    for (;;) {
+      await dropTyped()
+      const left = untilKeysDecide(shownAt, lastTyped?.(['y', 'Enter']) ?? -Infinity, io.clock.monotonic())
+      if (left <= 0) return
+      await after(Math.min(left, DISCARD_EVERY_MS), undefined, { signal })
+    }
+  } finally {
+    release?.()
+  }
 }
 
 /** Shows lines to be approved: at once if they fit the terminal, else page by page, to the last. */

@@ -1,4 +1,4 @@
-/** `svc approve` of a call that cannot be undone and has no room on the screen. */
+/** `svc approve`: what is shown and asked at a terminal, and what a script names. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -23,7 +23,7 @@ afterAll(async () => {
   remove()
 })
 
-test('where the card has room, the verb is the decision; where it has none, the call is read to its end and asked about', async () => {
+test('at a terminal the card is shown to its end and asked about, whatever room there is', async () => {
   const low = { tty: true, rows: 5 }
   const left = await svc(['approve', '@waiting'], { ...low, answers: [' ', 'q'] })
   expect(left).toMatchObject({ code: 2, stdout: '', asked: ['', ''] })
@@ -32,14 +32,41 @@ test('where the card has room, the verb is the decision; where it has none, the 
   expect(jumped).toMatchObject({ code: 2, stdout: '' })
   expect(jumped.stderr).toContain('Nothing was approved: 4 of 10 lines seen.')
   const declined = await svc(['approve', '@waiting'], { ...low, answers: [' ', ' ', 'q', false] })
-  expect(declined.asked.at(-1)).toBe('Approve it with these arguments?')
+  expect(declined.asked.at(-1)).toBe('This cannot be undone. Approve it with these arguments?')
   expect(declined.stderr).toContain('│ ┆   currency  "EUR"')
   expect(declined.stderr).toContain('10 of 10 lines seen\n')
   expect(declined).toMatchObject({ code: 2, stdout: '' })
   expect(declined.stderr).toContain('Nothing was approved.')
-  const high = await svc(['approve', '@waiting'], { tty: true, rows: 40 })
-  expect(high).toMatchObject({ code: 0, asked: [] })
+  const edited = ['--edit', '{"order":"A-1042","amount":170,"currency":"EUR"}']
+  const other = await svc(['approve', '@waiting', ...edited], { tty: true, rows: 40, answers: [false] })
+  expect(other.stderr).toMatch(/amount +170/)
+  expect(other).toMatchObject({ code: 2, stdout: '' })
+  const high = await svc(['approve', '@waiting'], { tty: true, rows: 40, answers: [true] })
+  expect(high).toMatchObject({ code: 0, asked: ['This cannot be undone. Approve it with these arguments?'] })
+  expect(high.stderr).toContain('Approval needed · acme.refunds@1.0.0 · irreversible_action')
   expect(high.stdout).toMatch(/^approved acme\.refunds amount 180 \(1 of 1\)/)
+})
+
+test('a script names what was seen of a call that repeats an earlier one', async () => {
+  const { stdout: run } = await svc(['run', 'acme.refund-desk', 'order=A-1042', 'amount:=180', '--detach'])
+  await svc(['runs', 'get', run.trim(), '--wait'])
+  const bare = await svc(['approve', '@waiting'])
+  const { items } = JSON.parse((await svc(['inbox', '--json'])).stdout) as {
+    items: { userTaskId: string; argsDigest: string }[]
+  }
+  const { userTaskId: id, argsDigest } = items[0]!
+  expect(bare).toEqual({
+    code: 6,
+    stdout: '',
+    stderr:
+      `error[digest_required]: Task ${id.slice(-6)} is approved with the digest of the arguments that were seen: its call repeats an earlier one.\n` +
+      `  fix: svc inbox --json --jq '.items[] | select(.userTaskId == "${id}") | {args, argsDigest}'   then   svc approve ${id.slice(-6)} --args-digest SHA\n`,
+    asked: [],
+  })
+  for (const empty of ['', 'sha256:', argsDigest.slice(0, 10)])
+    expect(await svc(['approve', '@waiting', '--args-digest', empty])).toMatchObject({ code: 2, stdout: '' })
+  const done = await svc(['approve', '@waiting', '--args-digest', argsDigest], { tty: true })
+  expect(done).toMatchObject({ code: 0, asked: [] })
 })
 
 test('a card that is not opened to its end approves nothing, and says how much was seen', async () => {
