@@ -35,6 +35,7 @@ import { identifyOnChannel, type IdentifyOperator } from './operator/people/iden
 import { createKey, createOperatorKey, listKeys, revokeKey } from './operator/keys.ts'
 import { getOutline, getStep } from './operator/outline.ts'
 import { getHolders } from './operator/steer/holders.ts'
+import { listLooserVersions } from './operator/versions/looser-versions.ts'
 import { deployVersion, publishClosure } from './operator/versions/publish.ts'
 import { listRestored, releaseRestored } from './operator/restored.ts'
 import { resumeRun, retryRun } from './operator/steer/resume.ts'
@@ -56,6 +57,7 @@ import { yankVersion } from './operator/versions/yank.ts'
 const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /publish': publishClosure,
   'POST /deploy': deployVersion,
+  'GET /looser-versions': listLooserVersions,
   'GET /agents': listAgents,
   'GET /versions': listVersions,
   'GET /snapshot': getSnapshot,

@@ -66,6 +66,7 @@ export interface TriggerConfig {
   readonly exposeTimeline?: boolean
   readonly allowDelete?: boolean
   readonly allowApprovals?: boolean
+  readonly allowOlderVersions?: boolean
   readonly allowIps?: string[]
   readonly ratePerMinute?: number
   readonly ratePerDay?: number

@@ -18,6 +18,8 @@ export type Principal =
       readonly exposeTimeline: boolean
       /** `Trigger.allowApprovals` */
       readonly allowApprovals: boolean
+      /** `Trigger.allowOlderVersions` */
+      readonly allowOlderVersions: boolean
     }
   | {
       readonly type: 'operator'
@@ -125,6 +127,8 @@ export interface Trigger {
   readonly allowDelete: boolean
   /** True where its keys may answer the approvals of its runs, so that the program which starts a run can approve its calls. */
   readonly allowApprovals: boolean
+  /** True where its keys may name a version that was deployed before and may do more than the deployed one. */
+  readonly allowOlderVersions: boolean
   /** CIDRs; empty = every address. */
   readonly allowIps: readonly string[]
   readonly ratePerMinute: number | null

@@ -227,6 +227,7 @@ export const key = (id = 'k1', agent = 'root', person: string | null = null): Pr
   person,
   exposeTimeline: true,
   allowApprovals: true,
+  allowOlderVersions: false,
 })
 
 export const reply = (task: JsonObject, more: Partial<GivenAnswer> = {}): GivenAnswer => ({

@@ -158,6 +158,59 @@ test.each([
   expect(byOperator.sessionId).toBe(begun.sessionId)
 })
 
+test('a key whose trigger may run older versions names a laxer one, and the deployment says so', async () => {
+  const [first, second] = [payer('1.0.0', LAX), payer('2.0.0', STRICT)]
+  const { start, server, send } = await open(
+    { allowOlderVersions: true },
+    { snapshot: first, authority: lazyAuthority },
+  )
+  const { body: begun } = await start('one')
+  const { body: session } = await send<SessionListItem>('GET', `/v1/sessions/${begun.sessionId}`)
+  const bundle = { root: DESK, agents: [second], documents: [], closureDigest: second.digest }
+  await ask(server.operator, 'POST /publish', { bundle, deploy: true, allowWiden: true })
+  expect(await ask(server.operator, `GET /looser-versions?agent=${DESK}`)).toEqual({ items: [], triggers: ['api'] })
+  const named = { sessionId: begun.sessionId, versionId: session.agentVersionId }
+  expect((await start('two', named)).status).toBe(202)
+})
+
+test.each([
+  ['the stricter version is deployed', LAX, STRICT, true, [['1.0.0', 1, ['pay: rule-1.0.0']]]],
+  ['the laxer version is deployed', STRICT, LAX, true, []],
+  ['nothing can be proven', STRICT, LAX, false, [['1.0.0', 1, []]]],
+])('open runs of the version before are listed where %s', async (_, before, after, isProven, expected) => {
+  const asks = { script: [{ call: { tool: 'ask_user', arguments: { message: 'Which?' } } }, { say: 'Done.' }] }
+  const askingVersion = (version: string, rule: Partial<PolicyEntry>): AgentSnapshot => {
+    const { digest: _digest, ...content } = payer(version, rule)
+    const policies = sealSet({ ...content.policies, index: { ...content.policies.index, ask_user: [] } })
+    const tools = [...content.tools, tool('svc.ask_user', { builtin: true })]
+    return snapshotOf(DESK, version, {
+      ...content,
+      tools,
+      policies,
+      model: { provider: 'scripted', name: 's', ...asks },
+    })
+  }
+  const [first, second] = [askingVersion('1.0.0', before), askingVersion('2.0.0', after)]
+  const { start, server, until } = await open({}, { snapshot: first, ...(isProven && { authority: lazyAuthority }) })
+  const { body: begun } = await start('one')
+  await until(begun.runId, 'engine.session.paused')
+  const bundle = { root: DESK, agents: [second], documents: [], closureDigest: second.digest }
+  await ask(server.operator, 'POST /publish', { bundle, deploy: true, allowWiden: true })
+  interface Listed {
+    readonly items: readonly { version: string; runs: number; looser: readonly string[]; held: boolean }[]
+  }
+  const read = () => ask<Listed>(server.operator, `GET /looser-versions?agent=${DESK}`)
+  const shown = (await read()).items.map(({ version, runs, looser }) => [
+    version,
+    runs,
+    looser.map((sentence) => sentence.slice(0, 'pay: rule-1.0.0'.length)),
+  ])
+  expect(shown).toEqual(expected)
+  if (expected.length === 0) return
+  await ask(server.operator, 'POST /pauses', { kind: 'version', name: `${DESK}@1.0.0`, paused: true })
+  expect((await read()).items.map(({ held }) => held)).toEqual([true])
+})
+
 test('an operator starts a session on a version that is not deployed, and on none that is yanked', async () => {
   const { start, server, agentId } = await open()
   const next = snapshotOf(DESK, '2.0.0', { ...CHAT, purpose: 'Later.' })

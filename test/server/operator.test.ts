@@ -239,6 +239,7 @@ verifies('triggers.expose-on', async () => {
     exposeTimeline: true,
     allowDelete: false,
     allowApprovals: false,
+    allowOlderVersions: false,
     allowIps: [],
     ratePerMinute: null,
     ratePerDay: null,

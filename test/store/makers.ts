@@ -217,6 +217,7 @@ export const aTrigger = (about: Partial<Trigger> = {}): Trigger => ({
   exposeTimeline: true,
   allowDelete: false,
   allowApprovals: true,
+  allowOlderVersions: true,
   allowIps: ['10.0.0.0/8'],
   ratePerMinute: 5,
   ratePerDay: null,

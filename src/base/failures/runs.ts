@@ -193,7 +193,7 @@ export const runFailures = {
     exit: EXIT.denied,
     message: (a: { id: string; version: string; deployed: string }) =>
       `A key runs ${a.id}@${a.deployed}, which is deployed, or a version that is proven to allow no more; ${a.id}@${a.version} is not.`,
-    fix: 'Leave versionId out, to run the deployed version. An operator may run the other one: svc run AGENT@VERSION.',
+    fix: 'Leave versionId out, to run the deployed version. An operator may run the other one, svc run AGENT@VERSION, or let the keys of a trigger: svc triggers update TRIGGER --allow-older-versions.',
   },
   provider_not_configured: {
     status: 422,

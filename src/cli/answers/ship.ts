@@ -55,6 +55,12 @@ const planStep: AnswerSchema<PlanStep> = object({
   taken: boolean,
 })
 
+/** What a deployment leaves running on versions that may do more. */
+const olderRuns: AnswerSchema<OperatorRoutes['GET /looser-versions']['answer']> = object({
+  items: list(object({ version: string, runs: integer, looser: list(string), held: boolean })),
+  triggers: list(string),
+})
+
 export const publishAnswer = object({
   published: list(publishedMember),
   plan: object({
@@ -64,6 +70,7 @@ export const publishAnswer = object({
     matrix: optional(list(object({ agent: string, rows: anyValue }))),
   }),
   deployed: optional(object({ agentId: string, agentVersionId: string, from: nullable(string) })),
+  older: optional(olderRuns),
 })
 
 export const versionsAnswer: AnswerSchema<OperatorRoutes['GET /versions']['answer']> = listAnswer<VersionView>(
@@ -133,12 +140,15 @@ export const yankAnswer: AnswerSchema<OperatorRoutes['POST /yank']['answer']> = 
   yanked: boolean,
 })
 
-export const deployAnswer: AnswerSchema<OperatorRoutes['POST /deploy']['answer']> = object({
+export const deployAnswer: AnswerSchema<
+  OperatorRoutes['POST /deploy']['answer'] & { older?: OperatorRoutes['GET /looser-versions']['answer'] }
+> = object({
   agentId: string,
   from: nullable(string),
   to: string,
   agentVersionId: string,
   runningOnOld: integer,
+  older: optional(olderRuns),
 })
 
 const agentFields = {
@@ -171,6 +181,7 @@ export const triggerAnswer: AnswerSchema<TriggerView> = object({
   exposeTimeline: boolean,
   allowDelete: boolean,
   allowApprovals: boolean,
+  allowOlderVersions: boolean,
   allowIps: list(string),
   ratePerMinute: nullable(integer),
   ratePerDay: nullable(integer),

@@ -22,6 +22,11 @@ import { printsDocument } from '../answers/schema.ts'
 import { versionDifference } from '../answers/difference.ts'
 import { failOn, listFilters } from './shared.ts'
 
+const holdOlder = {
+  flags: '--hold-older',
+  description: 'pause open runs of versions that may do more than the deployed one',
+}
+
 export const shipCommands: readonly CommandEntry[] = [
   {
     path: 'publish',
@@ -39,6 +44,7 @@ export const shipCommands: readonly CommandEntry[] = [
       },
       { flags: '--allow-widen', description: 'publish wider authority without asking' },
       { flags: '--deploy', description: 'make the version the one that new runs execute' },
+      holdOlder,
       { flags: '--message <text>', description: 'note stored with the version' },
       { flags: '--strict', description: 'a boundary without a policy is an error' },
     ],
@@ -133,9 +139,14 @@ export const shipCommands: readonly CommandEntry[] = [
     options: [
       { flags: '--rollback', description: 'the version that was deployed before, and is not yanked' },
       { flags: '--allow-yanked', description: 'deploy a version that was yanked' },
+      holdOlder,
       { flags: '--message <text>', description: 'why; shown in svc agents history' },
     ],
-    examples: ['svc deploy acme.refund-desk@1.2.0', 'svc deploy acme.refund-desk --rollback --yes'],
+    examples: [
+      'svc deploy acme.refund-desk@1.2.0',
+      'svc deploy acme.refund-desk@1.2.0 --hold-older',
+      'svc deploy acme.refund-desk --rollback --yes',
+    ],
     ...printsDocument(deployAnswer),
     exits: { 5: 'no such version' },
     load: async () => (await import('../commands/ship/deploy.ts')).deploy,
@@ -239,6 +250,10 @@ export const shipCommands: readonly CommandEntry[] = [
       { flags: '--no-expose-timeline', description: 'show results only' },
       { flags: '--allow-delete', description: 'let its keys erase ended sessions' },
       { flags: '--allow-approvals', description: 'let its keys approve the calls of its runs' },
+      {
+        flags: '--allow-older-versions',
+        description: 'let its keys run versions that may do more than the deployed one',
+      },
     ],
     examples: [
       'svc triggers create acme.refund-desk --type api --name web',
@@ -263,6 +278,11 @@ export const shipCommands: readonly CommandEntry[] = [
       { flags: '--no-allow-delete', description: 'refuse that (the default)' },
       { flags: '--allow-approvals', description: 'let its keys approve the calls of its runs' },
       { flags: '--no-allow-approvals', description: 'leave approvals to people (the default)' },
+      {
+        flags: '--allow-older-versions',
+        description: 'let its keys run versions that may do more than the deployed one',
+      },
+      { flags: '--no-allow-older-versions', description: 'refuse that (the default)' },
       { flags: '--active', description: 'accept starts again' },
       { flags: '--no-active', description: 'refuse its keys' },
     ],

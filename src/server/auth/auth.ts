@@ -82,6 +82,7 @@ export const identifyByKey: IdentifyCaller = async ({ store, clock, config, atte
       person: key.person,
       exposeTimeline: trigger.exposeTimeline,
       allowApprovals: trigger.allowApprovals,
+      allowOlderVersions: trigger.allowOlderVersions,
     },
   }
 }

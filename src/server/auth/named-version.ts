@@ -11,7 +11,7 @@ import type { ServerServices } from '../runtime/services.ts'
 import type { ApiPrincipal } from './auth.ts'
 
 /**
- * For a key the deployed version, or one of which every call is proven to be decided as strictly as by the deployed one. Whether it
+ * For a key whose trigger says nothing else the deployed version, or one of which every call is proven to be decided as strictly as by the deployed one. Whether it
  * was ever deployed, the engine checks.
  * @throws Failure `version_looser`
  */
@@ -21,7 +21,7 @@ export async function checkNamedVersion(
   agentId: AgentId,
   versionId: VersionId,
 ): Promise<void> {
-  if (principal.type === 'operator') return
+  if (principal.type === 'operator' || principal.allowOlderVersions) return
   const { store } = services
   const deployedId = (await store.agent(agentId))?.deployedVersionId
   if (!deployedId || deployedId === versionId) return

@@ -21,6 +21,7 @@ export declare const checks: Readonly<
     | 'idempotencyKey'
     | 'POST /publish body'
     | 'POST /deploy body'
+    | 'GET /looser-versions query'
     | 'GET /agents query'
     | 'GET /versions query'
     | 'GET /snapshot query'

@@ -31,6 +31,7 @@ export const createTrigger: OperatorAction<'POST /triggers'> = async ({ services
     exposeTimeline: true,
     allowDelete: false,
     allowApprovals: false,
+    allowOlderVersions: false,
     allowIps: [],
     ratePerMinute: null,
     ratePerDay: null,
@@ -117,6 +118,7 @@ type TriggerSettings = Partial<
     | 'exposeTimeline'
     | 'allowDelete'
     | 'allowApprovals'
+    | 'allowOlderVersions'
     | 'allowIps'
     | 'ratePerMinute'
     | 'ratePerDay'
@@ -126,11 +128,21 @@ type TriggerSettings = Partial<
 
 /** Only what the body has; null removes a limit. */
 function settingsOf(body: TriggerSettings): TriggerSettings {
-  const { exposeTimeline, allowDelete, allowApprovals, allowIps, ratePerMinute, ratePerDay, maxConcurrentRuns } = body
+  const {
+    exposeTimeline,
+    allowDelete,
+    allowApprovals,
+    allowOlderVersions,
+    allowIps,
+    ratePerMinute,
+    ratePerDay,
+    maxConcurrentRuns,
+  } = body
   return {
     ...(exposeTimeline !== undefined && { exposeTimeline }),
     ...(allowDelete !== undefined && { allowDelete }),
     ...(allowApprovals !== undefined && { allowApprovals }),
+    ...(allowOlderVersions !== undefined && { allowOlderVersions }),
     ...(allowIps !== undefined && { allowIps }),
     ...(ratePerMinute !== undefined && { ratePerMinute }),
     ...(ratePerDay !== undefined && { ratePerDay }),
@@ -148,6 +160,7 @@ const toTriggerView = (trigger: Trigger, agent: string, now: Instant): TriggerVi
   exposeTimeline: trigger.exposeTimeline,
   allowDelete: trigger.allowDelete,
   allowApprovals: trigger.allowApprovals,
+  allowOlderVersions: trigger.allowOlderVersions,
   allowIps: trigger.allowIps,
   ratePerMinute: trigger.ratePerMinute,
   ratePerDay: trigger.ratePerDay,

@@ -29,6 +29,11 @@ export interface OperatorRequests<Bundle> {
       readonly message?: string
     }
   }
+  'GET /looser-versions': {
+    readonly query: {
+      readonly agent: string
+    }
+  }
   'GET /agents': {
     readonly query: {
       readonly usage?: boolean
@@ -156,6 +161,8 @@ export interface OperatorRequests<Bundle> {
       readonly allowDelete?: boolean
       /** Whether keys may answer the approvals of runs that the trigger starts. */
       readonly allowApprovals?: boolean
+      /** Whether keys may name a version that may do more than the deployed one. */
+      readonly allowOlderVersions?: boolean
       readonly allowIps?: readonly string[]
       /** Null removes the limit. */
       readonly ratePerMinute?: number | null
@@ -173,6 +180,8 @@ export interface OperatorRequests<Bundle> {
       readonly allowDelete?: boolean
       /** Whether keys may answer the approvals of runs that the trigger starts. */
       readonly allowApprovals?: boolean
+      /** Whether keys may name a version that may do more than the deployed one. */
+      readonly allowOlderVersions?: boolean
       readonly allowIps?: readonly string[]
       /** Null removes the limit. */
       readonly ratePerMinute?: number | null

@@ -10,6 +10,7 @@ export interface TriggerView {
   readonly exposeTimeline: boolean
   readonly allowDelete: boolean
   readonly allowApprovals: boolean
+  readonly allowOlderVersions: boolean
   readonly allowIps: readonly string[]
   readonly ratePerMinute: number | null
   readonly ratePerDay: number | null

@@ -25,6 +25,19 @@ export interface AgentView {
   readonly lastRunAt?: string | null
 }
 
+/** A version with open runs that may decide some call more loosely than the deployed one. */
+export interface LooserVersion {
+  readonly version: string
+  readonly runs: number
+  /** What it allows more, in sentences; empty where the server can prove nothing. At most `MOST_LOOSER_CALLS`. */
+  readonly looser: readonly string[]
+  /** An operator has paused it. */
+  readonly held: boolean
+}
+
+/** Maximum sentences about one version. */
+export const MOST_LOOSER_CALLS = 3
+
 export interface VersionView {
   readonly agentVersionId: string
   readonly versionLabel: string

@@ -36,6 +36,7 @@ import type {
   DeploymentView,
   SourcesView,
   AgentView,
+  LooserVersion,
   VersionView,
   AuthorityRow,
   ChangeView,
@@ -87,6 +88,8 @@ interface OperatorAnswers {
     deployed?: { agentId: string; agentVersionId: string; from: string | null }
   }
   'POST /deploy': { agentId: string; from: string | null; to: string; agentVersionId: string; runningOnOld: number }
+  /** What still runs on versions that allow more than the deployed one, and the triggers whose keys may start such a version. */
+  'GET /looser-versions': { items: LooserVersion[]; triggers: string[] }
   'GET /agents': OperatorList<AgentView>
   'GET /versions': OperatorList<VersionView>
   /** Snapshot of a version: `agent` and `version` or the digest; for resolution, differences and `explain`. */

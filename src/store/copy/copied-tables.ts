@@ -210,7 +210,7 @@ const definitions: readonly CopiedTable[] = [
       {
         text: 'id workspace_id agent_id type name allow_ips cron time_zone',
         integer: 'rate_per_minute rate_per_day max_concurrent_runs created_at ticked_at restored_at',
-        boolean: 'active expose_timeline allow_delete allow_approvals',
+        boolean: 'active expose_timeline allow_delete allow_approvals allow_older_versions',
       },
       { restored_at: '(select at from restored_trigger where trigger_id = t.id)' },
     ),

@@ -17,10 +17,12 @@ export const triggerMethods = (db: PostgresPool): TriggerMethods => ({
     await db.run(
       `insert into run_trigger (
          id, workspace_id, agent_id, type, name, active, expose_timeline, allow_ips, rate_per_minute, rate_per_day,
-         max_concurrent_runs, cron, time_zone, created_at, allow_delete, allow_approvals
+         max_concurrent_runs, cron, time_zone, created_at, allow_delete, allow_approvals,
+       allow_older_versions
        ) values (
          :id, :workspaceId, :agentId, :type, :name, :active, :exposeTimeline, :allowIps, :ratePerMinute, :ratePerDay,
-         :maxConcurrentRuns, :cron, :timeZone, :createdAt, :allowDelete, :allowApprovals
+         :maxConcurrentRuns, :cron, :timeZone, :createdAt, :allowDelete, :allowApprovals,
+       :allowOlderVersions
        )`,
       toColumns(trigger),
     )
@@ -30,7 +32,8 @@ export const triggerMethods = (db: PostgresPool): TriggerMethods => ({
       `update run_trigger
        set name = :name, active = :active, expose_timeline = :exposeTimeline, allow_ips = :allowIps,
          rate_per_minute = :ratePerMinute, rate_per_day = :ratePerDay, max_concurrent_runs = :maxConcurrentRuns, cron = :cron,
-         time_zone = :timeZone, allow_delete = :allowDelete, allow_approvals = :allowApprovals
+         time_zone = :timeZone, allow_delete = :allowDelete, allow_approvals = :allowApprovals,
+       allow_older_versions = :allowOlderVersions
        where id = :id`,
       toColumns(trigger),
     )
@@ -72,7 +75,7 @@ export const triggerMethods = (db: PostgresPool): TriggerMethods => ({
 export const SELECT_TRIGGER = `
   select id, workspace_id, agent_id, type, name, active::int as active, expose_timeline::int as expose_timeline, allow_ips,
     rate_per_minute, rate_per_day, max_concurrent_runs, cron, time_zone, created_at, allow_delete::int as allow_delete,
-    allow_approvals::int as allow_approvals
+    allow_approvals::int as allow_approvals, allow_older_versions::int as allow_older_versions
   from run_trigger`
 
 const toColumns = (trigger: Trigger) => ({

@@ -18,6 +18,7 @@ export interface TriggerRow {
   created_at: number
   allow_delete: 0 | 1
   allow_approvals: 0 | 1
+  allow_older_versions: 0 | 1
 }
 
 export const toTrigger = (row: TriggerRow): Trigger => ({
@@ -37,4 +38,5 @@ export const toTrigger = (row: TriggerRow): Trigger => ({
   createdAt: row.created_at,
   allowDelete: row.allow_delete === 1,
   allowApprovals: row.allow_approvals === 1,
+  allowOlderVersions: row.allow_older_versions === 1,
 })

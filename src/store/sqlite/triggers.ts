@@ -25,17 +25,20 @@ export function openTriggers(db: Database, quotas: QuotaTable): TriggerTable {
   const insert = db.prepare(
     `insert into run_trigger (
        id, workspace_id, agent_id, type, name, active, expose_timeline, allow_ips, rate_per_minute, rate_per_day,
-       max_concurrent_runs, cron, time_zone, created_at, allow_delete, allow_approvals
+       max_concurrent_runs, cron, time_zone, created_at, allow_delete, allow_approvals,
+       allow_older_versions
      ) values (
        :id, :workspaceId, :agentId, :type, :name, :active, :exposeTimeline, :allowIps, :ratePerMinute, :ratePerDay,
-       :maxConcurrentRuns, :cron, :timeZone, :createdAt, :allowDelete, :allowApprovals
+       :maxConcurrentRuns, :cron, :timeZone, :createdAt, :allowDelete, :allowApprovals,
+       :allowOlderVersions
      )`,
   )
   const update = db.prepare(
     `update run_trigger
      set name = :name, active = :active, expose_timeline = :exposeTimeline, allow_ips = :allowIps,
        rate_per_minute = :ratePerMinute, rate_per_day = :ratePerDay, max_concurrent_runs = :maxConcurrentRuns, cron = :cron,
-       time_zone = :timeZone, allow_delete = :allowDelete, allow_approvals = :allowApprovals
+       time_zone = :timeZone, allow_delete = :allowDelete, allow_approvals = :allowApprovals,
+       allow_older_versions = :allowOlderVersions
      where id = :id`,
   )
   const remove = db.prepare<[string]>('delete from run_trigger where id = ?')
@@ -81,7 +84,8 @@ export function openTriggers(db: Database, quotas: QuotaTable): TriggerTable {
 
 const SELECT = `
   select id, workspace_id, agent_id, type, name, active, expose_timeline, allow_ips, rate_per_minute, rate_per_day,
-    max_concurrent_runs, cron, time_zone, created_at, allow_delete, allow_approvals
+    max_concurrent_runs, cron, time_zone, created_at, allow_delete, allow_approvals,
+       allow_older_versions
   from run_trigger`
 
 const toRow = (trigger: Trigger) => ({
@@ -91,4 +95,5 @@ const toRow = (trigger: Trigger) => ({
   allowIps: JSON.stringify(trigger.allowIps),
   allowDelete: trigger.allowDelete ? 1 : 0,
   allowApprovals: trigger.allowApprovals ? 1 : 0,
+  allowOlderVersions: trigger.allowOlderVersions ? 1 : 0,
 })

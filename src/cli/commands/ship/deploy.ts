@@ -4,6 +4,7 @@ import type { CommandContext } from '../../shell/command.ts'
 import { publishedClosure } from '../../release/closures.ts'
 import { confirmLoss } from '../../shell/prompts/confirm.ts'
 import { lateEdgesOf, printUndeployed } from '../../release/late-edges.ts'
+import { holdOlderRuns } from '../../release/older-runs.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { resolveAgent, splitVersion } from '../../project/reference.ts'
@@ -53,8 +54,9 @@ export async function deploy(call: CommandContext<AnswerOf<typeof deployAnswer>>
     const { from, to, runningOnOld } = deployed
     const keep =
       runningOnOld > 0 ? ` (${runningOnOld} ${runningOnOld === 1 ? 'run keeps' : 'runs keep'} running on ${from})` : ''
-    if (mode.json) await out.json(deployed)
-    else out.line(`deployed ${agent.name} ${from === null ? to : `${from} → ${to}`}${keep}`)
+    if (!mode.json) out.line(`deployed ${agent.name} ${from === null ? to : `${from} → ${to}`}${keep}`)
+    const olderRuns = await holdOlderRuns(call, operator, agent.name, to)
+    if (mode.json) await out.json({ ...deployed, ...(olderRuns && { older: olderRuns }) })
     const { agents } = await publishedClosure(operator, `${agent.name}@${to}`)
     await printUndeployed(call, operator, lateEdgesOf([...agents.values()]))
   })

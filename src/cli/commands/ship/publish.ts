@@ -13,6 +13,7 @@ import type { CommandContext } from '../../shell/command.ts'
 import { documentsFailure, printFindings } from '../../release/findings.ts'
 import { lateEdgesOf, printUndeployed, type LateEdge } from '../../release/late-edges.ts'
 import { checkDrift } from '../../release/lock-file.ts'
+import { holdOlderRuns } from '../../release/older-runs.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { planOf, type PublishPlan } from '../../release/plan.ts'
 import { changeDetails, printPlan } from '../../release/print-plan.ts'
@@ -58,21 +59,26 @@ export async function publish(call: CommandContext<PublishJson>): Promise<void> 
 }
 
 async function printPublished(
-  { mode, out }: CommandContext<PublishJson>,
+  call: CommandContext<PublishJson>,
   operator: OperatorClient,
   results: readonly PublishResult[],
 ): Promise<void> {
+  const { mode, out } = call
   const published = results.flatMap(({ answer }) => answer?.published ?? [])
   const deployed = results.findLast(({ answer }) => answer?.deployed)?.answer?.deployed
+  const active = deployed && published.find(({ agentVersionId }) => agentVersionId === deployed.agentVersionId)
+  if (!mode.json) {
+    published.forEach((each) => out.prose(lineOf(each)))
+    if (active) out.prose(`deployed ${active.id}@${active.version}`)
+  }
+  const older = active && (await holdOlderRuns(call, operator, active.id, active.version))
   if (mode.json)
     return await out.json({
       published,
       plan: wholePlan(results.map(({ plan }) => plan)),
       ...(deployed && { deployed }),
+      ...(older && { older }),
     })
-  published.forEach((each) => out.prose(lineOf(each)))
-  const active = deployed && published.find(({ agentVersionId }) => agentVersionId === deployed.agentVersionId)
-  if (active) out.prose(`deployed ${active.id}@${active.version}`)
   const rootId = results.findLast((each) => each.root !== undefined)?.root
   const agent = published.find(({ kind, id }) => kind === 'Agent' && id === rootId)
   if (!deployed && agent && !(await isDeployed(operator, agent)))

@@ -42,8 +42,10 @@ const columns: readonly TableColumn<TriggerView>[] = [
 ]
 
 /** What a trigger lets its keys do that no key may by default. */
-const rightsOf = ({ allowApprovals, allowDelete }: TriggerView): string =>
-  [allowApprovals && 'approve', allowDelete && 'erase'].filter(Boolean).join(', ')
+const rightsOf = ({ allowApprovals, allowDelete, allowOlderVersions }: TriggerView): string =>
+  [allowApprovals && 'approve', allowOlderVersions && 'run older versions', allowDelete && 'erase']
+    .filter(Boolean)
+    .join(', ')
 
 const limitsOf = ({ ratePerMinute, ratePerDay, maxConcurrentRuns }: TriggerView): string =>
   [
@@ -136,6 +138,7 @@ type TriggerChanges = Pick<
   | 'exposeTimeline'
   | 'allowDelete'
   | 'allowApprovals'
+  | 'allowOlderVersions'
 >
 
 function changesOf(given: TypedArguments): TriggerChanges {
@@ -144,6 +147,7 @@ function changesOf(given: TypedArguments): TriggerChanges {
   const exposeTimeline = given.choice('expose-timeline')
   const allowDelete = given.choice('allow-delete')
   const allowApprovals = given.choice('allow-approvals')
+  const allowOlderVersions = given.choice('allow-older-versions')
   const rates: { ratePerMinute?: number; ratePerDay?: number } = {}
   for (const text of given.list('rate')) {
     const match = /^([1-9]\d*)\/([md])$/.exec(text)
@@ -157,6 +161,7 @@ function changesOf(given: TypedArguments): TriggerChanges {
     ...(exposeTimeline !== undefined && { exposeTimeline }),
     ...(allowDelete !== undefined && { allowDelete }),
     ...(allowApprovals !== undefined && { allowApprovals }),
+    ...(allowOlderVersions !== undefined && { allowOlderVersions }),
   }
 }
 

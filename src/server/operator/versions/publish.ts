@@ -62,7 +62,7 @@ export const deployVersion: OperatorAction<'POST /deploy'> = async ({ services, 
       : await findVersion(services, agent, label)
   refuseYanked(to, allowYanked)
   const from = await activate(services, operator, agent, to.id, message)
-  const runningOnOld = from && from.id !== to.id ? await countOpen(services, agent, from) : 0
+  const runningOnOld = from && from.id !== to.id ? await countOpenSessions(services, agent, from) : 0
   return {
     agentId: agent.id,
     from: from?.snapshot.version ?? null,
@@ -107,16 +107,18 @@ async function newest({ store }: ServerServices, agent: AgentRow): Promise<Agent
   return version
 }
 
-const OPEN = ['Running', 'WaitingForHITL', 'WaitingForAITL', 'WaitingForResponse']
+/** States of runs that have begun and not ended. */
+export const OPEN_STATES = ['Running', 'WaitingForHITL', 'WaitingForAITL', 'WaitingForResponse']
 
-const countOpen = async (
+/** The number of open sessions of a version. */
+export const countOpenSessions = async (
   { store, workspace }: ServerServices,
   agent: AgentRow,
   version: AgentVersion,
 ): Promise<number> =>
   (
     await store.sessions(
-      { workspaceId: workspace.id, agentId: agent.id, versionId: version.id, status: OPEN },
+      { workspaceId: workspace.id, agentId: agent.id, versionId: version.id, status: OPEN_STATES },
       { skip: 0, take: 1 },
     )
   ).total

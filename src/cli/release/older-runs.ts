@@ -1,0 +1,48 @@
+/** After a deployment that allows less: says what still runs under versions that allow more, and offers to hold it. */
+import { safeText } from '../../base/escape-text.ts'
+import type { OperatorRoutes } from '../../spec/operator/routes.ts'
+import type { OperatorClient } from '../project/server/operator.ts'
+import type { CommandContext } from '../shell/command.ts'
+import { countNoun } from '../shell/counted.ts'
+
+/**
+ * Pauses the versions with `--hold-older`, or after a question at a terminal. Answers what the deployment leaves behind, for
+ * `--json`; nothing where no run may do more.
+ * @param agent `namespace.name`
+ * @param deployed label of the deployed version
+ */
+export async function holdOlderRuns(
+  call: Pick<CommandContext, 'given' | 'mode' | 'out' | 'io' | 'signal'>,
+  operator: OperatorClient,
+  agent: string,
+  deployed: string,
+): Promise<OperatorRoutes['GET /looser-versions']['answer'] | undefined> {
+  const { given, mode, out, io, signal } = call
+  const { items, triggers } = await operator.call('GET /looser-versions', { query: { agent } })
+  const running = items.filter(({ held }) => !held)
+  for (const { version, runs, looser } of running) {
+    const which = `${countNoun(runs, 'open run')} of ${agent}@${version} ${runs === 1 ? 'keeps' : 'keep'} what ${deployed} does not allow`
+    out.message(looser.length === 0 ? `${which}, as far as svc can prove` : `${which}:`)
+    for (const sentence of looser) out.message(`  ${safeText(sentence)}`)
+  }
+  if (triggers.length > 0)
+    out.message(
+      `keys of ${triggers.map(safeText).join(', ')} may go on with versions that allow more (svc triggers update TRIGGER --no-allow-older-versions)`,
+    )
+  if (running.length === 0) return items.length === 0 && triggers.length === 0 ? undefined : { items, triggers }
+  const isAsked = mode.interactive && !mode.json && !given.flag('hold-older')
+  const holds =
+    given.flag('hold-older') ||
+    (isAsked && (await io.prompts.confirm('Hold these runs until somebody lets them go on?', signal)))
+  const names = running.map(({ version }) => `${agent}@${version}`)
+  if (!holds) {
+    out.hint(`hold them:  ${names.map((name) => `svc stop --version ${name}`).join('; ')}`)
+    return { items, triggers }
+  }
+  for (const name of names) {
+    const body = { kind: 'version', name, paused: true, reason: `${deployed} is deployed and allows less` } as const
+    await operator.call('POST /pauses', { body })
+    out.message(`holding ${name}; svc stop --version ${name} --resume lets it go on`)
+  }
+  return { items: items.map((each) => ({ ...each, held: true })), triggers }
+}
