@@ -63,6 +63,7 @@ export interface TriggerConfig {
   readonly name?: string
   readonly cron?: string
   readonly timeZone?: string
+  readonly input?: JsonObject
   readonly exposeTimeline?: boolean
   readonly allowDelete?: boolean
   readonly allowApprovals?: boolean

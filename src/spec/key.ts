@@ -1,6 +1,7 @@
 import type { AgentId, ConsoleSessionId, KeyId, TriggerId, WorkspaceId } from '../base/ids.ts'
 import type { Instant } from '../base/clock.ts'
 import { foldIdentity } from '../base/identity.ts'
+import type { JsonObject } from '../base/json/json.ts'
 
 /** The authenticated caller. Every route and every read takes one, which determines what it may see. */
 export type Principal =
@@ -136,5 +137,17 @@ export interface Trigger {
   readonly maxConcurrentRuns: number | null
   readonly cron: string | null
   readonly timeZone: string | null
+  /** With which a schedule starts runs; null for `{}`, and for API triggers. */
+  readonly input: JsonObject | null
+  /** The refusal of a schedule's last tick; null after one that started a run. */
+  readonly refusal: TickRefusal | null
   readonly createdAt: Instant
+}
+
+/** Why a tick of a schedule started no run. */
+export interface TickRefusal {
+  /** The tick. */
+  readonly at: Instant
+  readonly code: string
+  readonly message: string
 }

@@ -22,7 +22,7 @@ import type {
 import type { EffectRecord } from '../spec/effect.ts'
 import type { StoredEvent } from '../spec/event.ts'
 import type { StoredFile } from '../spec/file.ts'
-import type { ApiKey, ConsoleSession, OperatorKey, Trigger } from '../spec/key.ts'
+import type { ApiKey, ConsoleSession, OperatorKey, TickRefusal, Trigger } from '../spec/key.ts'
 import type { CallReference, Run } from '../spec/run.ts'
 import type { StoreRestore } from '../spec/restore.ts'
 import type { Session } from '../spec/session.ts'
@@ -342,6 +342,8 @@ export interface Store {
   ticks(workspaceId: WorkspaceId): Promise<ReadonlyMap<TriggerId, Instant>>
   /** @param marks null removes the mark of a trigger */
   markTicks(marks: ReadonlyMap<TriggerId, Instant | null>): Promise<void>
+  /** Keeps why the last tick of a schedule started no run; null after one that did. A trigger that is gone is no error. */
+  markRefusal(id: TriggerId, refusal: TickRefusal | null): Promise<void>
   createKey(key: ApiKey): Promise<void>
   /** @param hash SHA-256 of the secret, hexadecimal */
   keyByHash(hash: string): Promise<KeyWithTrigger | undefined>

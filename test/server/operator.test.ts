@@ -246,6 +246,9 @@ verifies('triggers.expose-on', async () => {
     maxConcurrentRuns: null,
     cron: null,
     timeZone: null,
+    input: null,
+    inputProblem: null,
+    refused: null,
     next: [],
     createdAt: '2026-11-20T10:00:00.000Z',
   })

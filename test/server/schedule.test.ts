@@ -153,6 +153,7 @@ test('the log says why a start was refused, and not where in the program', async
   expect(told).toEqual([
     {
       message: 'scheduled start refused',
+      at: expect.any(String),
       triggerId,
       trigger: 'schedule',
       code: 'plan_limit_exceeded',
@@ -271,5 +272,81 @@ test('however many ticks were missed, the one that is due comes', async () => {
   expect(told).toMatchObject([{ message: 'scheduled ticks missed', missed: 1000 }])
   expect(told[0]).not.toHaveProperty('last')
   expect(starts()).toBe(91)
+  await schedule.stop()
+})
+
+/** What a start asks for, and schedules by the input with which they start it. */
+const CONTRACT = {
+  type: 'object',
+  required: ['order', 'amount'],
+  properties: { order: { type: 'string' }, amount: { type: 'number' } },
+}
+
+test.each([
+  ['no input', undefined, '/input/order is required. /input/amount is required.'],
+  ['an empty one', {}, '/input/order is required. /input/amount is required.'],
+  ['one that lacks a field', { order: 'A-1' }, '/input/amount is required.'],
+  ['one of another type', { order: 'A-1', amount: '40' }, '/input/amount must be number.'],
+])('a schedule with %s that its agent refuses is not made, and not changed to it', async (_, input, why) => {
+  const { operator, deploy } = openHouse()
+  await deploy(DESK, '1.0.0', { inputContract: CONTRACT })
+  const schedule = { agent: DESK, type: 'schedule', cron: '0 9 * * *' }
+  const create = (given: object) => operator('POST /triggers', { body: { ...schedule, ...given } })
+  await expect(create(input === undefined ? {} : { input })).rejects.toThrow(
+    `The input does not match the input contract of ${DESK}. ${why}`,
+  )
+  const right = { order: 'A-1', amount: 40 }
+  const { triggerId, ...made } = await create({ input: right })
+  expect(made).toMatchObject({ input: right, inputProblem: null, refused: null })
+  if (input === undefined) return
+  await expect(operator('PATCH /triggers/:id', { id: triggerId, body: { input } })).rejects.toThrow(why)
+  const changed = await operator('PATCH /triggers/:id', { id: triggerId, body: { input: { order: 'A-2', amount: 1 } } })
+  expect(changed).toMatchObject({ input: { order: 'A-2', amount: 1 } })
+})
+
+test('an input belongs to a schedule alone, and a deployment that refuses it is told where the schedule is', async () => {
+  const { operator, deploy } = openHouse()
+  await deploy(DESK)
+  await expect(operator('POST /triggers', { body: { agent: DESK, type: 'api', input: {} } })).rejects.toThrow(
+    'belongs to a schedule trigger',
+  )
+  const made = await operator('POST /triggers', { body: { agent: DESK, type: 'schedule', cron: '0 9 * * *' } })
+  expect(made).toMatchObject({ input: null, inputProblem: null })
+  await deploy(DESK, '2.0.0', { inputContract: CONTRACT })
+  const { items } = await operator('GET /triggers', { query: { agent: DESK } })
+  expect(items).toMatchObject([
+    {
+      inputProblem: `The input does not match the input contract of ${DESK}. /input/order is required. /input/amount is required.`,
+    },
+  ])
+})
+
+test('a schedule starts its runs with its input, and shows the last refusal until a tick starts one', async () => {
+  const { wind, asked, doors, operator, triggerId, schedule } = await scheduled('*/10 * * * *')
+  const input = { order: 'A-1', amount: 40 }
+  await operator('PATCH /triggers/:id', { id: triggerId, body: { input } })
+  const refused = async () => (await operator('GET /triggers', { query: {} })).items[0]!.refused
+  doors.start = () =>
+    Promise.reject(
+      fail(
+        'input_contract_violation',
+        { agent: DESK },
+        { details: [{ path: '/input/amount', message: 'is required' }] },
+      ),
+    )
+  await wind(600_000)
+  const expected = {
+    at: '2026-11-20T10:10:00.000Z',
+    code: 'input_contract_violation',
+    message: `The input does not match the input contract of ${DESK}. /input/amount is required.`,
+  }
+  expect(await refused()).toEqual(expected)
+  // A change of the trigger keeps it.
+  await operator('PATCH /triggers/:id', { id: triggerId, body: { maxConcurrentRuns: 3 } })
+  expect(await refused()).toEqual(expected)
+  delete doors.start
+  await wind(600_000)
+  expect(asked.starts.at(-1)!.input).toEqual(input)
+  expect(await refused()).toBeNull()
   await schedule.stop()
 })

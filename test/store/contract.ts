@@ -1319,7 +1319,15 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         expect(await store.triggers(WORKSPACE)).toEqual([aTrigger(), other])
         expect(await store.triggers(WORKSPACE, AGENT)).toEqual([aTrigger()])
         expect(await store.triggers(ELSEWHERE)).toEqual([])
-        const changed = aTrigger({ active: false, allowIps: [], ratePerMinute: null, exposeTimeline: false })
+        const changed = aTrigger({
+          active: false,
+          allowIps: [],
+          ratePerMinute: null,
+          exposeTimeline: false,
+          allowDelete: true,
+          allowApprovals: false,
+          allowOlderVersions: true,
+        })
         await store.updateTrigger(changed)
         expect(await store.trigger(TRIGGER)).toEqual(changed)
         await store.deleteTrigger(TRIGGER)
@@ -1337,6 +1345,21 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         expect(await store.ticks(ELSEWHERE)).toEqual(new Map())
         await store.markTicks(new Map([[TRIGGER, null]]))
         expect(await store.ticks(WORKSPACE)).toEqual(new Map())
+      })
+
+      test('keeps why the last tick of a schedule started nothing, whatever else of it changes', async () => {
+        const schedule = aTrigger({ type: 'schedule', cron: '0 3 * * *', input: { order: 'A-1', lines: [1, null] } })
+        await store.createTrigger(schedule)
+        expect(await store.trigger(TRIGGER)).toEqual(schedule)
+        const refusal = { at: NOW, code: 'input_contract_violation', message: '/input/amount is required.' }
+        await store.markRefusal(TRIGGER, refusal)
+        await store.updateTrigger({ ...schedule, name: 'other', input: null })
+        expect(await store.trigger(TRIGGER)).toEqual({ ...schedule, name: 'other', input: null, refusal })
+        expect(await store.triggers(WORKSPACE)).toEqual([{ ...schedule, name: 'other', input: null, refusal }])
+        await store.markRefusal(TRIGGER, null)
+        expect((await store.trigger(TRIGGER))?.refusal).toBeNull()
+        await store.deleteTrigger(TRIGGER)
+        await store.markRefusal(TRIGGER, refusal)
       })
 
       test('finds a key by the hash of its secret', async () => {

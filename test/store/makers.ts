@@ -224,6 +224,8 @@ export const aTrigger = (about: Partial<Trigger> = {}): Trigger => ({
   maxConcurrentRuns: 3,
   cron: null,
   timeZone: null,
+  input: null,
+  refusal: null,
   createdAt: NOW,
   ...about,
 })

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../base/json/json.ts'
 import type { OperatorRoutes } from '../../spec/operator/routes.ts'
 import type {
   CreatedKey,
@@ -17,6 +18,7 @@ import type { BundleGraph } from '../../spec/operator/bundle-graph.ts'
 import type { PlanStep } from '../release/plan.ts'
 import { versionChangeSchema } from './difference.ts'
 import {
+  anyObject,
   anyValue,
   boolean,
   integer,
@@ -188,6 +190,9 @@ export const triggerAnswer: AnswerSchema<TriggerView> = object({
   maxConcurrentRuns: nullable(integer),
   cron: nullable(string),
   timeZone: nullable(string),
+  input: nullable(anyObject as AnswerSchema<JsonObject>),
+  inputProblem: nullable(string),
+  refused: nullable(object({ at: string, code: string, message: string })),
   next: list(string),
   createdAt: string,
 })

@@ -5,6 +5,7 @@ import { describePauseAct } from '../../spec/view/pause-words.ts'
 import { withOperator, type OperatorClient } from '../project/server/operator.ts'
 import type { Project } from '../project/project.ts'
 import { hasRegistry } from '../project/registry.ts'
+import { describeTriggerFaults } from '../runs/trigger-faults.ts'
 import { describeHeldRuns, readHeldRuns, timesFor } from '../runs/held.ts'
 import { RemoteError } from '../shell/remote.ts'
 import type { CommandContext } from '../shell/command.ts'
@@ -31,6 +32,8 @@ export const workChecks: DoctorChecks = {
   triggers: (call, project) =>
     askOperator(call, project, async (operator) => {
       const { items } = await operator.call('GET /triggers', { query: {} })
+      const faults = items.filter(({ active }) => active).flatMap(describeTriggerFaults)
+      if (faults.length > 0) return unhealthy(faults.join('; '), 'svc triggers update TRIGGER --input JSON')
       const approving = items.filter(({ allowApprovals }) => allowApprovals)
       if (approving.length === 0) return healthy('no key approves what its trigger starts')
       const names = approving.map(({ agent, name }) => `${agent} / ${name}`).join(', ')

@@ -1,9 +1,24 @@
-/** After a deployment that allows less: says what still runs under versions that allow more, and offers to hold it. */
+/** What a deployment leaves behind: runs of versions that allow more, which it offers to hold, and schedules that it breaks. */
 import { safeText } from '../../base/escape-text.ts'
+import { shortId } from '../../base/short-text.ts'
 import type { OperatorRoutes } from '../../spec/operator/routes.ts'
 import type { OperatorClient } from '../project/server/operator.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { countNoun } from '../shell/counted.ts'
+
+/** Says which schedules of the agent the deployed version would refuse, since nobody watches their ticks. */
+export async function warnOfSchedules(
+  { out }: Pick<CommandContext, 'out'>,
+  operator: OperatorClient,
+  agent: string,
+): Promise<void> {
+  const { items } = await operator.call('GET /triggers', { query: { agent } })
+  for (const { triggerId, name, inputProblem } of items)
+    if (inputProblem !== null) {
+      out.message(`warning: schedule ${safeText(name)} starts nothing any more: ${safeText(inputProblem)}`)
+      out.hint(`next:  svc triggers update ${shortId(triggerId)} --input JSON`)
+    }
+}
 
 /**
  * Pauses the versions with `--hold-older`, or after a question at a terminal. Answers what the deployment leaves behind, for

@@ -22,6 +22,8 @@ import { printsDocument } from '../answers/schema.ts'
 import { versionDifference } from '../answers/difference.ts'
 import { failOn, listFilters } from './shared.ts'
 
+const startInput = { flags: '--input <json>', description: 'with which a schedule starts runs: JSON or @FILE' }
+
 const holdOlder = {
   flags: '--hold-older',
   description: 'pause open runs of versions that may do more than the deployed one',
@@ -243,6 +245,7 @@ export const shipCommands: readonly CommandEntry[] = [
       { flags: '--name <name>', description: 'name; the type by default' },
       { flags: '--cron <expression>', description: 'when, for a schedule' },
       { flags: '--tz <zone>', description: 'time zone of the schedule' },
+      startInput,
       { flags: '--max-concurrent <n>', description: 'runs at once' },
       { flags: '--rate <n/unit>', description: 'starts allowed, 10/m or 100/d', many: true },
       { flags: '--allow-ip <cidr>', description: 'accept requests from there only', many: true },
@@ -258,6 +261,7 @@ export const shipCommands: readonly CommandEntry[] = [
     examples: [
       'svc triggers create acme.refund-desk --type api --name web',
       'svc triggers create acme.daily-report --type schedule --cron "0 9 * * 1-5" --tz Europe/Berlin',
+      `svc triggers create acme.refund-desk --type schedule --cron "0 9 * * 1" --input '{"order":"A-1","amount":40}'`,
     ],
     ...printsDocument(triggerAnswer),
     exits: { 5: 'no such agent' },
@@ -269,6 +273,7 @@ export const shipCommands: readonly CommandEntry[] = [
     summary: 'change a trigger',
     arguments: [{ name: '<trigger>', description: 'id, unique ending or name' }],
     options: [
+      startInput,
       { flags: '--max-concurrent <n>', description: 'runs at once' },
       { flags: '--rate <n/unit>', description: 'starts allowed, 10/m or 100/d', many: true },
       { flags: '--allow-ip <cidr>', description: 'accept requests from there only', many: true },

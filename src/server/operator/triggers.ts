@@ -1,11 +1,14 @@
 /** Triggers of agents. Source: decisions, section 15; command line, 2.2. */
 import { Cron } from 'croner'
 import { toIsoText, type Instant } from '../../base/clock.ts'
-import type { InvalidPlace } from '../../base/failure.ts'
+import { Failure, isFailure, type InvalidPlace } from '../../base/failure.ts'
 import type { AgentId } from '../../base/ids.ts'
+import type { JsonObject } from '../../base/json/json.ts'
+import { checkInput } from '../../engine/check-start.ts'
 import type { Trigger } from '../../spec/key.ts'
 import type { OperatorRoutes } from '../../spec/operator/routes.ts'
 import type { TriggerView } from '../../spec/operator/access.ts'
+import { describeRefusal } from '../runtime/schedule.ts'
 import { nextTick } from '../runtime/ticks.ts'
 import { isIpRange } from '../http/ip.ts'
 import { throwFindings } from '../http/refuse.ts'
@@ -15,12 +18,13 @@ import { findAgent, findTrigger } from './find/find.ts'
 
 /** A trigger without a name is named after its type, numbered from the second one on. */
 export const createTrigger: OperatorAction<'POST /triggers'> = async ({ services, body }) => {
-  const { type, name, cron, timeZone } = body
+  const { type, name, cron, timeZone, input } = body
   refuse([...scheduleProblems(body), ...rangeProblems(body)])
   const agent = await findAgent(services, body.agent)
   const taken = (await services.store.triggers(services.workspace.id, agent.id)).map((each) => each.name)
   if (name !== undefined && taken.includes(name))
     refuse([{ path: '/name', message: `is taken: ${agent.name} has a trigger "${name}"` }])
+  if (type === 'schedule') await checkScheduleInput(services, agent.id, input ?? {})
   const trigger: Trigger = {
     id: services.ids.next(),
     workspaceId: services.workspace.id,
@@ -39,23 +43,28 @@ export const createTrigger: OperatorAction<'POST /triggers'> = async ({ services
     ...settingsOf(body),
     cron: cron ?? null,
     timeZone: timeZone ?? null,
+    input: input ?? null,
+    refusal: null,
     createdAt: services.clock.now(),
   }
   await services.store.createTrigger(trigger)
   services.serverState.onTriggersChanged?.()
-  return toTriggerView(trigger, agent.name, services.clock.now())
+  return await toTriggerView(services, trigger)
 }
 
 export const updateTrigger: OperatorAction<'PATCH /triggers/:id'> = async ({ services, id, body }) => {
   refuse(rangeProblems(body))
-  const { active } = body
+  const { active, input } = body
   const found = await findTrigger(services, id)
-  const trigger = { ...found, ...(active !== undefined && { active }), ...settingsOf(body) }
+  if (input !== undefined && found.type === 'api') refuse([NO_API_INPUT])
+  if (input !== undefined) await checkScheduleInput(services, found.agentId, input)
+  const changes = { ...(active !== undefined && { active }), ...(input !== undefined && { input }) }
+  const trigger = { ...found, ...changes, ...settingsOf(body) }
   await services.store.updateTrigger(trigger)
   services.serverState.onTriggersChanged?.()
   // Open streams use the old settings; clients reconnect under the new ones.
   for (const key of await keysOf(services, trigger)) services.readers.stop(key.id)
-  return toTriggerView(trigger, await nameOf(services, trigger.agentId), services.clock.now())
+  return await toTriggerView(services, trigger)
 }
 
 /** Revokes the trigger's keys as well. */
@@ -73,11 +82,7 @@ export const deleteTrigger: OperatorAction<'DELETE /triggers/:id'> = async ({ se
 export const listTriggers: OperatorAction<'GET /triggers'> = async ({ services, query }) => {
   const agentId = query.agent === undefined ? undefined : (await findAgent(services, query.agent)).id
   const triggers = await services.store.triggers(services.workspace.id, agentId)
-  const items = await Promise.all(
-    triggers.map(async (trigger) =>
-      toTriggerView(trigger, await nameOf(services, trigger.agentId), services.clock.now()),
-    ),
-  )
+  const items = await Promise.all(triggers.map((trigger) => toTriggerView(services, trigger)))
   return { items, total: items.length }
 }
 
@@ -95,9 +100,15 @@ function freeName(type: string, taken: readonly string[]): string {
 
 const refuse = (problems: readonly InvalidPlace[]): void => throwFindings(problems, 'The body is not valid')
 
-function scheduleProblems({ type, cron, timeZone }: OperatorRoutes['POST /triggers']['body']): InvalidPlace[] {
+const NO_API_INPUT: InvalidPlace = { path: '/input', message: 'belongs to a schedule trigger' }
+
+function scheduleProblems({ type, cron, timeZone, input }: OperatorRoutes['POST /triggers']['body']): InvalidPlace[] {
   const wrong = (message: string): InvalidPlace[] => [{ path: '/cron', message }]
-  if (type === 'api') return cron === undefined && timeZone === undefined ? [] : wrong('belongs to a schedule trigger')
+  if (type === 'api')
+    return [
+      ...(cron === undefined && timeZone === undefined ? [] : wrong('belongs to a schedule trigger')),
+      ...(input === undefined ? [] : [NO_API_INPUT]),
+    ]
   if (cron === undefined) return wrong('is required for a schedule')
   try {
     const schedule = new Cron(cron, { paused: true, ...(timeZone !== undefined && { timezone: timeZone }) })
@@ -150,10 +161,36 @@ function settingsOf(body: TriggerSettings): TriggerSettings {
   }
 }
 
-const toTriggerView = (trigger: Trigger, agent: string, now: Instant): TriggerView => ({
+/** @throws Failure `input_contract_violation` where the deployed version would refuse every tick */
+async function checkScheduleInput({ store }: ServerServices, agentId: AgentId, input: JsonObject): Promise<void> {
+  const deployedId = (await store.agent(agentId))?.deployedVersionId
+  const version = deployedId && (await store.version(deployedId))
+  if (!version) return
+  try {
+    await checkInput(version.snapshot, input)
+  } catch (error) {
+    if (!isFailure(error)) throw error
+    const fix = 'Give the schedule what its agent asks for: --input JSON, or --input @FILE.'
+    throw new Failure(error.code, describeRefusal(error), { ...error.extras, fix })
+  }
+}
+
+/** Why the deployed version refuses the input of a schedule; null where it takes it, and for API triggers. */
+async function findInputProblem(services: ServerServices, { type, agentId, input }: Trigger): Promise<string | null> {
+  if (type === 'api') return null
+  try {
+    await checkScheduleInput(services, agentId, input ?? {})
+    return null
+  } catch (error) {
+    if (!isFailure(error)) throw error
+    return error.message
+  }
+}
+
+const toTriggerView = async (services: ServerServices, trigger: Trigger): Promise<TriggerView> => ({
   triggerId: trigger.id,
   agentId: trigger.agentId,
-  agent,
+  agent: await nameOf(services, trigger.agentId),
   type: trigger.type,
   name: trigger.name,
   active: trigger.active,
@@ -167,7 +204,10 @@ const toTriggerView = (trigger: Trigger, agent: string, now: Instant): TriggerVi
   maxConcurrentRuns: trigger.maxConcurrentRuns,
   cron: trigger.cron,
   timeZone: trigger.timeZone,
-  next: trigger.active && trigger.type === 'schedule' ? nextTicks(trigger, now) : [],
+  input: trigger.input,
+  inputProblem: await findInputProblem(services, trigger),
+  refused: trigger.refusal && { ...trigger.refusal, at: toIsoText(trigger.refusal.at) },
+  next: trigger.active && trigger.type === 'schedule' ? nextTicks(trigger, services.clock.now()) : [],
   createdAt: toIsoText(trigger.createdAt),
 })
 

@@ -1,11 +1,11 @@
 /** Starts runs of schedule triggers. Ticks missed while no server ran are logged, not made up. Source: decisions, section 15. */
 import { toIsoText, type Instant, type StoreClock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
-import { isFailure } from '../../base/failure.ts'
+import { isFailure, type Failure } from '../../base/failure.ts'
 import type { TriggerId, WorkspaceId } from '../../base/ids.ts'
 import type { Engine } from '../../engine/session/engine.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
-import type { Trigger } from '../../spec/key.ts'
+import type { TickRefusal, Trigger } from '../../spec/key.ts'
 import type { BackgroundJob } from '../../queue/jobs.ts'
 import { isStoreAway } from '../../store/store-away.ts'
 import type { Store } from '../../store/store.ts'
@@ -114,7 +114,8 @@ function ticksBetween(trigger: Trigger, since: Instant, until: Instant): Instant
 }
 
 /** The key of a tick is claimed with the start: of all servers that share a database, one starts its run. */
-async function startBy({ engine, config, log }: ScheduleParts, trigger: Trigger, tick: Instant): Promise<void> {
+async function startBy(parts: ScheduleParts, trigger: Trigger, tick: Instant): Promise<void> {
+  const { engine, config, log } = parts
   try {
     await engine.start({
       workspaceId: trigger.workspaceId,
@@ -123,16 +124,50 @@ async function startBy({ engine, config, log }: ScheduleParts, trigger: Trigger,
       triggerType: 'scheduled',
       triggerId: trigger.id,
       triggerName: trigger.name,
-      input: {},
+      input: trigger.input ?? {},
       idempotency: { key: `tick ${trigger.id} ${tick}`, bodyDigest: '' },
       limits: startLimits(config, trigger),
     })
+    if (trigger.refusal) await markRefusal(parts, trigger, null)
   } catch (error) {
     if (isPassing(error)) throw error
     // A stack trace helps to find a bug and says nothing about a refusal.
     const why = isFailure(error)
-      ? { code: error.code, detail: error.message }
+      ? { code: error.code, detail: describeRefusal(error) }
       : { code: 'internal', detail: detailOf(error) }
-    log.write('warn', 'scheduled start refused', { triggerId: trigger.id, trigger: trigger.name, ...why })
+    const at = toIsoText(tick)
+    const told: RefusedTick = { triggerId: trigger.id, trigger: trigger.name, at, ...why }
+    log.write('warn', REFUSED_TICK, { ...told })
+    await markRefusal(parts, trigger, { at: tick, code: why.code, message: reasonOf(told) })
   }
+}
+
+/** The message of the log about a tick that started no run. */
+export const REFUSED_TICK = 'scheduled start refused'
+
+/** What the log says of it. */
+export interface RefusedTick {
+  readonly triggerId: TriggerId
+  readonly trigger: string
+  readonly at: string
+  readonly code: string
+  readonly detail: string
+}
+
+/** `schedule nightly started nothing at 2026-11-20T03:00:00.000Z: …` */
+export const describeRefusedTick = (tick: RefusedTick): string =>
+  `schedule ${tick.trigger} started nothing at ${tick.at}: ${reasonOf(tick)}`
+
+const reasonOf = ({ code, detail }: RefusedTick): string =>
+  code === 'internal' ? 'svc failed; its log says why.' : detail
+
+/** The sentence of a failure, with the places that it names. */
+export const describeRefusal = ({ message, extras }: Failure): string =>
+  [message, ...(extras.details ?? []).map(({ path, message: what }) => `${path} ${what}.`)].join(' ')
+
+/** Shown where the schedule is. A store that cannot write must not stop the schedule. */
+async function markRefusal({ store, log }: ScheduleParts, { id }: Trigger, refusal: TickRefusal | null): Promise<void> {
+  await store
+    .markRefusal(id, refusal)
+    .catch((error: unknown) => log.write('error', 'schedule failed', { detail: detailOf(error) }))
 }

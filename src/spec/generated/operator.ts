@@ -156,6 +156,8 @@ export interface OperatorRequests<Bundle> {
       readonly name?: string
       readonly cron?: string
       readonly timeZone?: string
+      /** With which a schedule starts runs. */
+      readonly input?: JsonObject
       readonly exposeTimeline?: boolean
       /** Whether keys may erase ended sessions of the trigger. */
       readonly allowDelete?: boolean
@@ -175,6 +177,8 @@ export interface OperatorRequests<Bundle> {
   'PATCH /triggers/:id': {
     readonly body: {
       readonly active?: boolean
+      /** With which a schedule starts runs. */
+      readonly input?: JsonObject
       readonly exposeTimeline?: boolean
       /** Whether keys may erase ended sessions of the trigger. */
       readonly allowDelete?: boolean

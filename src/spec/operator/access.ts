@@ -1,4 +1,5 @@
 /** Answers of the operator application about keys, triggers, secrets and console sessions. */
+import type { JsonObject } from '../../base/json/json.ts'
 
 export interface TriggerView {
   readonly triggerId: string
@@ -17,6 +18,12 @@ export interface TriggerView {
   readonly maxConcurrentRuns: number | null
   readonly cron: string | null
   readonly timeZone: string | null
+  /** With which a schedule starts runs; null for `{}`, and for API triggers. */
+  readonly input: JsonObject | null
+  /** Why the deployed version refuses this input; null where it takes it. */
+  readonly inputProblem: string | null
+  /** Why the last tick of the schedule started no run; null where it did. `at`: RFC 3339. */
+  readonly refused: { readonly at: string; readonly code: string; readonly message: string } | null
   /** The next ticks of an active schedule, at most 5; empty for others. */
   readonly next: readonly string[]
   readonly createdAt: string

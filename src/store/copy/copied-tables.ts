@@ -208,7 +208,7 @@ const definitions: readonly CopiedTable[] = [
     name: 'run_trigger',
     columns: toColumns(
       {
-        text: 'id workspace_id agent_id type name allow_ips cron time_zone',
+        text: 'id workspace_id agent_id type name allow_ips cron time_zone input refusal',
         integer: 'rate_per_minute rate_per_day max_concurrent_runs created_at ticked_at restored_at',
         boolean: 'active expose_timeline allow_delete allow_approvals allow_older_versions',
       },

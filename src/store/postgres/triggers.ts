@@ -9,7 +9,7 @@ import type { PostgresPool } from './database/pool.ts'
 
 type TriggerMethods = Pick<
   Store,
-  'createTrigger' | 'updateTrigger' | 'deleteTrigger' | 'trigger' | 'triggers' | 'ticks' | 'markTicks'
+  'createTrigger' | 'updateTrigger' | 'deleteTrigger' | 'trigger' | 'triggers' | 'ticks' | 'markTicks' | 'markRefusal'
 >
 
 export const triggerMethods = (db: PostgresPool): TriggerMethods => ({
@@ -18,11 +18,11 @@ export const triggerMethods = (db: PostgresPool): TriggerMethods => ({
       `insert into run_trigger (
          id, workspace_id, agent_id, type, name, active, expose_timeline, allow_ips, rate_per_minute, rate_per_day,
          max_concurrent_runs, cron, time_zone, created_at, allow_delete, allow_approvals,
-       allow_older_versions
+         allow_older_versions, input
        ) values (
          :id, :workspaceId, :agentId, :type, :name, :active, :exposeTimeline, :allowIps, :ratePerMinute, :ratePerDay,
          :maxConcurrentRuns, :cron, :timeZone, :createdAt, :allowDelete, :allowApprovals,
-       :allowOlderVersions
+         :allowOlderVersions, :input
        )`,
       toColumns(trigger),
     )
@@ -33,7 +33,7 @@ export const triggerMethods = (db: PostgresPool): TriggerMethods => ({
        set name = :name, active = :active, expose_timeline = :exposeTimeline, allow_ips = :allowIps,
          rate_per_minute = :ratePerMinute, rate_per_day = :ratePerDay, max_concurrent_runs = :maxConcurrentRuns, cron = :cron,
          time_zone = :timeZone, allow_delete = :allowDelete, allow_approvals = :allowApprovals,
-       allow_older_versions = :allowOlderVersions
+         allow_older_versions = :allowOlderVersions, input = :input
        where id = :id`,
       toColumns(trigger),
     )
@@ -69,16 +69,22 @@ export const triggerMethods = (db: PostgresPool): TriggerMethods => ({
     for (const [id, at] of [...marks].sort(([a], [b]) => (a < b ? -1 : 1)))
       await db.run('update run_trigger set ticked_at = :at where id = :id', { id, at })
   },
+  async markRefusal(id, refusal) {
+    const text = refusal && JSON.stringify(refusal)
+    await db.run('update run_trigger set refusal = :text where id = :id', { id, text })
+  },
 })
 
 /** All columns of a `TriggerRow`. */
 export const SELECT_TRIGGER = `
   select id, workspace_id, agent_id, type, name, active::int as active, expose_timeline::int as expose_timeline, allow_ips,
     rate_per_minute, rate_per_day, max_concurrent_runs, cron, time_zone, created_at, allow_delete::int as allow_delete,
-    allow_approvals::int as allow_approvals, allow_older_versions::int as allow_older_versions
+    allow_approvals::int as allow_approvals, allow_older_versions::int as allow_older_versions,
+    input, refusal
   from run_trigger`
 
-const toColumns = (trigger: Trigger) => ({
+const toColumns = ({ refusal: _, ...trigger }: Trigger) => ({
   ...trigger,
   allowIps: JSON.stringify(trigger.allowIps),
+  input: trigger.input && JSON.stringify(trigger.input),
 })

@@ -1,5 +1,6 @@
 import type { AgentId, TriggerId, WorkspaceId } from '../../base/ids.ts'
-import type { Trigger } from '../../spec/key.ts'
+import type { JsonObject } from '../../base/json/json.ts'
+import type { TickRefusal, Trigger } from '../../spec/key.ts'
 
 export interface TriggerRow {
   id: TriggerId
@@ -19,6 +20,8 @@ export interface TriggerRow {
   allow_delete: 0 | 1
   allow_approvals: 0 | 1
   allow_older_versions: 0 | 1
+  input: string | null
+  refusal: string | null
 }
 
 export const toTrigger = (row: TriggerRow): Trigger => ({
@@ -35,6 +38,8 @@ export const toTrigger = (row: TriggerRow): Trigger => ({
   maxConcurrentRuns: row.max_concurrent_runs,
   cron: row.cron,
   timeZone: row.time_zone,
+  input: row.input === null ? null : (JSON.parse(row.input) as JsonObject),
+  refusal: row.refusal === null ? null : (JSON.parse(row.refusal) as TickRefusal),
   createdAt: row.created_at,
   allowDelete: row.allow_delete === 1,
   allowApprovals: row.allow_approvals === 1,

@@ -178,6 +178,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     createTrigger: (trigger) => write(() => triggers.insert(trigger)),
     updateTrigger: (trigger) => write(() => triggers.update(trigger)),
     markTicks: (marks) => write(() => triggers.markTicks(marks)),
+    markRefusal: (id, refusal) => write(() => triggers.markRefusal(id, refusal)),
     deleteTrigger: (id) => write(() => triggers.delete(id)),
     createKey: (key) => write(() => keys.insert(key)),
     revokeKey: (id, at) => write(() => keys.revoke(id, at)),

@@ -23,6 +23,7 @@ import { handleHotkeys, type HotkeyContext } from '../../dev/hotkeys.ts'
 import { logRuns } from '../../dev/live-log.ts'
 import { createStatusArea, type StatusArea } from '../../dev/status-area.ts'
 import { createTriggers } from '../../dev/triggers.ts'
+import { describeRefusedTick, REFUSED_TICK, type RefusedTick } from '../../../server/runtime/schedule.ts'
 import { messageScreen } from '../../shell/screen/list.ts'
 import { withDotEnv } from '../../project/dot-env.ts'
 import { exampleInput } from '../../runs/example-input.ts'
@@ -395,10 +396,11 @@ async function tellDiagnostics(
 
 const DOT_ENV = /^\.env(?:\.local)?$/
 
-/** Logs errors only, and no values, since these lines are not redacted. */
+/** Logs errors only, and of values only why a schedule starts nothing, since these lines are not redacted. */
 const quietLog = (out: CommandContext['out'], area: StatusArea | null): Log => ({
-  write(level, message) {
-    if (level === 'warn' || level === 'error') out.message(`${level}: ${message}`)
+  write(level, message, about) {
+    if (message === REFUSED_TICK) out.message(safeText(`warn: ${describeRefusedTick(about as unknown as RefusedTick)}`))
+    else if (level === 'warn' || level === 'error') out.message(`${level}: ${message}`)
     if (level === 'error') area?.setProblem(message)
   },
 })

@@ -4,7 +4,7 @@ import type { CommandContext } from '../../shell/command.ts'
 import { publishedClosure } from '../../release/closures.ts'
 import { confirmLoss } from '../../shell/prompts/confirm.ts'
 import { lateEdgesOf, printUndeployed } from '../../release/late-edges.ts'
-import { holdOlderRuns } from '../../release/older-runs.ts'
+import { holdOlderRuns, warnOfSchedules } from '../../release/older-runs.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { resolveAgent, splitVersion } from '../../project/reference.ts'
@@ -56,6 +56,7 @@ export async function deploy(call: CommandContext<AnswerOf<typeof deployAnswer>>
       runningOnOld > 0 ? ` (${runningOnOld} ${runningOnOld === 1 ? 'run keeps' : 'runs keep'} running on ${from})` : ''
     if (!mode.json) out.line(`deployed ${agent.name} ${from === null ? to : `${from} → ${to}`}${keep}`)
     const olderRuns = await holdOlderRuns(call, operator, agent.name, to)
+    await warnOfSchedules(call, operator, agent.name)
     if (mode.json) await out.json({ ...deployed, ...(olderRuns && { older: olderRuns }) })
     const { agents } = await publishedClosure(operator, `${agent.name}@${to}`)
     await printUndeployed(call, operator, lateEdgesOf([...agents.values()]))

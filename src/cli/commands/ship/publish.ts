@@ -13,7 +13,7 @@ import type { CommandContext } from '../../shell/command.ts'
 import { documentsFailure, printFindings } from '../../release/findings.ts'
 import { lateEdgesOf, printUndeployed, type LateEdge } from '../../release/late-edges.ts'
 import { checkDrift } from '../../release/lock-file.ts'
-import { holdOlderRuns } from '../../release/older-runs.ts'
+import { holdOlderRuns, warnOfSchedules } from '../../release/older-runs.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { planOf, type PublishPlan } from '../../release/plan.ts'
 import { changeDetails, printPlan } from '../../release/print-plan.ts'
@@ -72,6 +72,7 @@ async function printPublished(
     if (active) out.prose(`deployed ${active.id}@${active.version}`)
   }
   const older = active && (await holdOlderRuns(call, operator, active.id, active.version))
+  if (active) await warnOfSchedules(call, operator, active.id)
   if (mode.json)
     return await out.json({
       published,

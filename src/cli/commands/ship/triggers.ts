@@ -1,4 +1,5 @@
 import { fail } from '../../../base/failure.ts'
+import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import { isUuid } from '../../../base/ids.ts'
 import type { OperatorRoutes } from '../../../spec/operator/routes.ts'
 import type { TriggerView } from '../../../spec/operator/access.ts'
@@ -8,6 +9,8 @@ import type { CommandContext, TypedArguments } from '../../shell/command.ts'
 import { confirmLoss } from '../../shell/prompts/confirm.ts'
 import { printList, printOne } from '../../shell/screen/list.ts'
 import { nextTimes } from '../../pages/next-times.ts'
+import { parseJsonInput, readText } from '../../runs/input.ts'
+import { describeTriggerFaults } from '../../runs/trigger-faults.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
@@ -23,6 +26,8 @@ export async function triggersList(call: CommandContext<AnswerOf<typeof triggers
       query: agent === undefined ? {} : { agent: (await resolveAgent(agent, operator)).agentId },
     })
     await printList(call, list, columns, 'No triggers. svc triggers create makes one.')
+    if (!call.mode.json)
+      for (const trigger of list.items) for (const line of describeTriggerFaults(trigger)) call.out.message(line)
   })
 }
 
@@ -61,11 +66,18 @@ export async function triggersShow(call: CommandContext<AnswerOf<typeof triggerA
     const trigger = await triggerOf(call.given.argument(0)!, operator)
     const fields = Object.entries(trigger).map(([key, value]) => ({
       key,
-      value: Array.isArray(value) ? value.join(', ') : String(value ?? '-'),
+      value: describeValue(value),
     }))
     await printOne(call, trigger, fields)
   })
 }
+
+const describeValue = (value: TriggerView[keyof TriggerView]): string =>
+  Array.isArray(value)
+    ? value.join(', ')
+    : typeof value === 'object' && value !== null
+      ? JSON.stringify(value)
+      : String(value ?? '-')
 
 export async function triggersCreate(call: CommandContext<AnswerOf<typeof triggerAnswer>>): Promise<void> {
   const { given, mode, out } = call
@@ -75,6 +87,9 @@ export async function triggersCreate(call: CommandContext<AnswerOf<typeof trigge
     throw usageFailure('A schedule needs --cron.', '--cron "0 9 * * 1-5" --tz Europe/Berlin')
   if (type === 'api' && (cron !== undefined || timeZone !== undefined))
     throw usageFailure('--cron and --tz are for --type schedule.')
+  const input = await readStartInput(call)
+  if (type === 'api' && input !== undefined)
+    throw usageFailure('--input is for --type schedule: an API request brings its own.')
   const times = cron === undefined ? [] : await nextTimes(cron, timeZone, call.io.clock.now())
   const changes = changesOf(given)
   await withOperator(await openProject(call), call, async (operator) => {
@@ -84,6 +99,7 @@ export async function triggersCreate(call: CommandContext<AnswerOf<typeof trigge
       ...(name !== undefined && { name }),
       ...(cron !== undefined && { cron }),
       ...(timeZone !== undefined && { timeZone }),
+      ...(input !== undefined && { input }),
       ...changes,
     }
     const trigger = await operator.call('POST /triggers', { body })
@@ -106,7 +122,12 @@ function warnOfRights(out: CommandContext['out'], { allowApprovals, exposeTimeli
 export async function triggersUpdate(call: CommandContext<AnswerOf<typeof triggerAnswer>>): Promise<void> {
   const { given, mode, out } = call
   const active = given.choice('active')
-  const body = { ...changesOf(given), ...(active !== undefined && { active }) }
+  const input = await readStartInput(call)
+  const body = {
+    ...changesOf(given),
+    ...(active !== undefined && { active }),
+    ...(input !== undefined && { input }),
+  }
   if (Object.keys(body).length === 0) throw usageFailure('Nothing to change was named.', 'svc help triggers update')
   await withOperator(await openProject(call), call, async (operator) => {
     const { triggerId } = await triggerOf(given.argument(0)!, operator)
@@ -127,6 +148,15 @@ export async function triggersDelete(call: CommandContext<AnswerOf<typeof delete
     if (mode.json) return await out.json(deleted)
     out.line(`deleted trigger ${shortId(trigger.triggerId)}`)
   })
+}
+
+/** The value of `--input`. */
+async function readStartInput(call: CommandContext<TriggerView>): Promise<JsonObject | undefined> {
+  const text = call.given.text('input')
+  if (text === undefined) return undefined
+  const value = parseJsonInput(text.startsWith('@') ? await readText(text.slice(1), call) : text, '--input')
+  if (!isJsonObject(value)) throw usageFailure('--input takes one object.')
+  return value
 }
 
 type TriggerChanges = Pick<

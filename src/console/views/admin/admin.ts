@@ -104,8 +104,11 @@ function TriggersTab(): View {
             <td class="wide">
               ${describeTrigger(trigger)}
               ${trigger.next.length > 0 && html`<span class="sub" title=${trigger.next.map((at) => exactTime(Date.parse(at))).join('\n')}>next <${Age} at=${trigger.next[0]!} />, ${exactTime(Date.parse(trigger.next[0]!))}</span>`}
+              ${trigger.refused && html`<span class="sub">the tick of ${exactTime(Date.parse(trigger.refused.at))} was refused: ${safeText(trigger.refused.message)}</span>`}
+              ${trigger.inputProblem !== null && html`<span class="sub">its next tick will be refused: ${safeText(trigger.inputProblem)}</span>`}
             </td>
             <td>
+              ${(trigger.refused !== null || trigger.inputProblem !== null) && html`<${Badge} tone="bad" icon="cross" text="refused" />`}
               ${trigger.active ? html`<${Badge} tone="ok" icon="check" text="active" />` : html`<${Badge} tone="quiet" icon="stop" text="paused" />`}
             </td>
             <td class="actions">
