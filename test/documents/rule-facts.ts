@@ -30,6 +30,9 @@ const REGISTRY: LintOptions = {
 const SERVER: LintOptions = { server: { approvers: 1, hiddenTimelines: { 'acme.hidden': 'website' } } }
 
 const FACTS: Readonly<Record<string, LintOptions>> = {
+  'tool/handler-missing': {
+    missingHandlers: new Map([['pay.absent', { file: 'handlers/refunds.mjs', place: 'svc.config.yaml:7' }]]),
+  },
   'secret/env-missing': { env: { PATH: '/usr/bin' } },
   'mcp/not-pinned': { rules: { 'mcp/not-pinned': 'warn' } },
   'approval/quorum-unreachable': SERVER,

@@ -7,6 +7,7 @@ import { buildBundle } from '../release/build.ts'
 import { checkDrift, lockFileOf } from '../release/lock-file.ts'
 import { openOperatorChannel, withOperator } from '../project/server/operator.ts'
 import { answersOperator } from '../project/server/operator-socket.ts'
+import { findMissingHandlers } from '../project/missing-handlers.ts'
 import { openProject, type Project } from '../project/project.ts'
 import { hasRegistry } from '../project/registry.ts'
 import { readStoreUrl } from '../project/store-url.ts'
@@ -28,6 +29,16 @@ export const stateChecks: DoctorChecks = {
       if (!isFailure(error)) throw error
       return unhealthy(error.message, error.fix)
     }
+  },
+
+  async handlers(_, project) {
+    if (!project) return healthy('-')
+    const missing = await findMissingHandlers(project)
+    if (missing.size === 0) return healthy('every program that the project file names as a file exists')
+    const words = [...missing].map(
+      ([id, { file, place }]) => `${id} is run by ${file}, which does not exist (${place})`,
+    )
+    return unhealthy(words.join('; '), 'Write the file, or correct tools.ID.command in svc.config.yaml.')
   },
 
   async data(_, project) {

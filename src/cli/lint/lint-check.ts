@@ -13,6 +13,7 @@ import type { CheckedProject } from './lint-fix.ts'
 import { suggestWord } from '../shell/nearest.ts'
 import type { OperatorClient } from '../project/server/operator.ts'
 import { isPolicyTest } from '../pages/test-file.ts'
+import { findMissingHandlers } from '../project/missing-handlers.ts'
 import { pathInProject } from '../project/project-path.ts'
 import type { Project } from '../project/project.ts'
 import {
@@ -102,9 +103,10 @@ async function loadNamed(
 
 async function optionsOf(
   { given, io }: CommandContext,
-  { config, directory }: Project,
+  project: Project,
   workspace: Workspace,
 ): Promise<LintJob['options']> {
+  const { config, directory } = project
   const configured = lintOptionsOf(config)
   for (const name of Object.keys(configured.rules ?? {})) requireRule(name)
   return {
@@ -113,6 +115,7 @@ async function optionsOf(
     rules: { ...configured.rules, ...severities(given.list('rule')) },
     crossFile: given.choice('cross-file') !== false,
     published: createRecordingRegistry(true),
+    missingHandlers: await findMissingHandlers(project),
     ...(given.flag('check-env') && {
       env: await (await import('../project/dot-env.ts')).withDotEnv(io.env, directory, workspace),
     }),

@@ -15,6 +15,7 @@ import { withOperator, type OperatorClient } from '../project/server/operator.ts
 import type { Project } from '../project/project.ts'
 import { createRecordingRegistry, hasRegistry, lookupOf } from '../project/registry.ts'
 import { lintOptionsOf } from '../project/documents.ts'
+import { findMissingHandlers } from '../project/missing-handlers.ts'
 
 export interface BundleBuild {
   readonly workspace: Workspace
@@ -66,7 +67,12 @@ export async function buildBundle({
   if (workspace.documents.length === 0 && workspace.findings.length === 0) throw fail('no_documents', { where: path })
   const registry = createRecordingRegistry()
   const configured = lintOptionsOf({ ...project.config, guardrails })
-  const options = { ...configured, strict: strict || configured.strict === true, published: registry }
+  const options = {
+    ...configured,
+    strict: strict || configured.strict === true,
+    published: registry,
+    missingHandlers: await findMissingHandlers(project),
+  }
   let findings = lintWorkspace(workspace, options)
   if (operator && registry.hasMisses && (await registry.fetch(operator))) findings = lintWorkspace(workspace, options)
   const compileAs = async (suffix: string | undefined, root = inside): Promise<BundleBuild> => {

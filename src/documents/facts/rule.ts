@@ -58,6 +58,8 @@ export interface LintProject {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** Facts about the server that will run the agents; absent offline. */
   readonly server?: ServerFacts
+  /** Programs of tools that are not there, by the tool's id; absent where nobody looked. */
+  readonly missingHandlers?: ReadonlyMap<string, MissingHandler>
   /** Tools as the MCP servers of agents list them, by the server's name; absent without `--mcp-live`. */
   readonly mcp?: ReadonlyMap<Document, ReadonlyMap<string, ToolListing>>
   /** Outcomes that policy tests did not reach, by `namespace.name@version`; absent if no tests were run. */
@@ -66,6 +68,13 @@ export interface LintProject {
   readonly loosened?: readonly KnownLoosening[]
   /** The edit that updates the lock, by the path of its Bundle or of an agent without one. */
   readonly locks?: ReadonlyMap<string, FindingFix>
+}
+
+export interface MissingHandler {
+  /** As the project file names it. */
+  readonly file: string
+  /** `svc.config.yaml:7` */
+  readonly place: string
 }
 
 export interface UnseenDocuments {

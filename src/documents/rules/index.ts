@@ -203,6 +203,7 @@ import { toolEffectKeyInvalid } from './tool/effect-key-invalid.ts'
 import { toolEffectKeyMissing } from './tool/effect-key-missing.ts'
 import { toolEffectKeyShared } from './tool/effect-key-shared.ts'
 import { toolEffectKeyUnstable } from './tool/effect-key-unstable.ts'
+import { toolHandlerMissing } from './tool/handler-missing.ts'
 import { toolIdempotencyKey } from './tool/idempotency-key.ts'
 import { toolInputWidened } from './tool/input-widened.ts'
 import { toolNoInputSchema } from './tool/no-input-schema.ts'
@@ -341,6 +342,7 @@ const table = {
   'tool/undo-undeclared': toolUndoUndeclared,
   'tool/undo-invalid': toolUndoInvalid,
   'tool/probe-unusable': toolProbeUnusable,
+  'tool/handler-missing': toolHandlerMissing,
   'tool/too-many': toolTooMany,
   'tool/vendor-limit': toolVendorLimit,
   'tool/unused-document': toolUnusedDocument,

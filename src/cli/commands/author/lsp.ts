@@ -6,6 +6,7 @@ import { serveLanguage } from '../../lsp/serve.ts'
 import { openProject, projectRoot } from '../../project/project.ts'
 import { createRecordingRegistry, hasRegistry } from '../../project/registry.ts'
 import { lintOptionsOf, loadDocuments } from '../../project/documents.ts'
+import { findMissingHandlers } from '../../project/missing-handlers.ts'
 
 export async function lsp(call: CommandContext): Promise<void> {
   // The protocol owns both streams; the connection ends the process as the protocol defines.
@@ -25,7 +26,8 @@ function checkOf(call: CommandContext): LspProject['check'] {
   return async (overlay) => {
     const project = await openProject(call)
     const workspace = await loadDocuments(project, { overlay })
-    const options = { ...lintOptionsOf(project.config), published: registry }
+    const missingHandlers = await findMissingHandlers(project)
+    const options = { ...lintOptionsOf(project.config), published: registry, missingHandlers }
     let findings = lintWorkspace(workspace, options)
     if (registry.hasMisses && hasRegistry(project)) {
       const { withOperator } = await import('../../project/server/operator.ts')
