@@ -272,7 +272,7 @@ CREATE TABLE run_trigger (
   cron text,
   time_zone text,
   created_at integer not null
-, ticked_at integer, allow_delete integer not null default 0 check (allow_delete in (0, 1))) strict;
+, ticked_at integer, allow_delete integer not null default 0 check (allow_delete in (0, 1)), allow_approvals integer not null default 0 check (allow_approvals in (0, 1)), allow_older_versions integer not null default 0 check (allow_older_versions in (0, 1)), input text check (input is null or json_valid(input)), refusal text check (refusal is null or json_valid(refusal))) strict;
 
 CREATE INDEX run_trigger_of_workspace on run_trigger (workspace_id, agent_id);
 
