@@ -83,7 +83,7 @@ export const SELECT_TRIGGER = `
     input, refusal
   from run_trigger`
 
-const toColumns = ({ refusal: _, ...trigger }: Trigger) => ({
+const toColumns = ({ refusal: _refusal, ...trigger }: Trigger) => ({
   ...trigger,
   allowIps: JSON.stringify(trigger.allowIps),
   input: trigger.input && JSON.stringify(trigger.input),

@@ -94,7 +94,7 @@ const SELECT = `
     allow_older_versions, input, refusal
   from run_trigger`
 
-const toRow = ({ refusal: _, ...trigger }: Trigger) => ({
+const toRow = ({ refusal: _refusal, ...trigger }: Trigger) => ({
   ...trigger,
   active: trigger.active ? 1 : 0,
   exposeTimeline: trigger.exposeTimeline ? 1 : 0,

@@ -207,15 +207,15 @@ const DISCARD_EVERY_MS = 100
 
 /** Discards what is typed until a key can be meant for what was shown last. */
 async function awaitQuiet({ io, signal }: CommandContext): Promise<void> {
-  const { dropTyped, holdKeys, lastTyped } = io.prompts
+  const { prompts } = io
   // Scripted prompts have no keyboard.
-  if (!dropTyped) return
-  const release = holdKeys?.()
+  if (!prompts.dropTyped) return
+  const release = prompts.holdKeys?.()
   const shownAt = io.clock.monotonic()
   try {
     for (;;) {
-      await dropTyped()
-      const left = untilKeysDecide(shownAt, lastTyped?.(['y', 'Enter']) ?? -Infinity, io.clock.monotonic())
+      await prompts.dropTyped()
+      const left = untilKeysDecide(shownAt, prompts.lastTyped?.(['y', 'Enter']) ?? -Infinity, io.clock.monotonic())
       if (left <= 0) return
       await after(Math.min(left, DISCARD_EVERY_MS), undefined, { signal })
     }
