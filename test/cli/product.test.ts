@@ -82,6 +82,12 @@ async function held(amount = 180): Promise<{
   return JSON.parse(stdout) as Awaited<ReturnType<typeof held>>
 }
 
+/** The digest of what was seen: all these runs ask for one order, so that all but the first repeat a refund. */
+async function seen({ userTaskId }: { readonly userTaskId: string }): Promise<readonly string[]> {
+  const { items } = await json<{ items: { userTaskId: string; argsDigest: string }[] }>(['inbox'])
+  return ['--args-digest', items.find((each) => each.userTaskId === userTaskId)!.argsDigest]
+}
+
 describe('a run above the limit, where nobody can be asked', () => {
   test('is seen in the inbox, approved there once, and pays once', async () => {
     const before = bookings()
@@ -95,7 +101,7 @@ describe('a run above the limit, where nobody can be asked', () => {
     })
     expect(bookings()).toBe(before)
 
-    const approved = await json<{ items: unknown[] }>(['approve', task.userTaskId.slice(-6)])
+    const approved = await json<{ items: unknown[] }>(['approve', task.userTaskId.slice(-6), ...(await seen(task))])
     expect(approved.items).toEqual([
       { userTaskId: task.userTaskId, status: 'completed', approvals: { have: 1, need: 1 }, runStatus: 'Running' },
     ])
@@ -138,7 +144,7 @@ describe('a run above the limit, where nobody can be asked', () => {
   test('is approved with other arguments, which are the ones that run', async () => {
     const { runId, task } = await held()
     const edited = ['--edit', '{"order":"A-1042","amount":150,"currency":"EUR"}']
-    expect((await svc(['approve', task.userTaskId, ...edited])).stdout).toMatch(
+    expect((await svc(['approve', task.userTaskId, ...edited, ...(await seen(task))])).stdout).toMatch(
       /^approved acme\.refunds amount 150 \(1 of 1\)/,
     )
     expect(await json(['runs', 'get', runId, '--wait'])).toMatchObject({
@@ -154,7 +160,7 @@ describe('a run above the limit, where nobody can be asked', () => {
     const { items } = await json<{ items: { userTaskId: string; argsDigest: string }[] }>(['inbox'])
     const { argsDigest } = items.find(({ userTaskId }) => userTaskId === task.userTaskId)!
     const is = /^sha256:[0-9a-f]{8}/.exec(argsDigest)![0]
-    const changed = `The arguments changed since they were reviewed (sha256:00aa… → ${is}…).`
+    const changed = `The arguments changed since they were reviewed (sha256:00aa00aa… → ${is}…).`
     expect(JSON.parse(refused.stderr)).toMatchObject({ error: { code: 'arguments_changed', message: changed } })
     const asText = await svc(['approve', task.userTaskId, '--args-digest', '00aa00aa'])
     expect(asText).toMatchObject({ code: 6, stdout: '' })
@@ -163,17 +169,25 @@ describe('a run above the limit, where nobody can be asked', () => {
     await svc(['runs', 'cancel', runId])
   })
 
-  test('is answered with an API key through /v1 alone', async () => {
+  test('is answered with an API key through /v1 alone, where its trigger says so', async () => {
     const { runId, task } = await held()
     const key = (await svc(['keys', 'create', '--agent', 'acme.refund-desk', '--trigger', 'api'])).stdout.trim()
     const env = { SVC_API_KEY: key }
     expect(await svc(['approve', task.userTaskId.slice(-6)], { env })).toMatchObject({ code: 2, stdout: '' })
-    expect(await svc(['approve', task.userTaskId.slice(-6), '--run', runId], { env })).toMatchObject({
+    const approve = ['approve', task.userTaskId.slice(-6), '--run', runId, ...(await seen(task))]
+    const refused = await svc(approve, { env })
+    expect(refused).toMatchObject({ code: 4, stdout: '' })
+    expect(refused.stderr).toMatch(
+      /^error\[approval_not_allowed\]: This API key may not answer approvals: .*svc triggers update [\w-]{36} --allow-approvals/s,
+    )
+    await svc(['triggers', 'update', 'api', '--allow-approvals'])
+    expect(await svc(approve, { env })).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^approved acme\.refunds amount 180 \(1 of 1\)/) as string,
     })
     const got = await svc(['runs', 'get', runId, '--wait', '--json'], { env })
     expect(JSON.parse(got.stdout)).toMatchObject({ status: 'Completed' })
+    await svc(['triggers', 'update', 'api', '--no-allow-approvals'])
   })
 
   test('is cancelled with its task', async () => {
@@ -270,7 +284,9 @@ describe('a run above the limit, at a terminal', () => {
         key: (_question, _keys, signal) =>
           new Promise((_, failed) => {
             signal?.addEventListener('abort', () => failed(signal.reason as Error))
-            void svc(['approve', '@waiting'])
+            void json<{ items: { userTaskId: string }[] }>(['inbox']).then(async ({ items }) =>
+              svc(['approve', '@waiting', ...(await seen(items[0]!))]),
+            )
           }),
       },
     }
@@ -409,6 +425,34 @@ test('a trigger shows its limits and can be changed', async () => {
   expect(await svc(['triggers', 'show', 'wub'])).toMatchObject({ code: 5 })
   expect(await json(['triggers', 'delete', triggerId, '--yes'])).toEqual({ triggerId })
   expect(await svc(['triggers', 'show', triggerId])).toMatchObject({ code: 5 })
+})
+
+test('a trigger whose keys approve is named where it is made, listed and looked at by doctor', async () => {
+  const made = await svc(['triggers', 'create', 'acme.refund-desk', '--name', 'shop', '--allow-approvals'])
+  expect(made.stderr).toContain(
+    'warning: the program that starts a run with a key of this trigger can approve its calls',
+  )
+  const listed = await svc(['triggers', 'list'])
+  expect(listed.stdout).toMatch(/ shop .* approve /)
+  const looked = await json<{ items: { say: string }[] }>(['doctor', 'triggers'])
+  expect(looked.items[0]!.say).toBe(
+    'keys approve what they start, as told: acme.refund-desk / shop (svc triggers update TRIGGER --no-allow-approvals)',
+  )
+  await svc(['triggers', 'update', 'shop', '--no-allow-approvals'])
+  expect((await svc(['triggers', 'list'])).stdout).not.toContain('approve')
+  await svc(['triggers', 'delete', 'shop', '--yes'])
+})
+
+test('a schedule needs the input that its agent asks for', async () => {
+  const create = ['triggers', 'create', 'acme.refund-desk', '--type', 'schedule', '--cron', '0 9 1 1 *']
+  const refused = await svc(create)
+  expect(refused).toMatchObject({ stdout: '' })
+  expect(refused.stderr).toMatch(/^error\[input_contract_violation\]: .* \/input\/order is required\..*--input JSON/s)
+  for (const input of ['{', '[]', '"x"']) expect((await svc([...create, '--input', input])).code).toBe(2)
+  const input = { order: 'A-1', amount: 40 }
+  expect(await json([...create, '--input', JSON.stringify(input)])).toMatchObject({ input, inputProblem: null })
+  expect((await svc(['triggers', 'show', 'schedule'])).stdout).toContain('{"order":"A-1","amount":40}')
+  await svc(['triggers', 'delete', 'schedule', '--yes'])
 })
 
 test('another server on the same data directory is refused with 6', async () => {

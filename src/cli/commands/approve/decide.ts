@@ -174,7 +174,8 @@ function checkKind(task: ShownTask, digest: string | undefined, approves: boolea
  * have guarded it.
  */
 function demandDigest({ given, mode }: CommandContext, task: ShownTask): void {
-  if (mode.interactive || given.text('args-digest') !== undefined) return
+  // A decided task is not approved again: the server says what became of it.
+  if (mode.interactive || given.text('args-digest') !== undefined || task.status !== 'pending') return
   const why = findReviewReason(task)
   if (why === undefined) return
   const id = shortId(task.id)
@@ -193,7 +194,7 @@ function demandDigest({ given, mode }: CommandContext, task: ShownTask): void {
  */
 async function askToApprove(call: CommandContext, task: ShownTask): Promise<void> {
   const { given, mode, io, signal } = call
-  if (!mode.interactive || given.text('args-digest') !== undefined) return
+  if (!mode.interactive || given.text('args-digest') !== undefined || task.status !== 'pending') return
   const card = presentKeyedTask(task, io.clock.now())
   await showWhole(call, (canvas) => drawWholeApproval(canvas, card, shortId(task.id)))
   await awaitQuiet(call)

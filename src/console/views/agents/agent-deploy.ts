@@ -40,7 +40,9 @@ export function DeployForm({
     await callOperator('POST /deploy', {
       body: { agent: name, version: to.versionLabel, message: message.trim(), ...(to.yanked && { allowYanked: true }) },
     })
-    announce(`${to.versionLabel} is deployed.`)
+    const { items } = await callOperator('GET /looser-versions', { query: { agent: name } })
+    const laxer = items.filter(({ held }) => !held).map(({ version }) => `${name}@${version}`)
+    announce(`${to.versionLabel} is deployed.${laxer.length === 0 ? '' : describeLaxer(laxer)}`)
   }
   return html`
     <${ActionForm}
@@ -68,6 +70,10 @@ export function DeployForm({
     </${ActionForm}>
   `
 }
+
+/** Open runs keep the version that they have, and a stricter deployment takes nothing from them. */
+const describeLaxer = (versions: readonly string[]): string =>
+  ` Open runs of ${versions.join(', ')} keep what it does not allow; svc stop --version holds them.`
 
 export function Difference({
   name,
