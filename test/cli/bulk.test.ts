@@ -71,10 +71,7 @@ test('calls that cannot be undone are not approved together, unless the policy s
 
   const policy = join(cwd, 'policies/refund-limit.yaml')
   const text = readFileSync(policy, 'utf8')
-  writeFileSync(
-    policy,
-    text.replace('approvals_required: 1\n', 'approvals_required: 1\n    runtime:\n      svc/bulk: true\n'),
-  )
+  writeFileSync(policy, text.replace('    runtime:\n', '    runtime:\n      svc/bulk: true\n'))
   for (const name of readdirSync(cwd, { recursive: true, encoding: 'utf8' }).filter(
     (each) => each.endsWith('.yaml') && !each.startsWith('.svc'),
   )) {
@@ -86,5 +83,10 @@ test('calls that cannot be undone are not approved together, unless the policy s
   }
   const published = await svc(['publish', '--deploy', '--yes', '--allow-widen'])
   expect(`${published.stdout}${published.stderr}`).toMatch(/also together with others/)
-  expect((await svc(['approve', ...(await waitingIds([210, 220]))])).code).toBe(0)
+  const both = await waitingIds([210, 220])
+  // Nobody saw them side by side.
+  const unseen = await svc(['approve', ...both])
+  expect(unseen).toMatchObject({ code: 6, stdout: '' })
+  expect(unseen.stderr).toContain('its call cannot be undone')
+  expect((await svc(['approve', ...both], { tty: true, answers: [true] })).code).toBe(0)
 })
