@@ -433,7 +433,7 @@ test('a trigger whose keys approve is named where it is made, listed and looked 
     'warning: the program that starts a run with a key of this trigger can approve its calls',
   )
   const listed = await svc(['triggers', 'list'])
-  expect(listed.stdout).toMatch(/ shop .* approve /)
+  expect(listed.stdout).toMatch(/\tshop\t.*\tapprove$/m)
   const looked = await json<{ items: { say: string }[] }>(['doctor', 'triggers'])
   expect(looked.items[0]!.say).toBe(
     'keys approve what they start, as told: acme.refund-desk / shop (svc triggers update TRIGGER --no-allow-approvals)',

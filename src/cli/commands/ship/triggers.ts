@@ -38,12 +38,12 @@ const columns: readonly TableColumn<TriggerView>[] = [
   { title: 'NAME', cell: ({ name }) => name },
   { title: 'ACTIVE', cell: ({ active }) => (active ? 'yes' : 'no') },
   { title: 'TIMELINE', cell: ({ exposeTimeline }) => (exposeTimeline ? 'shown' : 'hidden') },
-  { title: 'KEYS MAY', cell: (trigger) => rightsOf(trigger) || '-' },
   { title: 'LIMITS', cell: (trigger) => limitsOf(trigger) || '-' },
   {
     title: 'SCHEDULE',
     cell: ({ cron, timeZone }) => (cron === null ? '-' : `${cron}${timeZone ? ` (${timeZone})` : ''}`),
   },
+  { title: 'KEYS MAY', cell: (trigger) => rightsOf(trigger) || '-' },
 ]
 
 /** What a trigger lets its keys do that no key may by default. */
