@@ -32,6 +32,8 @@ async function served(triggers: readonly object[]): Promise<Record<string, Parti
 const DEFAULTS = {
   exposeTimeline: true,
   allowDelete: false,
+  allowApprovals: false,
+  allowOlderVersions: false,
   allowIps: [],
   ratePerMinute: null,
   ratePerDay: null,
@@ -40,6 +42,8 @@ const DEFAULTS = {
 const SETTINGS = {
   exposeTimeline: false,
   allowDelete: true,
+  allowApprovals: true,
+  allowOlderVersions: true,
   allowIps: ['10.0.0.0/8'],
   ratePerMinute: 7,
   ratePerDay: 70,

@@ -1,5 +1,5 @@
 /** Persons at the operator channel, each with a credential, through the binary. Source: command line, 2.2 and 2.5. */
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { copyExample, deploy, serve, svc, svcJson, type Project, type Ran, type ServerProcess } from './binary.ts'
@@ -22,13 +22,16 @@ const told = ({ code, stdout, stderr }: Ran): unknown[] => [code, stdout.split('
 const shown = async (): Promise<string> =>
   JSON.parse((await run(['inbox', '--json', '--jq', '.items[0].argsDigest'])).stdout) as string
 
+/** Writes what the policy for refunds above the limit says of its approvers. */
+function setRuntime({ directory }: Project, runtime: string): void {
+  const path = join(directory, 'policies/refund-limit.yaml')
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/ {4}runtime:\n.*\n/, `    runtime: ${runtime}\n`))
+}
+
 /** Every refund above 100 needs a person of the role finance who did not start it; above 1,000 two of them. */
 beforeAll(async () => {
   project = copyExample('refund')
-  appendFileSync(
-    join(project.directory, 'policies/refund-limit.yaml'),
-    '    runtime: { svc/approver_role: finance, svc/separation_of_duties: true }\n',
-  )
+  setRuntime(project, '{ svc/approver_role: finance, svc/separation_of_duties: true }')
   apiKey = (await deploy(project, 'acme.refund-desk')).secret
   const make = async (name: string, email: string, ...roles: string[]): Promise<void> => {
     const given = ['--operator', '--email', email, ...roles.flatMap((role) => ['--role', role]), '--data', project.data]
@@ -177,10 +180,7 @@ describe('without a credential', () => {
 
   beforeAll(async () => {
     local = copyExample('refund')
-    appendFileSync(
-      join(local.directory, 'policies/refund-limit.yaml'),
-      '    runtime: { svc/separation_of_duties: true }\n',
-    )
+    setRuntime(local, '{ svc/separation_of_duties: true }')
     secret = (await deploy(local, 'acme.refund-desk')).secret
     open = await serve(['--data', local.data], { cwd: local.directory, env: { SVC_OPERATOR: 'root' } })
   })

@@ -13,11 +13,13 @@ import { RemoteError } from '../shell/remote.ts'
 const DEFAULT_SETTINGS = {
   exposeTimeline: true,
   allowDelete: false,
+  allowApprovals: false,
+  allowOlderVersions: false,
   allowIps: [],
   ratePerMinute: null,
   ratePerDay: null,
   maxConcurrentRuns: null,
-} satisfies Record<keyof Omit<TriggerConfig, 'agent' | 'type' | 'name' | 'cron' | 'timeZone'>, unknown>
+} satisfies Record<keyof Omit<TriggerConfig, 'agent' | 'type' | 'name' | 'cron' | 'timeZone' | 'input'>, unknown>
 
 /** Where the triggers of the file are known, so that those made by hand stay as they are. */
 export interface FileTriggers {
@@ -40,7 +42,7 @@ export async function createTriggers(
 ): Promise<readonly TriggerView[]> {
   const known = readKnown(dataDirectory)
   const triggers: TriggerView[] = []
-  for (const { agent = root, type, name = type, cron, timeZone, ...settings } of configured) {
+  for (const { agent = root, type, name = type, cron, timeZone, input, ...settings } of configured) {
     const { items } = await operator.call('GET /triggers', { query: { agent } })
     const existing = items.find((each) => each.name === name)
     const isUnchanged =
@@ -48,7 +50,8 @@ export async function createTriggers(
     if (existing && isUnchanged) {
       // One that was turned off by hand stays off.
       const active = known.get(existing.triggerId) === 'off' ? { active: true } : {}
-      const body = { ...DEFAULT_SETTINGS, ...settings, ...active }
+      const start = type === 'schedule' ? { input: input ?? {} } : {}
+      const body = { ...DEFAULT_SETTINGS, ...settings, ...start, ...active }
       triggers.push(await operator.call('PATCH /triggers/:id', { id: existing.triggerId, body }))
       continue
     }
@@ -59,6 +62,7 @@ export async function createTriggers(
       name,
       ...(cron !== undefined && { cron }),
       ...(timeZone !== undefined && { timeZone }),
+      ...(input !== undefined && { input }),
       ...settings,
     }
     triggers.push(await operator.call('POST /triggers', { body }))
