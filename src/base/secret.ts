@@ -31,6 +31,8 @@ const SHORTEST = 8
  */
 export interface Redactor {
   add(secret: Secret | string): void
+  /** For a value that has ended: what is redacted for ever must not grow with each short-lived token. */
+  remove(value: string): void
   text(text: string): string
   /** Redacts first and cuts then: half a secret would not be recognized. */
   cut(text: string, most: number, keep?: 'start' | 'end'): CutText
@@ -79,6 +81,9 @@ export function createRedactor(): Redactor {
       if (value.length < SHORTEST || values.has(value)) return
       values.add(value)
       matcher = undefined
+    },
+    remove(value) {
+      if (values.delete(value)) matcher = undefined
     },
     text,
     cut: (given, most, keep) => cutText(text(given), most, keep),

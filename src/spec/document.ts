@@ -75,7 +75,22 @@ export interface McpServer {
   readonly name: string
   readonly url: string
   readonly transport?: 'streamable_http'
-  readonly auth?: { readonly scheme: 'bearer' | 'header'; readonly secret: string; readonly header?: string }
+  readonly auth?: McpAuth
+}
+
+export type McpAuth =
+  { readonly scheme: 'bearer' | 'header'; readonly secret: string; readonly header?: string } | ClientCredentialsAuth
+
+/** The OAuth grant of a program that acts for itself. Source: RFC 6749, 4.4. */
+export interface ClientCredentialsAuth {
+  readonly scheme: 'client_credentials'
+  /** The client secret. */
+  readonly secret: string
+  readonly client_id: string
+  /** Address of the authorization server, the only one that gets the secret. */
+  readonly issuer: string
+  /** Separated by blanks. */
+  readonly scope?: string
 }
 
 export interface AgentBinding {

@@ -45,8 +45,7 @@ export interface CallOptions {
 
 export interface McpParts {
   readonly server: McpServer
-  /** Authentication headers by name. */
-  readonly headers: Readonly<Record<string, string>>
+  /** Sends the requests with the credentials. */
   readonly fetch: FetchFunction
   /** Our version, sent to the server. */
   readonly version: string
@@ -71,7 +70,7 @@ const DISCOVER_SHARE = 1 / 3
  * @throws McpFormError where the server answers in a form that cannot be used
  */
 export async function connectMcp(
-  { server, headers, fetch, version }: McpParts,
+  { server, fetch, version }: McpParts,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<McpConnection> {
@@ -95,7 +94,6 @@ export async function connectMcp(
     versions: SUPPORTED_PROTOCOL_VERSIONS,
   })
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
-    requestInit: { headers: { ...headers } },
     fetch: exchanges.fetch,
     onInsufficientScope: 'throw',
   })

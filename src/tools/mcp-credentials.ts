@@ -1,8 +1,11 @@
 /** Credentials of an agent for its MCP servers. Source: authoring format, "Authentication". */
+import type { Clock } from '../base/clock.ts'
 import { failures } from '../base/failure.ts'
+import type { FetchFunction, GuardedRequestInit } from '../base/net/transport.ts'
 import type { Redactor } from '../base/secret.ts'
 import type { McpServer } from '../spec/document.ts'
 import type { AgentSnapshot } from '../spec/snapshot.ts'
+import { createTokenSource } from './mcp-token.ts'
 
 type McpEnvironment = Readonly<Record<string, string | undefined>>
 type SecretOwner = Pick<AgentSnapshot, 'id' | 'secrets'>
@@ -30,15 +33,40 @@ export function missingSecret(
   return { code: 'refused', error }
 }
 
-/** Authentication headers by name. The caller must have checked `missingSecret`. */
-export function mcpCredentials(
+export interface McpCredentialParts {
+  readonly env: McpEnvironment
+  readonly redactor: Redactor
+  readonly fetch: FetchFunction
+  readonly clock: Clock
+}
+
+/** Sends requests with the credentials of an agent for a server. The caller must have checked `missingSecret`. */
+export function fetchWithCredentials(
   agent: SecretOwner,
-  { auth }: McpServer,
-  env: McpEnvironment,
-  redactor: Redactor,
-): Readonly<Record<string, string>> {
-  if (!auth) return {}
-  const value = env[agent.secrets[auth.secret]!.fromEnv]!
-  redactor.add(value)
-  return auth.scheme === 'bearer' ? { authorization: `Bearer ${value}` } : { [auth.header ?? 'authorization']: value }
+  { auth, url: resource }: McpServer,
+  { env, redactor, fetch, clock }: McpCredentialParts,
+): FetchFunction {
+  if (!auth) return fetch
+  const secret = env[agent.secrets[auth.secret]!.fromEnv]!
+  redactor.add(secret)
+  if (auth.scheme !== 'client_credentials') {
+    const [name, value] =
+      auth.scheme === 'bearer' ? ['authorization', `Bearer ${secret}`] : [auth.header ?? 'authorization', secret]
+    return (url, init) => fetch(url, withHeader(init, name, value))
+  }
+  const tokens = createTokenSource({ auth, clientSecret: secret, resource, fetch, clock, redactor })
+  return async (url, init) => {
+    const token = await tokens.token()
+    const response = await fetch(url, withHeader(init, 'authorization', `Bearer ${token}`))
+    // A server that forgets a token before it ends has done nothing with the request.
+    if (response.status !== 401 || !tokens.refuse(token)) return response
+    await response.body?.cancel()
+    return fetch(url, withHeader(init, 'authorization', `Bearer ${await tokens.token()}`))
+  }
+}
+
+function withHeader(init: GuardedRequestInit | undefined, name: string, value: string): GuardedRequestInit {
+  const headers = new Headers(init?.headers)
+  headers.set(name, value)
+  return { ...init, headers }
 }

@@ -1,4 +1,5 @@
 /** Lists the tools of MCP servers for `svc lint --mcp-live` and `svc compile --mcp`. */
+import { systemClock } from '../base/clock.ts'
 import { shortenText } from '../base/cut-text.ts'
 import { createRedactor } from '../base/secret.ts'
 import type { FetchFunction } from '../base/net/transport.ts'
@@ -7,7 +8,7 @@ import type { McpServer } from '../spec/document.ts'
 import type { AgentSnapshot } from '../spec/snapshot.ts'
 import type { ListedTool, ToolListFault, ToolListing } from './listed-tool.ts'
 import { connectMcp } from './mcp-connection.ts'
-import { mcpCredentials, missingSecret } from './mcp-credentials.ts'
+import { fetchWithCredentials, missingSecret } from './mcp-credentials.ts'
 import { formProblemOf } from './mcp-outcome.ts'
 import { repairSchema } from './schema-repair.ts'
 
@@ -33,10 +34,10 @@ export async function listMcpTools(
   const missing = missingSecret(agent, server, env)
   if (missing !== undefined) return { problem: missing.error }
   const redactor = createRedactor()
-  const headers = mcpCredentials(agent, server, env, redactor)
+  const authorized = fetchWithCredentials(agent, server, { env, redactor, fetch, clock: systemClock })
   const signal = AbortSignal.timeout(2 * timeoutMs)
   try {
-    const connection = await connectMcp({ server, headers, fetch, version }, timeoutMs, signal)
+    const connection = await connectMcp({ server, fetch: authorized, version }, timeoutMs, signal)
     try {
       const { tools, faults } = await connection.toolsFor(undefined, { signal, timeout: timeoutMs })
       return { tools, faults: [...faults, ...(await findUnchecked(tools.values()))] }

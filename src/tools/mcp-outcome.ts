@@ -8,6 +8,7 @@ import type { AgentSnapshot } from '../spec/snapshot.ts'
 import type { McpAnswer } from './mcp-answer.ts'
 import { readContent, readContentText } from './mcp-content.ts'
 import { McpFormError } from './mcp-exchange.ts'
+import type { McpTokenError } from './mcp-token.ts'
 import {
   cutNote,
   exceededOutcome,
@@ -35,13 +36,30 @@ export function formProblemOf(error: unknown): string | undefined {
 /** The server does not accept the credentials: the call waits for them, as for a secret that is not set. */
 export const toUnauthorizedOutcome = (server: McpServer, agentSecrets: AgentSnapshot['secrets']): ToolOutcome => {
   const { auth, name } = server
-  const variable = auth && agentSecrets[auth.secret]?.fromEnv
+  const what = auth?.scheme === 'client_credentials' ? 'a token that was given for the secret' : 'the secret'
   const remedy =
     auth === undefined
       ? 'Its entry in spec.mcp_servers has no "auth".'
-      : `It does not accept the secret "${auth.secret}" (environment variable ${variable}).`
+      : `It does not accept ${what} ${nameSecret(auth.secret, agentSecrets)}.`
   return { at: 'not_sent', code: 'secret_missing', error: `MCP server "${name}" answered 401: ${remedy}` }
 }
+
+const nameSecret = (name: string, secrets: AgentSnapshot['secrets']): string =>
+  `"${name}" (environment variable ${secrets[name]?.fromEnv})`
+
+/** No token: the call waits for another secret where this one is refused, and for the authorization server where that is away. */
+export const toTokenOutcome = (
+  { name, auth }: McpServer,
+  agentSecrets: AgentSnapshot['secrets'],
+  { message, isRefused, cause }: McpTokenError,
+): ToolOutcome =>
+  isRefused
+    ? {
+        at: 'not_sent',
+        code: 'secret_missing',
+        error: `MCP server "${name}": ${message} Check the secret ${nameSecret(auth!.secret, agentSecrets)}.`,
+      }
+    : { at: 'not_sent', code: unsentCode(cause), error: `MCP server "${name}": ${message}` }
 
 export function toFailedCallOutcome(
   server: string,

@@ -1,10 +1,11 @@
 /** Connections to MCP servers, one per agent version and server, shared by concurrent calls. */
+import type { Clock } from '../base/clock.ts'
 import type { Redactor } from '../base/secret.ts'
 import type { FetchFunction } from '../base/net/transport.ts'
 import type { McpServer } from '../spec/document.ts'
 import type { AgentSnapshot } from '../spec/snapshot.ts'
 import { connectMcp, type McpConnection } from './mcp-connection.ts'
-import { mcpCredentials } from './mcp-credentials.ts'
+import { fetchWithCredentials } from './mcp-credentials.ts'
 
 /** A connection and the number of calls that use it. */
 export interface PooledConnection {
@@ -30,19 +31,20 @@ export interface McpPoolParts {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly redactor: Redactor
   readonly fetch: FetchFunction
+  readonly clock: Clock
   readonly version: string
 }
 
 /** Timeout of opening a connection, which several calls may wait for. */
 const CONNECT_MS = 30_000
 
-export function createMcpPool({ env, redactor, fetch, version }: McpPoolParts): McpConnectionPool {
+export function createMcpPool({ env, redactor, fetch, clock, version }: McpPoolParts): McpConnectionPool {
   const connections = new Map<string, PooledConnection>()
 
   const open = (key: string, agent: AgentSnapshot, server: McpServer): PooledConnection => {
-    const headers = mcpCredentials(agent, server, env, redactor)
+    const authorized = fetchWithCredentials(agent, server, { env, redactor, fetch, clock })
     const stop = new AbortController()
-    const opening = connectMcp({ server, headers, fetch, version }, CONNECT_MS, stop.signal)
+    const opening = connectMcp({ server, fetch: authorized, version }, CONNECT_MS, stop.signal)
     const pooled: PooledConnection = { key, opening, stop, isOpen: false, users: 0 }
     opening.then(
       () => (pooled.isOpen = true),

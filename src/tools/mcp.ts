@@ -20,9 +20,11 @@ import {
   toAbortedCallOutcome,
   toCallOutcome,
   toFailedCallOutcome,
+  toTokenOutcome,
   toUnauthorizedOutcome,
 } from './mcp-outcome.ts'
 import { createMcpPool, waitForOpening } from './mcp-pool.ts'
+import { tokenErrorOf } from './mcp-token.ts'
 import { HELD_BACK, returnedOutcome, withDeadline } from './outcome.ts'
 import { repairSchema } from './schema-repair.ts'
 import type { DescribedTool, ToolInvocation, ToolOutcome } from './tool.ts'
@@ -69,7 +71,7 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
       throw error
     }
   }
-  const pool = createMcpPool({ env, redactor, fetch: trackingFetch, version })
+  const pool = createMcpPool({ env, redactor, fetch: trackingFetch, clock, version })
 
   /** One attempt on one connection; undefined if the server has forgotten the session, so that it did not run the call. */
   const callOnce = async (call: McpCall): Promise<ToolOutcome | undefined> => {
@@ -88,6 +90,11 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
         return toAbortedCallOutcome(server.name, isDispatched, limit.timedOut(), timeoutMs)
       }
       if (isHeldBack(error)) return HELD_BACK
+      const unauthorized = tokenErrorOf(error)
+      if (unauthorized) {
+        pool.drop(pooled)
+        return toTokenOutcome(server, agent.secrets, unauthorized)
+      }
       const answer = answerCodeOf(error)
       if (answer === 'protocol') {
         const { message } = error as Error

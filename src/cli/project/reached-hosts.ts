@@ -35,7 +35,10 @@ export async function reachedHosts(project: Project, given: EnvVariables): Promi
     if (!spec) continue
     for (const model of [spec.model, ...fallbackOf(document, workspace, spec.model)])
       add(`model ${model.provider}`, modelEndpoint(model, config, env)?.baseUrl)
-    for (const { name, url } of spec.mcp_servers ?? []) add(`MCP server ${name}`, url)
+    for (const { name, url, auth } of spec.mcp_servers ?? []) {
+      add(`MCP server ${name}`, url)
+      if (auth?.scheme === 'client_credentials') add(`tokens of MCP server ${name}`, auth.issuer)
+    }
   }
   for (const [tool, route] of Object.entries(config.tools ?? {}))
     if ('http' in route) add(`tool ${tool}`, route.http.url)
