@@ -147,11 +147,21 @@ test('inside a floor, rooms import one way', () => {
   expect(wrong.map(show)).toEqual([])
 })
 
-// What is loaded when it is needed is no part of loading: the table of commands names files that print the table.
-test('no module imports itself through others', () => {
+/** The table of commands names the files of all commands, some of which print the table. */
+const isOfCommandTable = (path: string): boolean =>
+  relative(SRC, path).split(/[/\\]/).slice(0, 2).join('/') === 'cli/table'
+
+interface ModuleImport {
+  readonly from: string
+  readonly to: string
+  readonly lazy: boolean
+}
+
+/** Circles among imports, those that are loaded when they are needed too. */
+function findCycles(imported: readonly ModuleImport[]): readonly string[] {
   const graph = new Map<string, string[]>()
-  for (const { from, to, lazy } of [...imports, ...clientImports])
-    if (!lazy) graph.set(from, [...(graph.get(from) ?? []), to])
+  for (const { from, to, lazy } of imported)
+    if (!lazy || !isOfCommandTable(from)) graph.set(from, [...(graph.get(from) ?? []), to])
   const done = new Set<string>()
   const cycles: string[] = []
   const visit = (path: string, trail: readonly string[]): void => {
@@ -162,5 +172,18 @@ test('no module imports itself through others', () => {
     done.add(path)
   }
   for (const path of graph.keys()) visit(path, [])
-  expect(cycles).toEqual([])
+  return cycles
+}
+
+test('no module imports itself through others', () => {
+  expect(findCycles([...imports, ...clientImports])).toEqual([])
+})
+
+test('a circle is found where an import is loaded when it is needed', () => {
+  const [a, b] = [join(SRC, 'cli/a.ts'), join(SRC, 'cli/b.ts')]
+  const circle = [
+    { from: a, to: b, lazy: true },
+    { from: b, to: a, lazy: false },
+  ]
+  expect(findCycles(circle)).toEqual([['cli/a.ts', 'cli/b.ts', 'cli/a.ts'].join(' -> ')])
 })

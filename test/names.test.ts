@@ -11,7 +11,7 @@ const EXPORTED_VALUE = /^export (?:async )?(?:function\*? ?|const )([A-Za-z0-9_]
 const files = (directory: string): string[] =>
   readdirSync(directory).flatMap((name) => {
     const path = join(directory, name)
-    if (statSync(path).isDirectory()) return name === 'generated' ? [] : files(path)
+    if (statSync(path).isDirectory()) return name === 'generated' || name === 'node_modules' ? [] : files(path)
     return path.endsWith('.ts') ? [path] : []
   })
 
@@ -59,4 +59,15 @@ test('a name that two files declare is reported with both files', () => {
   expect(declaredTwice(texts, EXPORTED_TYPE)).toEqual(['Row: a.ts, b.ts'])
   expect(declaredTwice(texts, ANY_TYPE)).toEqual(['Row: a.ts, b.ts', 'Cell: b.ts, c.ts'])
   expect(declaredTwice(texts, EXPORTED_VALUE)).toEqual(['toRow: a.ts, b.ts'])
+})
+
+/** Docstrings right above another docstring: the first stands above the wrong declaration. */
+const misplacedIn = (texts: SourceTexts): string[] =>
+  Object.entries(texts).flatMap(([path, text]) =>
+    [...text.matchAll(/\*\/\n[ \t]*\/\*\*/g)].map(({ index }) => `${path}:${text.slice(0, index).split('\n').length}`),
+  )
+
+test('no docstring stands above another one', () => {
+  expect(misplacedIn(textsBelow(SRC, CLIENT, import.meta.dirname))).toEqual([])
+  expect(misplacedIn({ 'a.ts': '/** Of b. */\n/** Of a. */\nconst a = 1\n' })).toEqual(['a.ts:1'])
 })

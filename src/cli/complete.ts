@@ -7,7 +7,8 @@ import { safeText } from '../base/escape-text.ts'
 import type { CommandSpec, OptionSpec } from './shell/command.ts'
 import type { Io } from './shell/io.ts'
 import { globalOptions } from './shell/global-options.ts'
-import { isShellPlain, sourceOf, type Suggestion } from './completion-sources.ts'
+import { isShellPlain, sourceOf } from './completion-sources.ts'
+import type { Suggestion } from './suggestion.ts'
 import { commandTable } from './table/table.ts'
 
 /** Directives of the completion protocol: no file names, or file names as well. */

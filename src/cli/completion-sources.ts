@@ -5,11 +5,7 @@ import type { OperatorRoutes } from '../spec/operator/routes.ts'
 import { RUN_STATUSES } from '../spec/run.ts'
 import { STEP_TYPES } from '../spec/step.ts'
 import type { Io } from './shell/io.ts'
-
-export interface Suggestion {
-  readonly value: string
-  readonly description?: string
-}
+import type { Suggestion } from './suggestion.ts'
 
 /** @param words the words before the one that is completed */
 type CompletionSource = (io: Io, words: readonly string[]) => Promise<readonly Suggestion[]>

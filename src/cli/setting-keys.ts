@@ -2,10 +2,10 @@
 import { readFile } from 'node:fs/promises'
 import { parse } from 'yaml'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
-import type { Suggestion } from './completion-sources.ts'
 import { packageFile } from './project/package-file.ts'
 import { openProject } from './project/project.ts'
 import type { Io } from './shell/io.ts'
+import type { Suggestion } from './suggestion.ts'
 
 /** Keys of the project file: those of its schema, and those it has. */
 export async function settingKeys(io: Io): Promise<readonly Suggestion[]> {

@@ -10,7 +10,6 @@ const BIN = resolve(import.meta.dirname, '../../bin/svc.js')
 const hasScript = spawnSync('script', ['--version']).status === 0
 
 interface Terminal {
-  /** Resolves when the screen has shown the text. */
   /** Resolves once the text was drawn, as often as is said. */
   readonly shows: (text: string, times?: number) => Promise<void>
   readonly type: (keys: string) => void

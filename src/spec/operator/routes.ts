@@ -142,9 +142,9 @@ interface OperatorAnswers {
   'POST /runs/:id/cancel': { runId: string; before: string; after: string }
   /** Continues a run that failed, was cancelled or is held where it stopped. */
   'POST /runs/:id/resume': RunView
-  /** A new run of the deployed version with the same input. */
   /** Moves a waiting run to a version that may do no more; `changed` is false where it is on it. */
   'POST /runs/:id/migrate': RunView & { readonly changed: boolean }
+  /** A new run of the deployed version with the same input. */
   'POST /runs/:id/retry': RunView
   /** The calls of an ended run and its descendants, and how each would be undone; has no effect. */
   'GET /runs/:id/undo': UndoPlanView
@@ -180,12 +180,12 @@ interface OperatorAnswers {
    * many; `skipped` are earlier ones that the page leaves out.
    */
   'GET /decisions': OperatorList<RecordedDecision> & { readonly skipped?: number }
+  /** Of the newest runs; `countedSince` where there are more in the time than were counted. */
+  'GET /outcomes': OperatorList<RunOutcomes> & { readonly counted: number; readonly countedSince?: string }
   /**
    * Kept sums by `agent`, `model` and `day` (`by`, separated by commas), of whole days in UTC: the last 30 days, or from `since`
    * to `until`. `sum` adds up all of them.
    */
-  /** Of the newest runs; `countedSince` where there are more in the time than were counted. */
-  'GET /outcomes': OperatorList<RunOutcomes> & { readonly counted: number; readonly countedSince?: string }
   'GET /costs': OperatorList<CostView> & { readonly sum: CostSums }
   /** Ends the grants with this `svc/standing`, or restores them with `undo`; `changed` is false if nothing changed. */
   'POST /policies/revoke': { name: string; revoked: boolean; changed: boolean; agents: readonly string[] }
