@@ -49,6 +49,7 @@ import { docNotUtf8 } from './doc/not-utf8.ts'
 import { docNumberRange } from './doc/number-range.ts'
 import { docSchema } from './doc/schema.ts'
 import { docSyntax } from './doc/syntax.ts'
+import { docTextCut } from './doc/text-cut.ts'
 import { docTooLarge } from './doc/too-large.ts'
 import { docUnknownKey } from './doc/unknown-key.ts'
 import { docUnquotedScalar } from './doc/unquoted-scalar.ts'
@@ -242,6 +243,7 @@ const table = {
   'lint/unknown-rule': lintUnknownRule,
   'doc/multiple-documents': docMultipleDocuments,
   'doc/yaml11-boolean': docYaml11Boolean,
+  'doc/text-cut': docTextCut,
   'doc/anchor-across-policy': docAnchorAcrossPolicy,
   'doc/version-without-ref': docVersionWithoutRef,
   'id/invalid-semver': idInvalidSemver,

@@ -15,6 +15,12 @@ export const toolUnpinned: LintRule = {
       if (ref === undefined || ref.range !== undefined) continue
       const version = builtin ? BUILTIN_VERSION : toolDocument(workspace, use)?.identity?.version
       const place = document.placeOf(`${pointer}/ref`)
+      if (version === undefined && use.value['mcp'] !== undefined) {
+        report(place, `${ref.id} is not pinned: its MCP server decides what it is.`, {
+          fix: `Add the Tool document ${ref.id} of version 1.0.0 and write ${ref.id}@^1.0.0; svc compile --mcp pins what the server lists.`,
+        })
+        continue
+      }
       report(place, `${ref.id} is not pinned: any version may be chosen.`, {
         fix: version === undefined ? `Write ${ref.id}@^x.y.` : replaceScalarFix(place, `${ref.id}@^${version}`),
       })
