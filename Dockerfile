@@ -14,7 +14,7 @@ RUN node scripts/image.js \
  && npm ci --ignore-scripts --omit=dev --omit=optional --workspaces=false \
  && mv node_modules /opt/svc/ \
  && npm sbom --sbom-format cyclonedx --package-lock-only --omit=dev --omit=optional \
-    | node scripts/sbom.js /opt/svc/dist/THIRD-PARTY-NOTICES.txt > /opt/svc/sbom.cdx.json
+    | node scripts/sbom.js /opt/svc/dist/sbom.cdx.json > /opt/svc/sbom.cdx.json
 
 FROM node:24-bookworm-slim
 COPY --from=build /opt/svc /opt/svc

@@ -9,7 +9,8 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { buildClient } from './client.js'
-import { noticesOf } from './notices.js'
+import { bundledLibraries, noticesOf } from './notices.js'
+import { bundledParts } from './sbom.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 process.chdir(root)
@@ -57,7 +58,7 @@ const isBuilt = () => {
   const wanted = [inputs, ...(types ? ['types'] : []), ...(failpoints ? ['failpoints'] : [])]
   return wanted.every((each) => built.includes(each))
 }
-const isWhole = ['src/documents/generated/rule-examples.js', ...(types ? ['clients/typescript/dist/index.d.cts'] : [])]
+const isWhole = ['src/documents/generated/rule-examples.js', ...(types ? ['clients/typescript/dist/index.d.ts'] : [])]
 if (ifChanged && isBuilt() && isWhole.every((each) => existsSync(each))) process.exit(0)
 
 run('scripts/validators.js')
@@ -140,6 +141,7 @@ const { metafile: ofClient } = await build({
   outdir: out,
   // Node shows the line of an error that nobody caught: it must be one that can be read.
   minifyWhitespace: false,
+  minifySyntax: false,
   platform: 'neutral',
   mainFields: ['module', 'main'],
 })
@@ -175,17 +177,21 @@ const { metafile: ofConsole } = await build({
   outdir: `${out}/console`,
 })
 cpSync('src/console/index.html', `${out}/console/index.html`)
-writeFileSync(`${out}/THIRD-PARTY-NOTICES.txt`, noticesOf([ofProgram, ofWorker, ofClient, ofConsole], root))
+const libraries = bundledLibraries([ofProgram, ofWorker, ofClient, ofConsole], root)
+writeFileSync(`${out}/THIRD-PARTY-NOTICES.txt`, noticesOf(libraries))
+writeFileSync(`${out}/sbom.cdx.json`, `${JSON.stringify(bundledParts({ name, version }, libraries), null, 2)}\n`)
 
 if (failpoints) {
   await buildProgram(`${out}/failpoints`, { start }, { ...common.define, SVC_FAILPOINTS: 'true' })
   writeFileSync(`${out}/failpoints/svc.js`, readFileSync('bin/svc.js', 'utf8').replace('../dist/', './'))
 }
 if (types) {
-  await buildClient('clients/typescript/dist')
+  buildClient('clients/typescript/dist')
   run('scripts/declarations.js', `${out}/types`)
-  mkdirSync(`${out}/types/client`)
-  cpSync('clients/typescript/dist/index.d.cts', `${out}/types/client/index.d.ts`)
+  cpSync('clients/typescript/dist', `${out}/types/client`, {
+    recursive: true,
+    filter: (path) => !/\.js(?:\.map)?$/.test(path),
+  })
 }
 writeFileSync(
   join(out, basename(BUILT)),

@@ -1,9 +1,9 @@
-// Prints the reference page of the HTTP interface, from schemas/openapi.yaml. `node scripts/http-reference.js >
-// docs/http-reference.md` writes it anew; test/api/reference.test.ts tells when it is out of date.
+// Writes docs/http-reference.md, the reference page of the HTTP interface, from schemas/openapi.yaml.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { format, resolveConfig } from 'prettier'
 import { parse } from 'yaml'
+import { writeGenerated } from './write-generated.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const api = parse(readFileSync(`${root}/schemas/openapi.yaml`, 'utf8'))
@@ -161,4 +161,4 @@ ${Object.entries(schemas)
   .join('\n\n')}
 `
 const style = await resolveConfig(`${root}/docs/http-reference.md`)
-process.stdout.write(await format(page, { ...style, parser: 'markdown' }))
+writeGenerated('docs/http-reference.md', await format(page, { ...style, parser: 'markdown' }))

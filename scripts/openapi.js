@@ -1,11 +1,13 @@
 // Writes from schemas/openapi.yaml and schemas/operator-requests.yaml what the code has of the HTTP interface: the validators of
 // what is asked (src/server/generated/), and with --types the types of what travels (src/spec/generated/, and
 // clients/typescript/src/generated/ for the client, which imports nothing from src/), which are kept in the repository.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
 import { parse } from 'yaml'
+import { createTypeWriter, literal } from './type-writer.js'
+import { writeGenerated } from './write-generated.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const api = parse(readFileSync(`${root}/schemas/openapi.yaml`, 'utf8'))
@@ -25,9 +27,6 @@ const resolve = (part) => {
   }
 }
 
-/** True where every type of JSON is named. */
-const isAnything = ({ type }) => Array.isArray(type) && type.length === 6
-
 /** True for a schema that becomes an interface and whose values may be null, such as the content of an erased step. */
 const isInterfaceOrNull = ({ type, properties, allOf }) =>
   allOf?.every((part) => isInterfaceOrNull(resolve(part))) ??
@@ -35,55 +34,7 @@ const isInterfaceOrNull = ({ type, properties, allOf }) =>
 
 /* Types */
 
-const literal = (value) => (typeof value === 'string' ? `'${value}'` : JSON.stringify(value))
-
-const typeOf = (schema) => {
-  const {
-    $ref,
-    'x-type': written,
-    type,
-    const: only,
-    enum: values,
-    'x-extensible-enum': words,
-    items,
-    oneOf,
-    properties,
-    additionalProperties,
-  } = schema
-  if (written !== undefined) return written
-  if ($ref !== undefined) return nameOf($ref) + (isInterfaceOrNull(resolve(schema)) ? ' | null' : '')
-  if (only !== undefined) return literal(only)
-  if (values !== undefined) return values.map(literal).join(' | ')
-  if (oneOf !== undefined) return oneOf.map(typeOf).join(' | ')
-  // A client compiled today reads what is added tomorrow.
-  if (words !== undefined) return [...words.map(literal), '(string & {})'].join(' | ')
-  if (Array.isArray(type) && !isAnything(schema))
-    return type.map((each) => typeOf({ ...schema, type: each })).join(' | ')
-  if (type === 'array') return `readonly ${/^\w+$/.test(typeOf(items)) ? typeOf(items) : `(${typeOf(items)})`}[]`
-  if (type === 'object' && properties !== undefined) return `{\n${membersOf(schema)}\n}`
-  if (type === 'object' && additionalProperties?.type !== undefined)
-    return `Readonly<Record<string, ${typeOf(additionalProperties)}>>`
-  if (type === 'object') return 'JsonObject'
-  if (type === 'integer') return 'number'
-  return typeof type === 'string' ? type : 'JsonValue'
-}
-
-const docOf = ({ description }) => (description === undefined ? '' : `/** ${description.trim()} */\n`)
-
-const membersOf = ({ properties, required = [] }) =>
-  Object.entries(properties)
-    .map(([name, schema]) => `${docOf(schema)}readonly ${name}${required.includes(name) ? '' : '?'}: ${typeOf(schema)}`)
-    .join('\n')
-
-const declarationOf = (name, schema) => {
-  const parts = schema.allOf ?? [schema]
-  const own = parts.find(({ properties }) => properties !== undefined)
-  if (own === undefined && schema.allOf === undefined)
-    return `${docOf(schema)}export type ${name} = ${typeOf(schema)}\n`
-  const bases = parts.flatMap(({ $ref }) => ($ref === undefined ? [] : [nameOf($ref)]))
-  const above = bases.length === 0 ? '' : ` extends ${bases.join(', ')}`
-  return `${docOf(schema)}export interface ${name}${above} {\n${own === undefined ? '' : membersOf(own)}\n}\n`
-}
+const { typeOf, declarationOf } = createTypeWriter(nameOf, (schema) => isInterfaceOrNull(resolve(schema)))
 
 const declarations = Object.entries(schemas).map(([name, schema]) => declarationOf(name, schema))
 const types = [
@@ -247,17 +198,15 @@ export declare const queryTypes: Readonly<Record<string, Readonly<Record<string,
 
 /* Writing */
 
-const write = (path, text) => {
-  mkdirSync(`${root}/${path}`.replace(/\/[^/]*$/, ''), { recursive: true })
-  writeFileSync(`${root}/${path}`, text)
-}
-const checks = { first: validators(false), every: validators(true) }
-for (const [name, text] of Object.entries(checks)) write(`src/server/generated/${name}.js`, text)
+// Those for `every` fault and for the `first` take a while, and are not kept in the repository.
+const NAMES = ['first', 'every']
+if (!process.argv.includes('--check'))
+  for (const name of NAMES) writeGenerated(`src/server/generated/${name}.js`, validators(name === 'every'))
 if (process.argv.includes('--types')) {
   const { format, resolveConfig } = await import('prettier')
   const style = { ...(await resolveConfig(`${root}/scripts/openapi.js`)), parser: 'typescript' }
-  write('src/spec/generated/api.ts', await format(types, style))
-  write('clients/typescript/src/generated/api.ts', await format(clientTypes, style))
-  write('src/spec/generated/operator.ts', await format(operatorTypes, style))
-  for (const name of Object.keys(checks)) write(`src/server/generated/${name}.d.ts`, await format(declared, style))
+  writeGenerated('src/spec/generated/api.ts', await format(types, style))
+  writeGenerated('clients/typescript/src/generated/api.ts', await format(clientTypes, style))
+  writeGenerated('src/spec/generated/operator.ts', await format(operatorTypes, style))
+  for (const name of NAMES) writeGenerated(`src/server/generated/${name}.d.ts`, await format(declared, style))
 }

@@ -1,3 +1,5 @@
+import type { BundledLibrary } from './notices.js'
+
 interface Component {
   readonly name: string
   readonly version: string
@@ -6,5 +8,9 @@ interface Component {
 interface ComponentList {
   readonly components: readonly Component[]
 }
-/** The list with each library of the notices that it lacks. */
-export function addBundled(list: ComponentList, notices: string): ComponentList
+export function bundledParts(
+  program: { readonly name: string; readonly version: string },
+  libraries: readonly BundledLibrary[],
+): ComponentList
+/** The list with each part of the other that it lacks. */
+export function mergeParts(list: ComponentList, other: ComponentList): ComponentList

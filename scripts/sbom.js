@@ -1,28 +1,36 @@
-// Reads a CycloneDX list from the standard input and writes it with the libraries whose code the bundler put into the program: npm
-// knows only what it installs. The notices, whose path is the argument, come from the bundler's own record.
+// Lists of parts (CycloneDX). The build writes dist/sbom.cdx.json, the libraries whose code the bundler put into the program: npm knows
+// only what it installs. The image has both: this script reads npm's list from the standard input, and writes it with the parts of the
+// list whose path is the argument.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** The heading of each library in the notices. */
-const TITLE = /^-{80}\n\n(\S+) (\S+) \(([^)]+)\)\n\n(?=\S)/gm
+const purlOf = (name, version) => `pkg:npm/${name.replace('@', '%40')}@${version}`
 
-/** @returns the list, with each library of the notices that it lacks */
-export function addBundled(list, notices) {
-  const known = new Set(list.components.map(({ purl }) => purl))
-  const bundled = [...notices.matchAll(TITLE)].map(([, name, version, license]) => ({
+/** The list of the bundled libraries, for the program of this name and version. Two builds of one state write the same bytes. */
+export const bundledParts = (program, libraries) => ({
+  bomFormat: 'CycloneDX',
+  specVersion: '1.5',
+  version: 1,
+  metadata: { component: { 'bom-ref': `${program.name}@${program.version}`, type: 'application', ...program } },
+  components: libraries.map(({ name, version, license }) => ({
     'bom-ref': `${name}@${version}`,
     type: 'library',
     name,
     version,
     scope: 'required',
-    purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
+    purl: purlOf(name, version),
     licenses: [{ expression: license }],
     properties: [{ name: 'svc:bundled', value: 'true' }],
-  }))
-  return { ...list, components: [...list.components, ...bundled.filter(({ purl }) => !known.has(purl))] }
+  })),
+})
+
+/** @returns the list, with each part of the other that it lacks */
+export function mergeParts(list, other) {
+  const known = new Set(list.components.map(({ purl }) => purl))
+  return { ...list, components: [...list.components, ...other.components.filter(({ purl }) => !known.has(purl))] }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const list = addBundled(JSON.parse(readFileSync(0, 'utf8')), readFileSync(process.argv[2], 'utf8'))
+  const list = mergeParts(JSON.parse(readFileSync(0, 'utf8')), JSON.parse(readFileSync(process.argv[2], 'utf8')))
   process.stdout.write(`${JSON.stringify(list, null, 2)}\n`)
 }

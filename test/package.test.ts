@@ -15,7 +15,7 @@ import { join, relative, resolve } from 'node:path'
 import { ciFiles, PACKAGE_NAME } from '../src/cli/pages/ci-files.ts'
 import { hasNodeSqlite } from '../src/store/sqlite/database/node-sqlite.ts'
 import { SQLITE_PACKAGE } from '../src/store/sqlite/database/connect.ts'
-import { noticesOf } from '../scripts/notices.js'
+import { bundledLibraries, noticesOf } from '../scripts/notices.js'
 import { packPackage } from './packed.ts'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
@@ -54,7 +54,7 @@ test('the package holds what runs and what its user reads, and nothing else', ()
   )
   expect(files.filter((path) => /\.(map|log|db|tsbuildinfo)$|\/\.svc\//.test(path))).toEqual([])
   const templates = files.flatMap((path) => /^templates\/([^/]+)\/README\.md$/.exec(path)?.[1] ?? [])
-  expect(templates.sort()).toEqual(['blank', 'intake', 'monorepo', 'refund', 'report', 'research', 'support'])
+  expect(templates.sort()).toEqual(['blank', 'intake', 'monorepo', 'refund', 'report', 'research', 'starter', 'support'])
 })
 
 test('nothing in it names the machine on which it was built', () => {
@@ -164,7 +164,7 @@ test('a build stops at a library whose licence is unknown', () => {
   const metafile = { outputs: { 'a.js': { inputs: { 'node_modules/odd/index.js': { bytesInOutput: 1 } } } } }
   const make = (text: object) => {
     writeFileSync(join(library, 'package.json'), JSON.stringify({ name: 'odd', version: '1.0.0', ...text }))
-    return noticesOf([metafile], join(home, 'licences'))
+    return noticesOf(bundledLibraries([metafile], join(home, 'licences')))
   }
   expect(() => make({})).toThrow('odd 1.0.0 names no licence in its package.json.')
   expect(() => make({ license: 'EPL-2.0' })).toThrow('odd 1.0.0 (EPL-2.0) holds no licence text.')
@@ -174,7 +174,7 @@ test('a build stops at a library whose licence is unknown', () => {
   writeFileSync(join(library, 'license.md'), 'Their text\r\n')
   expect(make({ license: 'EPL-2.0' })).toContain('odd 1.0.0 (EPL-2.0)\n\nTheir text\n')
   const unused = { outputs: { 'a.js': { inputs: { 'node_modules/gone/index.js': { bytesInOutput: 0 } } } } }
-  expect(noticesOf([unused], join(home, 'licences'))).toBe(
+  expect(noticesOf(bundledLibraries([unused], join(home, 'licences')))).toBe(
     'The program contains code of these libraries. Each is followed by its licence.\n',
   )
 })
@@ -216,7 +216,7 @@ describe('installed without optional packages, so without their SQLite', () => {
     for (const name of readdirSync(join(directory, 'node_modules')))
       if (!DRIVERS.includes(name) && !name.startsWith('.'))
         symlinkSync(join(directory, 'node_modules', name), join(modules, name))
-    svc(['init', 'desk'], home)
+    svc(['init', 'desk', '--full'], home)
   })
 
   test.each([

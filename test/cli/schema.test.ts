@@ -95,7 +95,7 @@ test('the types name each part of the documents once', async () => {
   const { stdout: types } = await svc(['schema', '--types'], { cwd: home })
   const names = [...types.matchAll(/export (?:interface|type) (\w+)/g)].map(([, name]) => name!)
   expect(names.filter((name) => /\d$/.test(name))).toEqual([])
-  expect(names).toEqual(expect.arrayContaining(['Agent', 'ModelParameters', 'SubAgentBinding', 'Decision', 'Document']))
+  expect(names).toEqual(expect.arrayContaining(['Agent', 'Model', 'AgentBinding', 'Tool', 'Policy', 'Document']))
 })
 
 test('the schema of events pairs each kind with its subjects', async () => {

@@ -1,7 +1,16 @@
 /** The client library as its users get it: packed, installed into an empty project, and used in each module system. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -38,16 +47,12 @@ function link(name: string): void {
   symlinkSync(join(ROOT, 'node_modules', name), path)
 }
 
-test('the package holds the library, its declarations and its page, and nothing else', () => {
-  expect([...files].sort()).toEqual([
-    'LICENSE',
-    'README.md',
-    'dist/index.cjs',
-    'dist/index.d.cts',
-    'dist/index.d.ts',
-    'dist/index.js',
-    'package.json',
-  ])
+test('the package holds each module with its declarations and source map, its page, and nothing else', () => {
+  const modules = readdirSync(join(PACKAGE, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => path.replaceAll('\\', '/').replace(/\.ts$/, ''))
+  const built = modules.flatMap((name) => ['.js', '.js.map', '.d.ts'].map((ending) => `dist/${name}${ending}`))
+  expect([...files].sort()).toEqual(['LICENSE', 'README.md', 'package.json', ...built].sort())
   const { name, version, dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
     name: string
     version: string
@@ -138,6 +143,17 @@ test.each([
     ],
     subjects: ['engine.session.completed'],
   })
+})
+
+test('an error that nobody caught names the functions and lines of the library as they were written', () => {
+  const program = `import { SvcClient } from '@svc-agents/client'
+const client = new SvcClient({ apiKey: 'svc_test', baseUrl: 'http://svc.test', fetch: async () => new Response('{}', { status: 404 }) })
+await client.getRun('r')`
+  writeFileSync(join(home, 'failing.mjs'), program)
+  const trace = (...flags: readonly string[]): string =>
+    spawnSync(process.execPath, [...flags, join(home, 'failing.mjs')], { encoding: 'utf8' }).stderr
+  expect(trace()).toMatch(/SvcError: [^]* at async \S*(?:call|send)\S* \([^)]*\/dist\/transport\.js:/)
+  expect(trace('--enable-source-maps')).toMatch(/ at async [^\n]*\/src\/transport\.ts:\d+/)
 })
 
 /** Uses each part of the declarations that a platform's types are needed for, and the discriminators. */

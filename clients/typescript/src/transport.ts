@@ -159,7 +159,7 @@ export function createLimit(signal: PlatformSignal | undefined, ms: number) {
   if (signal?.aborted) follow()
   else signal?.addEventListener('abort', follow, { once: true })
   return {
-    signal: controller.signal,
+    signal: controller.signal as PlatformSignal,
     expired: () => expired,
     /** Stops the time until `renew`. */
     hold: () => clearTimeout(timer),

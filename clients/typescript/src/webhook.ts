@@ -3,7 +3,7 @@ import type { JsonValue } from './generated/api.ts'
 /** Clocks may differ, and a delivery may be slow; an older one may be a repetition by somebody else. */
 const TOLERANCE_SECONDS = 5 * 60
 
-/** A delivery that did not come from the server, or not now. */
+/** A delivery that was not signed with the secret, or not now. */
 export class SvcWebhookError extends Error {
   override readonly name = 'SvcWebhookError'
 }
@@ -14,8 +14,8 @@ export type WebhookHeaders =
 
 /**
  * Verifies a delivery by the convention of Standard Webhooks: the signature over id, time and body, and a time within five
- * minutes of now. `webhook-id` names the delivery: whoever keeps those that were handled handles none twice.
- * @param secret as the server shows it, `whsec_` and base64
+ * minutes of now. svc sends no webhooks itself: this is for a relay that forwards events and signs them. `webhook-id` names the delivery: whoever keeps those that were handled handles none twice.
+ * @param secret of the sender, `whsec_` and base64
  * @param body the text as it came; a body that was parsed and written again has another signature
  * @returns the body, parsed
  * @throws SvcWebhookError

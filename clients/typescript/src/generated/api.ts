@@ -56,6 +56,7 @@ export interface StartRunResponse {
   readonly sessionId: string
   readonly runId: string
   readonly status: RunStatusWord
+  /** Of the calls of this run itself; those of its sub-agents count in their own runs. */
   readonly totalTokensUsed: number
   readonly output: JsonValue
   readonly error?: string
@@ -239,6 +240,7 @@ export interface RunStatus {
   readonly agentId: string
   readonly agentVersionId: string
   readonly versionLabel: string
+  /** Of the calls of this run itself; those of its sub-agents count in their own runs. */
   readonly totalTokensUsed: number
   readonly startedAt: Timestamp
   readonly finishedAt: NullableTimestamp
@@ -317,6 +319,7 @@ export interface Session {
   readonly triggerId: string | null
   readonly triggerName: string | null
   readonly status: RunStatusWord
+  /** Of the calls of this run itself; those of its sub-agents count in their own runs. */
   readonly totalTokensUsed: number
   readonly output: AnyValue
   readonly error: string | null
@@ -363,6 +366,7 @@ export interface RunSummary {
   readonly parentRunId: string | null
   readonly depth: number
   readonly status: RunStatusWord
+  /** Of the calls of this run itself; those of its sub-agents count in their own runs. */
   readonly totalTokensUsed: number
   readonly output: AnyValue
   readonly error: string | null

@@ -11,7 +11,7 @@ import { Age, TimeTaken } from '../../parts/moments.ts'
 import { callOperator } from '../../wire/request.ts'
 
 export const RunTable = ({ items }: { readonly items: readonly RunView[] }): View => html`
-  <${Table} label="Runs" heads=${['Run', 'Status', 'Agent', 'Input', ['Tokens', 'num'], ['Cost', 'num'], ['Took', 'num'], 'Started', '']}>
+  <${Table} label="Runs" heads=${['Run', 'Status', 'Agent', 'Input', ['Own tokens', 'num'], ['Cost', 'num'], ['Took', 'num'], 'Started', '']}>
         ${items.map(
           (run) => html`
             <tr key=${run.runId}>

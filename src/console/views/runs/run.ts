@@ -130,13 +130,18 @@ function RunHead({
   const { error, hold, erasedAt } = status ?? {}
   const { runs, rows, after, budgets } = outline.current
   const run = runs[0]!
+  // The limit counts those of the whole tree, a list of runs those of each.
+  const tokens = runs.length > 1 ? 'Tokens with sub-agents' : 'Tokens'
   const facts: readonly Fact[] = [
     ['Started', html`<${Age} at=${run.startedAt} />`],
     ['Took', html`<${TimeTaken} from=${run.startedAt} until=${run.finishedAt} />`],
     ...(budgets.some(({ limit }) => limit === 'max_tokens_per_run')
       ? []
-      : [['Tokens', runs.reduce((sum, each) => sum + each.totalTokensUsed, 0).toLocaleString('en')] as const]),
-    ...budgets.map((budget): Fact => [BUDGETS[budget.limit], html`<${BudgetMeter} ...${budget} />`]),
+      : [[tokens, runs.reduce((sum, each) => sum + each.totalTokensUsed, 0).toLocaleString('en')] as const]),
+    ...budgets.map((budget): Fact => [
+      budget.limit === 'max_tokens_per_run' ? tokens : BUDGETS[budget.limit],
+      html`<${BudgetMeter} ...${budget} />`,
+    ]),
     ...(run.cost ? [['Cost', safeText(describeCost(run.cost) ?? '')] as const] : []),
     ['Steps', rows.length.toLocaleString('en')],
     ...(runs.length > 1 ? [['Sub-agents', String(runs.length - 1)] as const] : []),
@@ -183,8 +188,7 @@ function FirstFailedCall({ rows }: { readonly rows: readonly OutlineRow[] }): Vi
   </p>`
 }
 
-const BUDGETS: Readonly<Record<RunBudget['limit'], string>> = {
-  max_tokens_per_run: 'Tokens',
+const BUDGETS: Readonly<Record<Exclude<RunBudget['limit'], 'max_tokens_per_run'>, string>> = {
   max_loop_iterations: 'Model calls',
   max_wall_clock_seconds: 'Seconds of work',
   max_hitl_wait_minutes: 'Minutes of waiting',
