@@ -58,11 +58,7 @@ describe('what names no run, or several', () => {
   test.each([
     ['bbbbbb', 'not_found', 'No such run bbbbbb.'],
     ['@last-9', 'not_found', 'No such run @last-9.'],
-    [
-      'aaaaaa',
-      'ambiguous_reference',
-      `"aaaaaa" could be ${RUNS[2]!.runId} (acme.refund-desk, Completed), ${RUNS[3]!.runId} (acme.refund-desk, Completed).`,
-    ],
+    ['aaaaaa', 'ambiguous_reference', '"aaaaaa" could be 2 runs.'],
     ['3f2', 'usage', '"3f2" names no run.'],
     ['the last one', 'usage', '"the last one" names no run.'],
   ])('%s', async (text, code, message) => {
@@ -72,6 +68,25 @@ describe('what names no run, or several', () => {
   test('with a key alone only a full id is a name', async () => {
     await expect(runIdOf('3f2a91', undefined)).rejects.toMatchObject({ code: 'usage' })
     expect(await runIdOf(RUNS[0]!.runId, undefined)).toBe(RUNS[0]!.runId)
+  })
+})
+
+test('of many candidates a few are shown, each by an ending that is its own, and the command that lists them', async () => {
+  const runs = Array.from({ length: 8 }, (_, at) => ({
+    runId: `01a1fc20-0000-7000-8000-0000${at}bcccccc`,
+    agent: 'acme.refund-desk',
+    status: 'WaitingForHITL',
+    parentRunId: null,
+  }))
+  const many = createOperator(
+    () => Promise.resolve(Response.json({ items: runs, total: runs.length })),
+    async () => undefined,
+  )
+  const lines = ['0', '1', '2', '3', '4'].map((at) => `${at}bcccccc  acme.refund-desk, WaitingForHITL`)
+  await expect(runIdOf('@waiting', many)).rejects.toMatchObject({
+    message: '"@waiting" could be 8 runs.',
+    fix: 'Name one by its id; svc runs list shows them.',
+    extras: { details: [...lines, 'and 3 more'].map((message) => ({ path: '', message })) },
   })
 })
 

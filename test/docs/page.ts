@@ -65,7 +65,8 @@ export function matches(expected: readonly string[], actual: string, names: Name
   return found !== null
 }
 
-const ANY_LINES = '(?:.*\\n)*?'
+/** Never a failure: its exit code is written out. */
+const ANY_LINES = '(?:(?!# exit \\d).*\\n)*?'
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 const SHORT = '[0-9a-f]{6}'
 const ADDRESS = '127\\.0\\.0\\.1:\\d+'

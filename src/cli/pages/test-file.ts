@@ -1,11 +1,12 @@
 /** Files of tests: `*.scenario.yaml` and `*.policytest.yaml`. Source: command line, 2.1 and 4. */
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fail } from '../../base/failure.ts'
+import { fail, type Failure } from '../../base/failure.ts'
 import type { Diagnostic } from '../../documents/text/diagnostic.ts'
 import { createSpans, type DocumentSpans } from '../../documents/text/document.ts'
 import { readYaml } from '../../documents/text/yaml.ts'
 import { decodeUtf8 } from '../../documents/text/decode.ts'
+import { loadWorkspace } from '../../documents/workspace/load.ts'
 import { checkShape } from '../../documents/workspace/shape.ts'
 
 type TestFileKind = 'scenario' | 'policytest'
@@ -21,7 +22,7 @@ export const isPolicyTest = (path: string): boolean => PATTERNS.policytest.test(
 /**
  * Test files at the paths. A path to a file is taken whatever its name; in directories the name decides, without
  * `node_modules` and dot directories.
- * @throws Failure `not_found`
+ * @throws Failure `not_found`, `no_documents` where the directories hold nothing of svc at all
  */
 export async function findTestFiles(kind: TestFileKind, paths: readonly string[]): Promise<readonly string[]> {
   const found: string[] = []
@@ -30,10 +31,16 @@ export async function findTestFiles(kind: TestFileKind, paths: readonly string[]
     if (!stats) throw fail('not_found', { what: path })
     found.push(...(stats.isDirectory() ? await filesBelow(path, PATTERNS[kind]) : [path]))
   }
-  const what = kind === 'scenario' ? 'scenario' : 'policy test'
-  if (found.length === 0)
-    throw fail('not_found', { what }, { fix: `Write one as NAME.${kind}.yaml; svc schema ${kind} shows its format.` })
+  if (found.length === 0) throw await failWithoutTests(kind, paths)
   return [...new Set(found)]
+}
+
+async function failWithoutTests(kind: TestFileKind, directories: readonly string[]): Promise<Failure> {
+  const workspaces = await Promise.all(directories.map((each) => loadWorkspace(each)))
+  if (workspaces.every(({ documents, findings }) => documents.length + findings.length === 0))
+    return fail('no_documents', { where: directories.join(', ') })
+  const what = kind === 'scenario' ? 'scenario' : 'policy test'
+  return fail('not_found', { what }, { fix: `Write one as NAME.${kind}.yaml; svc schema ${kind} shows its format.` })
 }
 
 /** Files whose names match, sorted. */

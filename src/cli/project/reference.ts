@@ -7,6 +7,7 @@ import type { RunView } from '../../spec/operator/runs.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { describeSubject } from '../../spec/view/task-card.ts'
 import { readInboxItem } from '../../spec/view/task-content.ts'
+import { countNoun } from '../shell/counted.ts'
 import { suggestWord } from '../shell/nearest.ts'
 import type { OperatorClient } from './server/operator.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
@@ -61,13 +62,18 @@ export async function sessionIdOf(text: string, operator: OperatorClient): Promi
       'Use an id, its last six or more digits, or @last; svc sessions list shows them.',
     )
   const { items } = await operator.call('GET /sessions', { query: { ending: text.toLowerCase() } })
-  return only(text, 'session', items, (each) => `${each.id} (${each.agent}, ${each.status})`).id
+  const show = (each: (typeof items)[number]): string => `${each.agent}, ${each.status}`
+  return only(text, 'session', items, { idOf: ({ id }) => id, show, list: 'svc sessions list' }).id
 }
 
 const RUN_FORMS = 'Use an id, its last six or more digits, @last or @waiting; svc runs list shows them.'
 
 const onlyRun = (text: string, items: readonly RunView[]): string =>
-  only(text, 'run', items, (each) => `${each.runId} (${each.agent}, ${each.status})`).runId
+  only(text, 'run', items, {
+    idOf: ({ runId }) => runId,
+    show: ({ agent, status }) => `${agent}, ${status}`,
+    list: 'svc runs list',
+  }).runId
 
 /** A pending or decided task, by id, ending or `@waiting`. */
 export async function taskOf(text: string, operator: OperatorClient): Promise<ShownTask> {
@@ -82,17 +88,45 @@ export async function taskOf(text: string, operator: OperatorClient): Promise<Sh
 }
 
 const onlyTask = (text: string, items: readonly InboxItem[]): ShownTask =>
-  only(
-    text,
-    'task',
-    items.filter((each) => each.kind !== 'reply').map(readInboxItem),
-    (each) => `${each.id} (${each.kind}${each.tool ? ` ${describeSubject(each)}` : ''}, ${each.agent})`,
-  )
+  only(text, 'task', items.filter((each) => each.kind !== 'reply').map(readInboxItem), {
+    idOf: ({ id }) => id,
+    show: (each) => `${each.kind}${each.tool ? ` ${describeSubject(each)}` : ''}, ${each.agent}`,
+    list: 'svc inbox',
+  })
 
-function only<T>(text: string, what: string, items: readonly T[], show: (item: T) => string): T {
-  if (items.length === 0) throw fail('not_found', { what: `${what} ${text}` })
-  if (items.length > 1) throw fail('ambiguous_reference', { text, candidates: items.map(show).join(', ') })
-  return items[0]!
+/** How the candidates of a name are listed. */
+interface CandidateList<T> {
+  readonly idOf: (item: T) => string
+  readonly show: (item: T) => string
+  /** Command that lists them all. */
+  readonly list: string
+}
+
+/** Most candidates that an error shows. */
+const SHOWN_CANDIDATES = 5
+
+function only<T>(text: string, what: string, items: readonly T[], { idOf, show, list }: CandidateList<T>): T {
+  const [first, ...others] = items
+  if (first === undefined) throw fail('not_found', { what: `${what} ${text}` })
+  if (others.length === 0) return first
+  const length = endingLength(items.map(idOf))
+  const lines = items.slice(0, SHOWN_CANDIDATES).map((each) => `${idOf(each).slice(-length)}  ${show(each)}`)
+  const more = items.length - lines.length
+  throw fail(
+    'ambiguous_reference',
+    { text, candidates: countNoun(items.length, what) },
+    {
+      details: [...lines, ...(more > 0 ? [`and ${more} more`] : [])].map((message) => ({ path: '', message })),
+      fix: `Name one by its id; ${list} shows them.`,
+    },
+  )
+}
+
+/** The fewest last digits, at least six, that tell these ids apart. */
+function endingLength(ids: readonly string[]): number {
+  let length = 6
+  while (length < 36 && new Set(ids.map((id) => id.slice(-length))).size < ids.length) length += 1
+  return length
 }
 
 /** `namespace.name` and what follows the `@`. */

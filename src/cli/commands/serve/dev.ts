@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
+import { fail } from '../../../base/failure.ts'
 import { isJsonObject } from '../../../base/json/json.ts'
 import type { Log } from '../../../base/log.ts'
 import { makeDirectory } from '../../../base/make-directory.ts'
@@ -69,7 +70,10 @@ export async function dev(
     for (const name of Object.keys(env)) if (!(name in now)) delete env[name]
     Object.assign(env, now)
   }
-  await readEnv(await loadWorkspace(project.directory))
+  const workspace = await loadWorkspace(project.directory)
+  // Before anything is written: an empty folder stays empty.
+  if (workspace.documents.length + workspace.findings.length === 0) throw fail('no_documents', { where: path })
+  await readEnv(workspace)
   const ephemeral = given.flag('ephemeral') ? await mkdtemp(join(tmpdir(), 'svc-dev-')) : undefined
   const dataDirectory = ephemeral ?? project.dataDirectory
   const area = createStatusArea(call)

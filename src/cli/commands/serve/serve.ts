@@ -50,7 +50,11 @@ export async function serve(call: CommandContext<AnswerOf<typeof readyAnswer>>):
     }
     await printUndeployed(call, operator, edges)
     if (mode.json) await out.ndjson(readyLine(server))
-    else out.line(`ready ${server.url}`)
+    else {
+      out.line(`ready ${server.url}`)
+      // Elsewhere stderr holds the JSON lines of the log alone.
+      if (io.stderr.isTTY && server.consoleUrl !== null) out.message(`console ${server.consoleUrl}`)
+    }
     await untilStopped(AbortSignal.any([signal, server.drain]))
   } finally {
     await server.end()

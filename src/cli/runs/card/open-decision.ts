@@ -15,6 +15,8 @@ export interface TaskPromptContext<Answer = never> {
   readonly operator?: OperatorClient
   /** `namespace.name@version` of the run that is followed, as far as it is known. */
   readonly agent: string
+  /** Why the task cannot be left open here; the card says so when somebody tries. */
+  readonly whyNow?: string
 }
 
 /** What a card shows beyond the task, and what was done with it. */

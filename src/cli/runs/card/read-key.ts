@@ -46,7 +46,7 @@ export async function readCardKey(decision: OpenDecision, task: ShownTask): Prom
     const unread = describeUnread(viewed ? { folded: 0, opened: unopened } : { folded: unopened, opened: 0 })
     return again(
       decision,
-      `Not approved. ${unread} ${viewed ? `${describeSeen(viewed)}; v goes on there.` : 'Press v.'}`,
+      `Not approved. ${unread} ${viewed ? `${describeSeen(viewed)}; v continues there.` : 'Press v.'}`,
     )
   }
   switch (key) {
@@ -65,7 +65,7 @@ export async function readCardKey(decision: OpenDecision, task: ShownTask): Prom
       const seen = await surface.view((canvas) => drawWholeApproval(canvas, card, task.id), signal, viewed)
       decision.viewed = { ...seen, content }
       decision.panel = undefined
-      return seen.seen < seen.total ? again(decision, `${describeSeen(seen)}; v goes on there.`) : 'again'
+      return seen.seen < seen.total ? again(decision, `${describeSeen(seen)}; v continues there.`) : 'again'
     case 'w':
       return await panel(() => explainTask({ ...surface.canvas, width: surface.canvas.width - 2 }, task))
     case 'h':
@@ -75,13 +75,13 @@ export async function readCardKey(decision: OpenDecision, task: ShownTask): Prom
     case 'c': {
       const { items, runs } = await session.client.getConversation(decision.runId)
       const named = await withKeyNames(items, session.operator)
-      await surface.page(drawTimeline(surface.canvas, named, runs))
+      await surface.view((canvas) => drawTimeline(canvas, named, runs), signal)
       return 'again'
     }
     case 'p':
       return await panel(() => describeProbe(session.operator, task))
     case 'l':
-      return 'later'
+      return session.whyNow === undefined ? 'later' : again(decision, session.whyNow)
     default: {
       const option = task.options?.[Number(key) - 1]
       if (!option) return 'again'
