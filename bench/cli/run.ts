@@ -92,7 +92,7 @@ const GATES: Readonly<Record<string, number>> = {
 const seen = new Map<string, number[]>()
 const note = (name: string, ms: number): void => void seen.set(name, [...(seen.get(name) ?? []), ms])
 
-run([SVC, 'init', project, '--no-git'])
+run([SVC, 'init', project, '--full', '--no-git'])
 run([SVC, 'init', small, '-t', 'blank', '--no-git'])
 const alone = join(work, 'alone')
 cpSync(join(project, 'tools/orders-lookup.yaml'), join(alone, 'tool.yaml'))
@@ -147,7 +147,7 @@ const second = join(work, 'first')
 let watch: Dev | undefined
 const steps: readonly (readonly [string, () => unknown])[] = [
   ['svc demo', () => run([SVC, 'demo', '--speed', '0'])],
-  ['svc init', () => run([SVC, 'init', second, '--no-git'])],
+  ['svc init', () => run([SVC, 'init', second, '--full', '--no-git'])],
   ['svc dev', async () => (watch = await dev())],
   ['svc run', () => run([SVC, 'run', 'acme.refund-desk', 'order=A-1042', 'amount:=180'], project, [3])],
   ['svc approve', () => run([SVC, 'approve', '@waiting', '--yes'], project)],

@@ -40,7 +40,7 @@ const recordedScreens: Readonly<Record<string, RecordedScreen>> = {
     steps: [[/older|irectory/, 'desk', 'Enter']],
     place: 'outside',
   },
-  init: { command: 'svc init desk --no-input', until: /next/, place: 'outside' },
+  init: { command: 'svc init desk --full --no-input', until: /next/, place: 'outside' },
   demo: { command: 'svc demo', until: /init/, steps: [[CARD, 'a']], height: 70, place: 'outside' },
   help: { command: 'svc help', until: /svc help/, height: 70 },
   'lint-clean': { command: 'svc lint', until: /0 errors/ },
@@ -100,7 +100,7 @@ export async function recordScreens(
   const makeProject = async (): Promise<string> => {
     const directory = join(home, `place${made++}`)
     mkdirSync(directory)
-    await play(terminals, directory, { command: 'svc init refund-demo --no-input', until: /next/ }, 80)
+    await play(terminals, directory, { command: 'svc init refund-demo --full --no-input', until: /next/ }, 80)
     return join(directory, 'refund-demo')
   }
   const makePlace = async (place: RecordedScreen['place'], shared: string): Promise<string> => {

@@ -80,9 +80,11 @@ const GROUP_PURPOSES = {
   Author: 'write and check documents',
   Ship: 'publish, deploy, and let programs in',
   Serve: 'run servers, keep their data',
-  Drive: 'start runs and look at them',
+  Drive: 'start runs, and find them',
+  View: 'look at one run (which when: svc help views)',
   Approve: 'decide what waits for a person',
-  Steer: 'change the course of a run',
+  Continue: 'go on with a run (which when: svc help continue)',
+  Steer: 'stop runs, and settle what they do outside',
   Operate: 'keep an installation healthy',
 } as const satisfies Record<CommandGroup, string>
 

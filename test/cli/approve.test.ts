@@ -10,7 +10,7 @@ const svc = (argv: readonly string[], more: Partial<WorldOptions> = {}) => runSv
 let dev: Going
 
 beforeAll(async () => {
-  await runSvc(['init', 'shop'], { cwd: parent })
+  await runSvc(['init', 'shop', '--full'], { cwd: parent })
   const tool = join(cwd, 'tools/refunds.yaml')
   writeFileSync(tool, readFileSync(tool, 'utf8').replace('non_idempotent_write', 'irreversible_action'))
   dev = going(['dev', '--no-watch', '--json', '--port', '0'], { cwd, env: { SVC_OPERATOR: 'ana' } })

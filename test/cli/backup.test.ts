@@ -19,7 +19,7 @@ const archive = join(parent, 'shop.tgz')
 let server: Going | undefined
 
 beforeAll(async () => {
-  await runSvc(['init', 'shop'], { cwd: parent })
+  await runSvc(['init', 'shop', '--full'], { cwd: parent })
   await json(['publish', '--deploy'])
   await svc(['triggers', 'create', 'acme.refund-desk', '--type', 'api'])
   server = going(['serve', '--port', '0', '--json'], { cwd })

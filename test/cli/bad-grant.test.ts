@@ -12,7 +12,7 @@ const ask = (...more: string[]): Promise<Ran> =>
   svc('policy', 'eval', '--tool', 'acme.refunds', '--args', '{"order":"A-1","amount":4000,"currency":"EUR"}', ...more)
 
 beforeAll(async () => {
-  await run(['init', 'desk'], { cwd: parent })
+  await run(['init', 'desk', '--full'], { cwd: parent })
   makeIrreversible(cwd)
   const grant = join(cwd, 'policies/small-refunds.yaml')
   writeFileSync(grant, readFileSync(grant, 'utf8').replace(/  conditions:[\s\S]*?(?=  decision:)/, ''))

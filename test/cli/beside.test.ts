@@ -46,7 +46,7 @@ const four = (argv: readonly string[]): Promise<Ran[]> => Promise.all([1, 2, 3, 
 const alone = new Map<readonly string[], Ran>()
 
 beforeAll(async () => {
-  await run(['init', 'shop'], { cwd: parent })
+  await run(['init', 'shop', '--full'], { cwd: parent })
   await svc(['bundle', 'pack', '-o', 'bundle.tgz'])
   for (const argv of OFFLINE) alone.set(argv, await svc(argv))
 })

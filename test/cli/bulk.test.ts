@@ -12,7 +12,7 @@ let dev: Going
 const IRREVERSIBLE = ['side_effect_class: non_idempotent_write', 'side_effect_class: irreversible_action'] as const
 
 beforeAll(async () => {
-  await runSvc(['init', 'shop'], { cwd: parent })
+  await runSvc(['init', 'shop', '--full'], { cwd: parent })
   dev = going(['dev', '--no-watch', '--json', '--port', '0'], { cwd, env: { SVC_OPERATOR: 'ana' } })
   await dev.line(/"ready"/)
 })

@@ -41,7 +41,7 @@ calls:
 `
 
 beforeAll(async () => {
-  await run(['init', 'template'], { cwd: parent })
+  await run(['init', 'template', '--full'], { cwd: parent })
 })
 beforeEach(() => {
   cwd = join(parent, `project-${++count}`)

@@ -210,7 +210,7 @@ test.each([
 })
 
 test('a lock that is not what the documents compile to is named', async () => {
-  await svc(['init', 'shop'], { cwd })
+  await svc(['init', 'shop', '--full'], { cwd })
   const shop = join(cwd, 'shop')
   const lock = async (): Promise<Ran> => await svc(['doctor', 'lock'], { cwd: shop })
   await svc(['compile'], { cwd: shop })

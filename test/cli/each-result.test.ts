@@ -9,7 +9,7 @@ const svc = (argv: readonly string[], more: Partial<WorldOptions> = {}) => runSv
 let dev: Going
 
 beforeAll(async () => {
-  await runSvc(['init', 'shop'], { cwd: parent })
+  await runSvc(['init', 'shop', '--full'], { cwd: parent })
   dev = going(['dev', '--no-watch', '--json', '--port', '0'], { cwd, env: { SVC_OPERATOR: 'ana' } })
   await dev.line(/"ready"/)
 })

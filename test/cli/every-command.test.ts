@@ -35,7 +35,7 @@ const held = async (): Promise<{ runId: string; task: { userTaskId: string } }> 
   await json(['run', AGENT, 'order=A-1042', 'amount=180'])
 
 beforeAll(async () => {
-  await runSvc(['init', 'shop'], { cwd: parent })
+  await runSvc(['init', 'shop', '--full'], { cwd: parent })
   const published = await json<{ deployed: { agentId: string } }>(['publish', '--deploy'])
   ids.agent = published.deployed.agentId
   await svc(['triggers', 'create', AGENT, '--type', 'api'])

@@ -46,7 +46,7 @@ const AGENT = 'acme.refund-desk'
 let server: Going
 
 beforeAll(async () => {
-  await runSvc(['init', 'shop'], { cwd: parent, env })
+  await runSvc(['init', 'shop', '--full'], { cwd: parent, env })
   writeFileSync(join(cwd, 'file'), 'text\n')
   symlinkSync('loop', join(cwd, 'loop'))
   // No part of the bundle: commands that compile it get as far as their own path.

@@ -10,7 +10,7 @@ let cwd = ''
 let count = 0
 beforeEach(async () => {
   cwd = join(home, `project-${(count += 1)}`)
-  await svc(['init', cwd], { cwd: home })
+  await svc(['init', cwd, '--full'], { cwd: home })
 })
 
 test('findings of a failed build are printed once, not again by the failure', async () => {

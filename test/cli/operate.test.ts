@@ -14,7 +14,7 @@ const json = async <T>(argv: readonly string[]): Promise<T> => JSON.parse((await
 let server: Going
 
 beforeAll(async () => {
-  await runSvc(['init', 'shop'], { cwd: parent })
+  await runSvc(['init', 'shop', '--full'], { cwd: parent })
   await json(['publish', '--deploy'])
   await svc(['triggers', 'create', 'acme.refund-desk', '--type', 'api'])
   server = going(['serve', '--port', '0', '--json'], { cwd })

@@ -8,7 +8,7 @@ import { svc as run, temporary } from './recording-io.ts'
 const { path, remove } = temporary()
 const cwd = join(path, 'desk')
 beforeAll(async () => {
-  await run(['init', 'desk'], { cwd: path })
+  await run(['init', 'desk', '--full'], { cwd: path })
   makeIrreversible(cwd)
 })
 afterAll(remove)

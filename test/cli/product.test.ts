@@ -25,7 +25,7 @@ const bookings = (): number => readFileSync(join(cwd, 'refunds.log'), 'utf8').tr
 let server: Going
 
 beforeAll(async () => {
-  await runSvc(['init', 'shop'], { cwd: parent })
+  await runSvc(['init', 'shop', '--full'], { cwd: parent })
   makeIrreversible(cwd)
   await json(['publish', '--deploy'])
   await svc(['triggers', 'create', 'acme.refund-desk', '--type', 'api'])
@@ -464,7 +464,7 @@ test('an address that others reach is refused unless it is meant', async () => {
 })
 
 test('where no server runs, run ends with 8', async () => {
-  await runSvc(['init', 'quiet'], { cwd: parent })
+  await runSvc(['init', 'quiet', '--full'], { cwd: parent })
   const quiet = join(parent, 'quiet')
   await runSvc(['publish', '--deploy'], { cwd: quiet })
   expect(await runSvc(['run', 'acme.refund-desk', 'order=A-1', 'amount=1'], { cwd: quiet })).toMatchObject({
@@ -486,16 +486,16 @@ describe('svc demo', () => {
       '1/5 started a local server           N  (in memory)',
       '2/5 running acme.refund-desk         order A-1042, EUR 180',
       '3/5 a policy stops the refund        a person decides',
-      '4/5 the run goes on                  exactly the approved call, once',
+      '4/5 the run continues                exactly the approved call, once',
       'in N · 1678 tokens (scripted)',
       '5/5 a second run, the same order     stopped: run N has done refund:A-1042; it pays nothing',
-      'next:  svc init refund-demo && cd refund-demo && svc dev          the same project, to change and run',
+      'next:  svc init refund-demo --full && cd refund-demo && svc dev          the same project, to change and run',
       '',
     ])
   })
 
   test('at a terminal the person decides, and cannot leave by later', async () => {
-    const { code, stdout, asked } = await runSvc(['demo', '--speed', '0'], {
+    const { code, stdout, stderr, asked } = await runSvc(['demo', '--speed', '0'], {
       cwd: parent,
       tty: true,
       answers: ['l', 'a'],
@@ -505,6 +505,13 @@ describe('svc demo', () => {
     expect(stdout.trimEnd().split('\n').at(-1)).toMatch(
       /^completed {2}\{"refunded":180,"currency":"EUR"\} {2}[\d.]+ m?s · 1678 tokens \(scripted\)$/,
     )
+    expect(stderr).toContain('The demo continues once you have decided: a approves, r rejects.')
+  })
+
+  test('a rejection is not told as an approval', async () => {
+    const { stdout, stderr } = await runSvc(['demo', '--speed', '0'], { cwd: parent, tty: true, answers: ['r', 'no'] })
+    expect(stderr).toContain('4/5 the run continues                the refund is not made\n')
+    expect(stdout).toContain('"refunded":0')
   })
 
   test('--json ends with the result', async () => {
@@ -526,7 +533,7 @@ describe('beside svc dev', () => {
   const bench = join(parent, 'beside')
   let dev: Going
   beforeAll(async () => {
-    await runSvc(['init', 'beside'], { cwd: parent })
+    await runSvc(['init', 'beside', '--full'], { cwd: parent })
     dev = going(['dev', '--port', '0', '--json'], { cwd: bench })
     await dev.line(/"ready"/)
   })
@@ -683,7 +690,7 @@ describe('svc dev', () => {
   })
 
   test('deploys what is saved, keeps what was deployed while there are errors, and drains at the end', async () => {
-    await runSvc(['init', 'workbench'], { cwd: parent })
+    await runSvc(['init', 'workbench', '--full'], { cwd: parent })
     const bench = join(parent, 'workbench')
     const policy = join(bench, 'policies/refund-limit.yaml')
     const dev = going(['dev', '--port', '0', '--json'], { cwd: bench })

@@ -25,7 +25,7 @@ describe.each(await templateNames())('template %s with a real model', (template)
 })
 
 test('each agent names the model and the variable of its key; the next step sets it', async () => {
-  const { stderr } = await svc(['init', 'desk', '--model', 'openai'], { cwd: parent })
+  const { stderr } = await svc(['init', 'desk', '--full', '--model', 'openai'], { cwd: parent })
   expect(stderr).toContain('next:  cd desk && svc secrets set OPENAI_API_KEY && svc dev')
   for (const name of ['refund-desk', 'fraud-check']) {
     const text = readFileSync(join(parent, 'desk/agents', `${name}.yaml`), 'utf8')

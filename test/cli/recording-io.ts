@@ -24,8 +24,10 @@ export interface World {
 export interface WorldOptions {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string>>
-  /** Both stdin and stderr are terminals, stdout is one of 100 columns. */
+  /** All three streams are terminals. */
   readonly tty?: boolean
+  /** Columns of the terminal; 100 where absent. */
+  readonly columns?: number
   /** Rows of the terminal; nobody knows them where absent. */
   readonly rows?: number
   readonly stdin?: string
@@ -39,6 +41,7 @@ export function createWorld({
   cwd,
   env = {},
   tty = false,
+  columns = 100,
   rows,
   stdin = '',
   answers = [],
@@ -77,12 +80,12 @@ export function createWorld({
         waiting.forEach((look) => look())
       },
       isTTY: tty,
-      width: 100,
+      width: columns,
     },
     stderr: {
       write: (text) => void (stderr += text),
       isTTY: tty,
-      width: 100,
+      width: columns,
       ...(rows !== undefined && { height: rows }),
     },
     stdin: { isTTY: tty, text: () => Promise.resolve(stdin) },

@@ -23,7 +23,7 @@ const scenario = (rest: string): string =>
   `scenario: a refund\nbundle: .\ninput: { order: A-1042, amount: 180 }\n${rest}`
 
 beforeAll(async () => {
-  await runSvc(['init', 'shop'], { cwd: parent })
+  await runSvc(['init', 'shop', '--full'], { cwd: parent })
 })
 afterEach(() => removeDirectory(own))
 afterAll(remove)

@@ -10,7 +10,7 @@ import { createWorld, going, svc, temporary, type Going } from './recording-io.t
 const { path: parent, remove } = temporary()
 const cwd = join(parent, 'shop')
 const DEV = ['dev', '--port', '0', '--no-watch']
-beforeAll(async () => void (await svc(['init', 'shop'], { cwd: parent })))
+beforeAll(async () => void (await svc(['init', 'shop', '--full'], { cwd: parent })))
 afterAll(remove)
 
 describe('a second dev of a project ends with a sentence when the first ends', () => {

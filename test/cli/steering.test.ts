@@ -20,7 +20,7 @@ let server: Going
 let run: string
 
 beforeAll(async () => {
-  await runSvc(['init', 'desk'], { cwd: parent })
+  await runSvc(['init', 'desk', '--full'], { cwd: parent })
   await svc(['publish', '--deploy'])
   server = going(['serve', '--port', '0', '--json'], { cwd })
   await server.line(/"ready"/)

@@ -23,14 +23,14 @@ test('the example is the template', () => {
 
 describe('svc init', () => {
   test('on a terminal asks which template and name, shows the files, and writes none of them before a yes', async () => {
-    const answers = ['blank', 'globex.helper', false]
-    const refused = await svc(['init', 'asked'], { cwd, tty: true, answers })
+    const answers = ['asked', 'blank', 'globex.helper', false]
+    const refused = await svc(['init'], { cwd, tty: true, answers })
     expect(refused.code).toBe(0)
     expect(refused.stderr).toContain('asked/\n  .gitignore  .gitattributes  README.md  bundle.yaml  svc.config.yaml\n')
     expect(refused.stderr).toContain('  agents/  helper.yaml\n')
     expect(refused.stderr).toContain('nothing was written')
     expect(existsSync(join(cwd, 'asked'))).toBe(false)
-    const { stdout } = await svc(['init', 'asked'], { cwd, tty: true, answers: ['blank', '', true] })
+    const { stdout } = await svc(['init'], { cwd, tty: true, answers: ['asked', 'blank', '', true] })
     expect(stdout).toMatch(/^created asked\/ \(\d+ files\): 1 agent, 1 bundle, 3 scenarios, svc\.config\.yaml\n$/)
     expect(existsSync(join(cwd, 'asked/agents/assistant.yaml'))).toBe(true)
   })
@@ -49,11 +49,11 @@ describe('svc init', () => {
     expect(existsSync(join(cwd, 'desk/agents/helper.yaml'))).toBe(true)
   })
 
-  test('asks for the folder where only the template is given, and nothing where both are', async () => {
+  test('asks for the folder where only the template is given, and nothing where the folder is', async () => {
     const { asked } = await svc(['init', '-t', 'blank'], { cwd, tty: true, answers: ['', '', false] })
     expect(asked[0]).toBe('folder (empty: blank-demo, . is this one):')
     expect(asked).toHaveLength(3)
-    const given = await svc(['init', 'quiet', '-t', 'blank'], { cwd, tty: true })
+    const given = await svc(['init', 'silent'], { cwd, tty: true })
     expect(given).toMatchObject({ code: 0, asked: [] })
   })
 
@@ -67,12 +67,48 @@ describe('svc init', () => {
       mkdirSync(join(cwd, folder))
       const { code, asked } = await svc(['init', ...(tty ? ['--yes'] : [])], { cwd: join(cwd, folder), tty })
       expect({ code, asked }).toEqual({ code: 0, asked: [] })
-      expect(existsSync(join(cwd, folder, 'agents/refund-desk.yaml'))).toBe(true)
+      expect(existsSync(join(cwd, folder, 'agent.yaml'))).toBe(true)
     }
   })
 
-  test('writes the template, a workspace named after the directory, and what git reads', async () => {
-    const { code, stdout, stderr } = await svc(['init', 'refund-demo'], { cwd })
+  test('writes nine files and two for git, with one policy that is attached in one place', async () => {
+    const { code, stdout } = await svc(['init', 'ten'], { cwd })
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: 'created ten/ (11 files): 1 agent, 1 tool, 1 policy, 1 scenario, svc.config.yaml\n',
+    })
+    const written = tree(join(cwd, 'ten'))
+    expect(Object.keys(written)).toEqual([
+      '.gitattributes',
+      '.gitignore',
+      'README.md',
+      'agent.yaml',
+      'handlers/refunds.mjs',
+      'models/script.yaml',
+      'policies/refund-limit.yaml',
+      'scenarios/refund.scenario.yaml',
+      'schemas/input.json',
+      'svc.config.yaml',
+      'tools/refunds.yaml',
+    ])
+    const attaching = Object.values(written).flatMap((text) =>
+      [...text.matchAll(/^ *(?:- )?(?:policies|default_policies|scope|authority_ref|authority_boundaries):/gm)].flat(),
+    )
+    expect(attaching).toEqual(['      policies:'])
+  })
+
+  test('--full is another name of the refund template, and of no other', async () => {
+    await svc(['init', 'whole', '--full'], { cwd })
+    await svc(['init', 'elsewhere/whole', '-t', 'refund'], { cwd })
+    expect(tree(join(cwd, 'whole'))).toEqual(tree(join(cwd, 'elsewhere/whole')))
+    expect(await svc(['init', 'neither', '--full', '-t', 'blank'], { cwd })).toMatchObject({
+      code: 2,
+      stderr: 'error[usage]: --full is the template refund: leave out one of the two.\n',
+    })
+  })
+
+  test('--full writes the whole template, a workspace named after the directory, and what git reads', async () => {
+    const { code, stdout, stderr } = await svc(['init', 'refund-demo', '--full'], { cwd })
     expect(code).toBe(0)
     expect(stdout).toMatch(
       /^created refund-demo\/ \(\d+ files\): 1 agent, 1 sub-agent, 2 tools, 2 policies, 1 bundle, 7 scenarios, svc\.config\.yaml\n$/,
@@ -113,11 +149,11 @@ describe('svc init', () => {
   })
 
   test('refuses a directory that is not empty, and with --force keeps what is there', async () => {
-    const again = await svc(['init', 'refund-demo', '--json'], { cwd })
+    const again = await svc(['init', 'refund-demo', '--full', '--json'], { cwd })
     expect(again).toMatchObject({ code: 6, stdout: '' })
     expect(JSON.parse(again.stderr)).toMatchObject({ error: { code: 'directory_not_empty' } })
     writeFileSync(join(cwd, 'refund-demo/README.md'), 'mine\n')
-    const forced = await svc(['init', 'refund-demo', '--force', '--json'], { cwd })
+    const forced = await svc(['init', 'refund-demo', '--full', '--force', '--json'], { cwd })
     const { files } = JSON.parse(forced.stdout) as { files: { path: string; action: string }[] }
     expect(files.every(({ action }) => action === 'skipped')).toBe(true)
     expect(readFileSync(join(cwd, 'refund-demo/README.md'), 'utf8')).toBe('mine\n')
@@ -138,7 +174,7 @@ describe('svc init', () => {
   })
 
   test('--name renames namespace and agent everywhere, and the result is as clean as the template', async () => {
-    await svc(['init', 'claims', '--name', 'globex.claims-desk'], { cwd })
+    await svc(['init', 'claims', '--full', '--name', 'globex.claims-desk'], { cwd })
     const directory = join(cwd, 'claims')
     expect(existsSync(join(directory, 'agents/claims-desk.yaml'))).toBe(true)
     const own = Object.entries(tree(directory)).filter(([path]) => !path.startsWith('.schemas/'))
@@ -175,7 +211,7 @@ describe('svc init', () => {
 
 test('the template is clean and compiles to two policies', async () => {
   const directory = join(cwd, 'plain')
-  await svc(['init', 'plain'], { cwd })
+  await svc(['init', 'plain', '--full'], { cwd })
   expect(await svc(['lint'], { cwd: directory })).toEqual({
     code: 0,
     stdout: '',
@@ -200,7 +236,7 @@ test('the template is clean and compiles to two policies', async () => {
 
 describe('svc policy eval decides one call with the policies of the template', () => {
   const directory = join(cwd, 'decisions')
-  beforeAll(() => svc(['init', 'decisions'], { cwd }))
+  beforeAll(() => svc(['init', 'decisions', '--full'], { cwd }))
 
   test.each([
     [100, 'allow', null],
@@ -225,7 +261,7 @@ describe('svc policy eval decides one call with the policies of the template', (
 
 test('svc compile --check reports when the lock is not what the documents compile to', async () => {
   const directory = join(cwd, 'locked')
-  await svc(['init', 'locked'], { cwd })
+  await svc(['init', 'locked', '--full'], { cwd })
   expect(await svc(['compile', '--check'], { cwd: directory })).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('There is no svc.lock.') as string,

@@ -12,7 +12,7 @@ let dev: Going
 const env = { SVC_OPERATOR: 'ana' }
 
 beforeAll(async () => {
-  await runSvc(['init', 'shop'], { cwd: parent })
+  await runSvc(['init', 'shop', '--full'], { cwd: parent })
   dev = going(['dev', '--no-watch', '--json', '--port', '0'], { cwd, env })
   await dev.line(/"ready"/)
   for (const name of ['ana', 'bo']) {

@@ -5,7 +5,7 @@ import { createWorld, svc, temporary } from './recording-io.ts'
 
 const { path: parent, remove } = temporary()
 const cwd = join(parent, 'shop')
-beforeAll(async () => void (await svc(['init', 'shop'], { cwd: parent })))
+beforeAll(async () => void (await svc(['init', 'shop', '--full'], { cwd: parent })))
 afterAll(remove)
 
 test.each([

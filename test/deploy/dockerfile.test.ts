@@ -77,7 +77,7 @@ test(
     // As in the image: the directory above it is there, and svc makes its own.
     const data = join(home, 'data/svc')
     mkdirSync(join(home, 'data'))
-    await svc(['init', 'project'], { cwd: home })
+    await svc(['init', 'project', '--full'], { cwd: home })
     const command = JSON.parse(/^CMD (\[.*\])$/m.exec(last)![1]!) as string[]
     const server = spawn(process.execPath, [packPackage().program, ...command, '--port', '0', '--host', '127.0.0.1'], {
       cwd: join(home, 'project'),

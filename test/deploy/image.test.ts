@@ -60,7 +60,7 @@ describe.skipIf(image === undefined)('the image', { timeout: 120_000 }, () => {
   })
 
   test('serves a project, asks a person, and ends at SIGTERM', async () => {
-    expect(once(image!, 'init', 'desk')).toMatchObject({ status: 0 })
+    expect(once(image!, 'init', 'desk', '--full')).toMatchObject({ status: 0 })
     const project = `${join(home, 'desk')}:/project:ro`
     const ledger = 'REFUNDS_LEDGER=/data/refunds.log'
     const flags = ['--read-only', '--tmpfs', '/tmp', '--network', 'none', '--init', '-v', project, '-e', ledger]

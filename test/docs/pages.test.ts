@@ -51,7 +51,7 @@ const updated = (text: string, { line, command, expected, actual }: Difference):
 }
 
 /** Commands without what they print: each succeeds in a project that was published, in the order of the block. */
-const setUp = ['svc init desk', 'cd desk', 'svc publish --deploy']
+const setUp = ['svc init desk --full', 'cd desk', 'svc publish --deploy']
 const bare = pages.flatMap(({ path, text }) =>
   [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)]
     .map((match) => ({ path, lines: match[1]!.trimEnd().split('\n') }))
@@ -127,6 +127,14 @@ test('the TypeScript of the pages compiles under the strictest settings', () => 
   } finally {
     removeDirectory(directory)
   }
+})
+
+test.each([
+  ['a line', 'said\n', true],
+  ['nothing', '', true],
+  ['a failure', 'error[usage]: Unknown option.\n# exit 2\n', false],
+])('a transcript that leaves all its output out stands for %s', (_, said, stands) => {
+  expect(matches(['…'], said, new Map())).toBe(stands)
 })
 
 test('every link of a page leads to a file or a heading that is there', () => {

@@ -60,7 +60,7 @@ let earlier: string | undefined
 /** A repository whose main branch holds the project with the archive of svc, as a pipeline finds it. */
 function repository(name: string, args: string): string {
   const directory = join(home, name)
-  shell(home, `rm -rf base && svc init ${name} ${args}`)
+  shell(home, `rm -rf base && svc init ${name} --full ${args}`)
   copyFileSync(packed.archive, join(directory, basename(packed.archive)))
   if (earlier === undefined) shell(directory, IN_A_PROJECT)
   else for (const file of ['package-lock.json', 'node_modules']) renameSync(join(earlier, file), join(directory, file))

@@ -11,6 +11,12 @@ import { packageFile } from '../project/package-file.ts'
 import { readSchemaFile } from '../project/schema-file.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
 
+/** The template without `--full`: ten files. */
+export const SMALL_TEMPLATE = 'starter'
+
+/** The template of `--full`, which is also that of `svc demo`. */
+export const FULL_TEMPLATE = 'refund'
+
 /** Names in the templates that `--name` replaces. */
 const TEMPLATE_NAMESPACE = 'acme'
 const TEMPLATE_AGENT: Readonly<Record<string, string>> = {
@@ -20,6 +26,7 @@ const TEMPLATE_AGENT: Readonly<Record<string, string>> = {
   refund: 'refund-desk',
   report: 'daily-report',
   research: 'researcher',
+  starter: 'refund-desk',
   support: 'support-desk',
 }
 
@@ -81,6 +88,8 @@ export async function planTemplate(
     .filter((each) => each.isFile())
     .map((each) => relative(source, join(each.parentPath, each.name)))
     .sort()
+  // Small enough to be read whole.
+  const hasSchemas = template !== SMALL_TEMPLATE
   const has = (ending: RegExp): boolean => paths.some((path) => ending.test(path))
   const templatePipeline = paths.includes('.github/workflows/agents.yml') ? 'github' : undefined
   const chosen = ci ?? templatePipeline
@@ -103,11 +112,11 @@ export async function planTemplate(
     ...(await Promise.all(
       paths.map(async (path) => {
         const text = rename(await readFile(join(source, path), 'utf8'))
-        return { path: rename(path), text: `${editorHeader(path, text)}${text}` }
+        return { path: rename(path), text: hasSchemas ? `${editorHeader(path, text)}${text}` : text }
       }),
     )),
     ...(await Promise.all(
-      SCHEMAS.map(async (kind) => ({
+      (hasSchemas ? SCHEMAS : []).map(async (kind) => ({
         path: `${SCHEMA_DIRECTORY}/${kind}.schema.json`,
         text: await readSchemaFile(kind),
       })),

@@ -3,7 +3,7 @@ import type { AuthorityRow } from '../../spec/operator/publication.ts'
 import { safeText } from '../../base/escape-text.ts'
 import type { Canvas, Screen } from '../../terminal/screen.ts'
 import { drawTable, type TableColumn } from '../../terminal/table.ts'
-import { wrapText } from '../../terminal/text.ts'
+import { padText, wrapText } from '../../terminal/text.ts'
 import type { TextStyle, Theme } from '../../terminal/theme.ts'
 import { widthOf } from '../../terminal/width.ts'
 
@@ -18,16 +18,25 @@ export function matrixLines(screen: Screen, title: string, rows: readonly Author
   const fitting = [columns, unversioned]
     .map(tableOf)
     .find((lines) => lines.every((line) => widthOf(line) <= canvas.width))
-  return [title, ...(fitting ?? rows.flatMap((row) => stackedLines(canvas, row))).map((line) => INDENT + line)]
+  return [title, ...(fitting ?? stackedLines(canvas, rows)).map((line) => INDENT + line)]
 }
 
-/** Where the table has no room: the call and its decision, and below them when and by which policy. */
-function stackedLines({ theme, width }: Canvas, row: AuthorityRow): readonly string[] {
-  const because = row.by === 'default' ? row.when : `${row.when}   ${row.by}`
-  return [
-    `${safeText(callOf(row))}  ${styleOfDecision(theme, row.decision)(safeText(row.decision))}`,
-    ...wrapText(safeText(because), width - INDENT.length).map((line) => theme.dim(INDENT + line.trimStart())),
-  ]
+/** Where the table has no room: each call once, and below it what is decided, when, and by which policy. */
+function stackedLines({ theme, width }: Canvas, rows: readonly AuthorityRow[]): readonly string[] {
+  const decisionWidth = Math.max(...rows.map(({ decision }) => widthOf(safeText(decision)))) + INDENT.length
+  return rows.flatMap((row, at) => {
+    const call = callOf(row)
+    const because = [row.when, ...(row.by === 'default' ? [] : [`by ${row.by}`])].flatMap((text) =>
+      wrapText(safeText(text), Math.max(1, width - INDENT.length - decisionWidth)).map((line) => line.trim()),
+    )
+    const decision = styleOfDecision(theme, row.decision)(padText(safeText(row.decision), decisionWidth))
+    return [
+      ...(at > 0 && callOf(rows[at - 1]!) === call ? [] : wrapText(safeText(call), width)),
+      ...because.map((line, below) =>
+        below === 0 ? INDENT + decision + line : theme.dim(`${INDENT}${' '.repeat(decisionWidth)}${line}`),
+      ),
+    ]
+  })
 }
 
 const callOf = ({ tool, kind }: AuthorityRow): string => (kind === 'agent' ? `→ ${tool}` : tool)

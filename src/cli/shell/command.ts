@@ -5,7 +5,7 @@ import type { GlobalOptions, OutputMode } from './mode.ts'
 import type { CommandOutput } from './output.ts'
 
 export type CommandPlane = 'offline' | 'server' | 'client' | 'operator'
-export type CommandGroup = 'Author' | 'Ship' | 'Serve' | 'Drive' | 'Approve' | 'Steer' | 'Operate'
+export type CommandGroup = 'Author' | 'Ship' | 'Serve' | 'Drive' | 'View' | 'Approve' | 'Continue' | 'Steer' | 'Operate'
 
 export interface ArgumentSpec {
   /** As commander reads it: `<agent>` is required, `[paths...]` is optional and may repeat. */

@@ -23,7 +23,11 @@ export const authorCommands: readonly CommandEntry[] = [
     summary: 'write a new project from a template',
     arguments: [{ name: '[dir]', description: 'directory to write; asked for on a terminal, else the current one' }],
     options: [
-      { flags: '-t, --template <name>', description: 'template; refund by default' },
+      { flags: '-t, --template <name>', description: 'template; starter by default: ten files' },
+      {
+        flags: '--full',
+        description: 'the whole refund desk: a sub-agent, two policies, seven scenarios (as -t refund)',
+      },
       { flags: '--list', description: 'list the templates' },
       { flags: '--name <ns.name>', description: 'name of the root agent' },
       {
@@ -41,6 +45,7 @@ export const authorCommands: readonly CommandEntry[] = [
     ],
     examples: [
       'svc init refund-demo',
+      'svc init refund-demo --full',
       'svc init claims -t refund --name claims.desk',
       'svc init desk --ci github',
       'svc init desk --model anthropic',

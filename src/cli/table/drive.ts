@@ -1,49 +1,17 @@
-/** Commands that start runs and follow them. Source: command line, 2. */
-import type { CommandEntry, OptionSpec } from '../shell/command.ts'
+/** Commands that start runs, and find them, their sessions and files. Source: command line, 2. */
+import type { CommandEntry } from '../shell/command.ts'
 import {
-  callsAnswer,
   cancelledRuns,
   downloadedFile,
   filesAnswer,
-  runAnswer,
-  runResultLine,
-  runsAnswer,
-  runOutline,
   runView,
+  runsAnswer,
   sessionAnswer,
   uploadedFiles,
-  wholeStep,
 } from '../answers/drive.ts'
 import { outcomesAnswer } from '../answers/operate.ts'
-import { apiBodySchema, printsBody, printsCases, printsDocument, printsLines } from '../answers/schema.ts'
-import { listFilters, metadataOption } from './shared.ts'
-
-const followOptions: readonly OptionSpec[] = [
-  {
-    flags: '--show <what>',
-    description: 'what to show while the run works',
-    choices: ['all', 'steps', 'text', 'none'],
-  },
-  {
-    flags: '--on-task <what>',
-    description: 'what to do at a task; prompt when interactive, else exit',
-    choices: ['prompt', 'wait', 'exit', 'reject'],
-  },
-  { flags: '--events', description: 'every event: a line of JSON with --json' },
-  { flags: '--max-wait <duration>', description: 'stop following after this time (exit 9)' },
-]
-
-const runEnds = {
-  1: 'the run failed or was cancelled',
-  3: 'the run waits for a person',
-  9: '--max-wait elapsed',
-} as const
-
-const followedAnswers = {
-  '': runAnswer,
-  'with --events a line for each event': apiBodySchema('StreamEvent'),
-  'and then the result': runResultLine,
-}
+import { apiBodySchema, printsCases, printsDocument } from '../answers/schema.ts'
+import { followOptions, followedAnswers, listFilters, runEnds } from './shared.ts'
 
 export const driveCommands: readonly CommandEntry[] = [
   {
@@ -119,64 +87,6 @@ export const driveCommands: readonly CommandEntry[] = [
     load: async () => (await import('../commands/drive/outcomes.ts')).runsOutcomes,
   },
   {
-    path: 'runs get',
-    plane: 'client',
-    summary: 'status and result of a run',
-    arguments: [{ name: '<run>', description: 'id, unique ending, @last or @waiting' }],
-    options: [
-      {
-        flags: '--wait <until>',
-        description: 'until it is paused or has ended; --wait=terminal: has ended',
-        choices: ['pause', 'terminal'],
-        bare: 'pause',
-      },
-      { flags: '--exit-status', description: 'exit with a code for the status' },
-    ],
-    examples: ['svc runs get @last', 'svc runs get @last --wait --exit-status --json'],
-    ...printsBody('RunStatus', 'GET /v1/runs/{runId}'),
-    exits: { 1: 'failed or cancelled (--exit-status)', 3: 'waiting for a person (--exit-status)', 5: 'no such run' },
-    load: async () => (await import('../commands/drive/runs.ts')).runsGet,
-  },
-  {
-    path: 'runs watch',
-    aliases: ['watch', 'tail'],
-    plane: 'operator',
-    summary: 'attach to a run: past events, then new ones',
-    arguments: [
-      { name: '[run]', description: 'id, unique ending, @last or @waiting; picked from a list on a terminal' },
-    ],
-    options: followOptions,
-    examples: ['svc runs watch @last', 'svc runs watch @waiting --on-task wait'],
-    ...printsCases(followedAnswers),
-    exits: { ...runEnds, 5: 'no such run' },
-    drains: true,
-    load: async () => (await import('../commands/drive/runs.ts')).runsWatch,
-  },
-  {
-    path: 'runs steps',
-    plane: 'operator',
-    summary: 'the steps of a run and its sub-agents in one line each',
-    arguments: [
-      { name: '<run>', description: 'id, unique ending, @last or @waiting' },
-      { name: '[ordinal]', description: 'this step, whole' },
-    ],
-    options: [{ flags: '--since <ordinal>', description: 'steps after this one' }],
-    examples: ['svc runs steps @last', 'svc runs steps @last 17 --json'],
-    ...printsCases({ '': runOutline, 'with an ordinal': wholeStep }),
-    exits: { 5: 'no such run or step' },
-    load: async () => (await import('../commands/drive/steps.ts')).runsSteps,
-  },
-  {
-    path: 'runs calls',
-    plane: 'operator',
-    summary: 'the calls of a run: state, attempts, keys and effect keys',
-    arguments: [{ name: '<run>', description: 'id, unique ending, @last or @waiting' }],
-    examples: ['svc runs calls @last', 'svc runs calls @last --json'],
-    ...printsDocument(callsAnswer),
-    exits: { 5: 'no such run' },
-    load: async () => (await import('../commands/drive/calls.ts')).runsCalls,
-  },
-  {
     path: 'runs scenario',
     plane: 'operator',
     summary: 'a run as a scenario for svc test',
@@ -199,84 +109,6 @@ export const driveCommands: readonly CommandEntry[] = [
     ...printsDocument(cancelledRuns),
     exits: { 5: 'no such run' },
     load: async () => (await import('../commands/drive/runs.ts')).runsCancel,
-  },
-  {
-    path: 'runs conversation',
-    plane: 'client',
-    summary: 'the timeline of a run and its sub-agents',
-    arguments: [{ name: '<run>', description: 'id, unique ending, @last or @waiting' }],
-    options: [
-      {
-        flags: '--step-content <how>',
-        description: 'leave out ids that every step repeats',
-        choices: ['full', 'slim'],
-      },
-      { flags: '--type <type>', description: 'steps of this type', many: true },
-      { flags: '--since <ordinal>', description: 'steps after this one' },
-      { flags: '--markdown', description: 'as Markdown' },
-      { flags: '--html <file>', description: 'write one HTML page to this file' },
-    ],
-    examples: ['svc runs conversation @last', 'svc runs conversation @last --json --jq ".items[].type"'],
-    ...printsBody('Conversation', 'GET /v1/runs/{runId}/conversation'),
-    exits: { 5: 'no such run' },
-    load: async () => (await import('../commands/drive/runs.ts')).runsConversation,
-  },
-  {
-    path: 'stream',
-    plane: 'client',
-    summary: 'the events of a run, one line of JSON each',
-    arguments: [{ name: '<run>', description: 'id, unique ending, @last or @waiting' }],
-    options: [
-      { flags: '--pretty', description: 'readable lines instead of JSON' },
-      {
-        flags: '--kind <kind>',
-        description: 'events of this kind',
-        choices: ['step', 'session', 'run', 'user_task', 'aitl'],
-        many: true,
-      },
-      { flags: '--subject <glob>', description: 'events whose subject matches, for example engine.step.*' },
-      { flags: '--after <n>', description: 'events after this number' },
-      { flags: '--until <subject>', description: 'end with this event' },
-      {
-        flags: '--forward-to <url>',
-        description: 'post each event to this address instead of printing it, with retries',
-      },
-      { flags: '--no-reconnect', description: 'end when the connection is lost' },
-    ],
-    examples: ['svc stream @last', 'svc stream @last --kind user_task'],
-    ...printsLines('a line for each event', apiBodySchema('StreamEvent')),
-    exits: { 5: 'no such run' },
-    load: async () => (await import('../commands/drive/stream.ts')).stream,
-  },
-  {
-    path: 'send',
-    plane: 'client',
-    summary: 'reply to a run that waits for text, or continue a completed one',
-    arguments: [
-      { name: '<run>', description: 'id, unique ending, @last or @waiting' },
-      { name: '[text]', description: 'the reply; - reads standard input' },
-    ],
-    options: [
-      { flags: '-a, --attach <file>', description: 'upload a file and send it along', many: true },
-      metadataOption,
-      { flags: '--path <path>', description: 'route to use', choices: ['input', 'messages'] },
-      { flags: '--steer', description: 'to a run that works: its next completion takes the text up' },
-      { flags: '--interrupt', description: 'replace the present completion of a working run' },
-      { flags: '-f, --follow', description: 'follow the run afterwards' },
-    ],
-    examples: [
-      'svc send @waiting "Yes, the blue one please"',
-      'svc send @waiting - -f',
-      'svc send @last --steer "Use the account of the branch"',
-    ],
-    ...printsCases({
-      'body of POST /v1/runs/{runId}/messages': apiBodySchema('MessageAccepted'),
-      'of a completed run': apiBodySchema('StartRunResponse'),
-      'with --follow': runAnswer,
-    }),
-    exits: { 5: 'no such run', 6: 'the run does not wait for a reply, or does not work' },
-    drains: true,
-    load: async () => (await import('../commands/drive/send.ts')).send,
   },
   {
     path: 'sessions list',

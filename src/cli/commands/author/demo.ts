@@ -31,7 +31,7 @@ import { createOperator, type OperatorClient } from '../../project/server/operat
 import { openProject } from '../../project/project.ts'
 import { openProjectServer } from '../../project/open-server.ts'
 import { explainTask } from '../../runs/why.ts'
-import { planTemplate, writeTemplate } from '../../pages/template.ts'
+import { FULL_TEMPLATE, planTemplate, writeTemplate } from '../../pages/template.ts'
 import { publishPath } from '../ship/publish.ts'
 
 const AGENT = 'acme.refund-desk'
@@ -48,7 +48,7 @@ export async function demo(call: CommandContext<unknown>): Promise<number> {
   const keep = given.text('keep')
   const directory = keep === undefined ? await mkdtemp(join(tmpdir(), 'svc-demo-')) : resolve(cwd, keep)
   try {
-    await writeTemplate(directory, await planTemplate('refund', directory))
+    await writeTemplate(directory, await planTemplate(FULL_TEMPLATE, directory))
     const globals = { config: join(directory, 'svc.config.yaml') }
     const project = await openProject({ cwd: directory, globals, io })
     const server = await openProjectServer(
@@ -97,6 +97,8 @@ async function play(
     if (!step || isShownAtStart(step.type) !== (event.subject === 'engine.step.started')) return
     const lines = timeline.add(step)
     if (step.type === 'UserTaskReq') tellStep(call, '3/5 a policy stops the refund        ', 'a person decides')
+    if (step.type === 'UserTaskRes')
+      tellStep(call, '4/5 the run continues                ', describeAnswer(step.content?.outcome))
     lines.forEach(out.line)
     if (lines.length > 0) await pace()
   }
@@ -105,7 +107,6 @@ async function play(
     else for (const each of results.add(event)) await show(each)
     if (!isPause(event, runId)) continue
     for (const task of await pendingTasks(client, runId, { signal })) await decide(call, client, runId, task)
-    tellStep(call, '4/5 the run goes on                  ', 'exactly the approved call, once')
   }
   const stopped = await playSecondRun(call, client, agentId)
   const run = await client.getRun(runId, { signal })
@@ -122,7 +123,7 @@ async function play(
   }
   out.hint(
     keep === undefined
-      ? 'next:  svc init refund-demo && cd refund-demo && svc dev          the same project, to change and run'
+      ? 'next:  svc init refund-demo --full && cd refund-demo && svc dev          the same project, to change and run'
       : `next:  cd ${keep} && svc dev`,
   )
   return isTerminal(status) && status === 'Completed' ? 0 : 1
@@ -132,6 +133,10 @@ async function play(
 function tellStep(call: Pick<CommandContext, 'io' | 'mode' | 'out'>, title: string, text: string): void {
   call.out.hint(messageScreen(call).theme.strong(title.trimEnd()) + title.slice(title.trimEnd().length) + text)
 }
+
+/** What follows from the decision of the task. */
+const describeAnswer = (outcome: unknown): string =>
+  outcome === 'approved' ? 'exactly the approved call, once' : 'the refund is not made'
 
 /** Asks once more for the refund that was just paid, and rejects it. @returns what stopped it */
 async function playSecondRun(
@@ -166,11 +171,10 @@ async function decide(call: CommandContext, client: SvcClient, runId: string, pe
     out.prose(`  why        ${task.reason ?? task.title}`)
     explainTask(answerScreen(call), task).forEach(out.line)
   }
-  const context = { call, client, answering: client, agent: AGENT }
+  const whyNow = 'The demo continues once you have decided: a approves, r rejects.'
+  const context = { call, client, answering: client, agent: AGENT, whyNow }
   if (mode.interactive && !mode.json) {
-    // The demo ends with its run, so it asks again when the person skips the task.
-    while ((await decideTask(context, runId, task, call.signal)) === 'later')
-      out.message('the demo goes on when you have decided')
+    await decideTask(context, runId, task, call.signal)
     return
   }
   await answerTask(client, runId, pending, { approved: true, comment: 'recorded decision of the demo' })

@@ -5,13 +5,18 @@ import type { PipelineHost } from '../../pages/ci-files.ts'
 import { REAL_MODELS, type RealModelProvider } from '../../pages/real-model.ts'
 import { nearestWord } from '../../shell/nearest.ts'
 import { openProject } from '../../project/project.ts'
-import { aboutTemplate, planTemplate, templateNames, writeTemplate } from '../../pages/template.ts'
+import {
+  aboutTemplate,
+  FULL_TEMPLATE,
+  planTemplate,
+  SMALL_TEMPLATE,
+  templateNames,
+  writeTemplate,
+} from '../../pages/template.ts'
 import type { initAnswer, templatesAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { packageSpecifier } from '../../shell/version.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
-
-const DEFAULT_TEMPLATE = 'refund'
 
 export async function init(call: CommandContext<AnswerOf<typeof initAnswer | typeof templatesAnswer>>): Promise<void> {
   const { given, mode, out, cwd, io, signal } = call
@@ -19,10 +24,14 @@ export async function init(call: CommandContext<AnswerOf<typeof initAnswer | typ
   if (given.flag('list')) return await list(templates, mode.json, out)
   const wanted = given.text('template')
   if (wanted !== undefined) checkTemplate(wanted, templates)
-  // Asks only for what was not given: nothing when both folder and template were.
-  const asks = mode.interactive && !mode.json && !mode.yes && (given.argument(0) === undefined || wanted === undefined)
+  const full = given.flag('full')
+  if (full && wanted !== undefined && wanted !== FULL_TEMPLATE)
+    throw usageFailure(`--full is the template ${FULL_TEMPLATE}: leave out one of the two.`)
+  // Whoever names the folder has said enough.
+  const asks = mode.interactive && !mode.json && !mode.yes && given.argument(0) === undefined
+  const usual = full ? FULL_TEMPLATE : SMALL_TEMPLATE
   const named = given.argument(0) ?? (asks ? await askFolder(call, wanted) : '.')
-  const template = wanted ?? (asks ? await askTemplate(call, templates) : DEFAULT_TEMPLATE)
+  const template = wanted ?? (asks && !full ? await askTemplate(call, templates) : usual)
   const directory = resolve(cwd, named)
   const ci = given.text('ci') as PipelineHost | 'none' | undefined
   const model = given.text('model') as RealModelProvider | undefined
@@ -82,8 +91,9 @@ function checkTemplate(name: string, templates: readonly string[]): void {
 }
 
 async function askTemplate({ io, signal }: CommandContext, templates: readonly string[]): Promise<string> {
-  // The most complete template comes first.
-  const names = [DEFAULT_TEMPLATE, ...templates.filter((name) => name !== DEFAULT_TEMPLATE)]
+  // The one that is read in a minute, then the most complete.
+  const first = [SMALL_TEMPLATE, FULL_TEMPLATE]
+  const names = [...first, ...templates.filter((name) => !first.includes(name))]
   const choices = names.map(async (name) => ({ value: name, name, description: await aboutTemplate(name) }))
   return await io.prompts.select('template:', await Promise.all(choices), signal)
 }

@@ -4,7 +4,9 @@ import { isFailure } from '../../../base/failure.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { formatDuration } from '../../../terminal/time.ts'
 import { createTheme } from '../../../terminal/theme.ts'
+import { wrapText } from '../../../terminal/text.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'
+import { widthOf } from '../../../terminal/width.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { answerScreen } from '../../shell/screen/list.ts'
 import { openProject } from '../../project/project.ts'
@@ -170,10 +172,28 @@ function printResult({ out, io, mode }: CommandContext, { file, name, ok, failur
   const theme = createTheme(mode.color.stdout)
   const waited =
     played && played.virtualMs >= 1000 ? `  ${theme.dim(`${formatDuration(played.virtualMs)} (virtual)`)}` : ''
-  const head = io.stdout.isTTY ? file.padEnd(38) : file
-  out.line(`${head}  ${ok ? theme.ok('✔') : theme.bad('✖')} ${safeText(name)}${waited}`)
-  for (const line of failure) out.line(`    ${safeText(line)}`)
+  const mark = ok ? theme.ok('✔') : theme.bad('✖')
+  if (!io.stdout.isTTY) {
+    out.line(`${file}  ${mark} ${safeText(name)}${waited}`)
+    for (const line of failure) out.line(`    ${safeText(line)}`)
+    return
+  }
+  const { width } = answerScreen({ io, mode })
+  const beside = `${file.padEnd(FILE_WIDTH)}  `
+  // Where both do not fit, the name has a line of its own, broken between words.
+  if (widthOf(beside) + 2 + widthOf(name) + widthOf(waited) <= width)
+    out.line(`${beside}${mark} ${safeText(name)}${waited}`)
+  else {
+    wrapText(file, width).forEach(out.line)
+    const [first = '', ...rest] = wrapText(`${safeText(name)}${waited}`, width - 4)
+    out.line(`  ${mark} ${first}`)
+    for (const line of rest) out.line(`    ${line.trimStart()}`)
+  }
+  for (const line of failure) for (const part of wrapText(safeText(line), width - 4)) out.line(`    ${part}`)
 }
+
+/** Columns for the names of files, beside which the names of scenarios stand. */
+const FILE_WIDTH = 38
 
 async function finish(
   call: CommandContext<AnswerOf<typeof testAnswer>>,

@@ -115,6 +115,33 @@ const topics: Readonly<Record<string, () => string>> = {
       'svc run shows the same card in place: a approve, r reject, e edit arguments, w why, c conversation, l later.',
       'A process that cannot ask ends with exit code 3 and names the task.',
     ].join('\n'),
+  views: () =>
+    [
+      'Six views of one run. RUN is an id, its last six digits, or @last.',
+      '',
+      '  to know                          ask',
+      '  how it stands, and its result    svc runs get RUN, --wait waits for the end',
+      '  what it does now                 svc runs watch RUN',
+      '  what was said and answered       svc runs conversation RUN',
+      '  one step whole                   svc runs steps RUN N; without N all steps, a line each',
+      '  the state and keys of its calls  svc runs calls RUN',
+      '  every event, for a program       svc stream RUN',
+      '',
+      'Why each call was allowed, held or denied:  svc policy explain RUN. Lines of the server about it:  svc logs --run RUN.',
+    ].join('\n'),
+  continue: () =>
+    [
+      'Six ways to go on. None makes a call again that was made, but a retry, which asks first.',
+      '',
+      '  it completed, and there is more to say     svc send RUN TEXT: the next run of its session',
+      '  it failed, was cancelled or hit a limit    svc runs resume RUN: where it stopped',
+      '  the same once more, from the start         svc runs retry RUN: a new run',
+      '  from a step, with other words or versions  svc runs fork RUN --at N: a new run; --dry makes no call',
+      '  it waits, and another version is stricter  svc runs migrate RUN --to VERSION',
+      '  what it did should not have happened       svc runs undo RUN: calls the tools that undo',
+      '',
+      'With any input in the same conversation:  svc run AGENT … --session SESSION. A held run continues by itself.',
+    ].join('\n'),
   formatting: () =>
     [
       'stdout holds the answer and nothing else; progress, cards, hints and errors go to stderr.',
