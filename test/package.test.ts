@@ -54,7 +54,16 @@ test('the package holds what runs and what its user reads, and nothing else', ()
   )
   expect(files.filter((path) => /\.(map|log|db|tsbuildinfo)$|\/\.svc\//.test(path))).toEqual([])
   const templates = files.flatMap((path) => /^templates\/([^/]+)\/README\.md$/.exec(path)?.[1] ?? [])
-  expect(templates.sort()).toEqual(['blank', 'intake', 'monorepo', 'refund', 'report', 'research', 'starter', 'support'])
+  expect(templates.sort()).toEqual([
+    'blank',
+    'intake',
+    'monorepo',
+    'refund',
+    'report',
+    'research',
+    'starter',
+    'support',
+  ])
 })
 
 test('nothing in it names the machine on which it was built', () => {

@@ -132,7 +132,7 @@ const TRIED_WORDS: Readonly<Record<string, string>> = {
   show: 'svc runs get RUN shows a run, svc agents show AGENT an agent.',
   history: 'svc runs list lists runs, svc agents history AGENT deployments.',
   events: 'svc stream RUN prints the events of a run.',
-  resume: 'svc runs resume RUN lets a run go on, svc agents resume AGENT ends a pause.',
+  resume: 'svc runs resume RUN continues a run, svc agents resume AGENT ends a pause.',
 }
 
 /** @param argv finds the group, for `keys creat` */

@@ -69,7 +69,7 @@ function checkResumable({ id: runId, record, state, usage, tx }: RunHandle): voi
       throw fail(
         'run_not_resumable',
         { runId, why: 'an operator paused it' },
-        { fix: 'Let it go on with svc stop --resume.' },
+        { fix: 'svc stop --resume ends the pause.' },
       )
     if (!tx.runs().some((each) => outageHold(each))) throw fail('run_not_ended', { runId, status: record.status })
     return

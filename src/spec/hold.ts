@@ -136,7 +136,7 @@ export function describeHold(
 ): string {
   const why = Object.hasOwn(HOLD_TEXTS, reason) ? HOLD_TEXTS[reason as RunHold['reason']] : reason
   // A timer's end is not an attempt, so it is worded differently.
-  const what = reason === 'timer' ? 'it goes on at' : 'next attempt at'
+  const what = reason === 'timer' ? 'it continues at' : 'next attempt at'
   const next = nextAttemptAt === undefined ? '' : `; ${what} ${showTime(nextAttemptAt)}`
   return `since ${showTime(since)}: ${why}${next}`
 }

@@ -75,8 +75,8 @@ test('a card that is not opened to its end approves nothing, and says how much w
   const told = run.stderr.match(/Not approved[^\n]*|\d+ of \d+ lines seen; v [^\n]*/g)
   expect([...new Set(told)]).toEqual([
     'Not approved. Open the folded value first. Press v.',
-    '6 of 10 lines seen; v goes on there.',
-    'Not approved. Read the opened value to the end first. 6 of 10 lines seen; v goes on there.',
+    '6 of 10 lines seen; v continues there.',
+    'Not approved. Read the opened value to the end first. 6 of 10 lines seen; v continues there.',
   ])
   expect(run).toMatchObject({ code: 0, asked: answers.map(() => '') })
   expect(run.stdout).toContain('"refunded":180')

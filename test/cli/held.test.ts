@@ -41,7 +41,7 @@ test('a person reads times by the clock, and the date where it is another day; a
     nextAttemptAt: at(1),
   } as const
   expect(describeHold({ reason: 'timer', since: at(1), nextAttemptAt: at(9) })).toBe(
-    `since ${at(1)}: it waits for a time; it goes on at ${at(9)}`,
+    `since ${at(1)}: it waits for a time; it continues at ${at(9)}`,
   )
   const onTerminal = timesFor({ isTTY: true }, clock)
   expect(describeHeldRuns(hold, timesFor({ isTTY: false }, clock))).toBe(describeHeldRuns(hold))

@@ -270,7 +270,7 @@ describe('a run above the limit, at a terminal', () => {
     }
     expect(await runCommandLine(start, thinking)).toBe(130)
     expect(world.stdout()).toBe('')
-    expect(world.stderr()).toMatch(/run [0-9a-f]{6} goes on; come back with: svc runs watch [0-9a-f]{6}\n$/)
+    expect(world.stderr()).toMatch(/run [0-9a-f]{6} continues; come back with: svc runs watch [0-9a-f]{6}\n$/)
     expect(await json(['runs', 'get', '@last'])).toMatchObject({ status: 'WaitingForHITL' })
     await svc(['runs', 'cancel', '@last'])
   })

@@ -47,7 +47,7 @@ test.each([
 
 test.each([
   [true, 'run 3f2a91 continues'],
-  [false, 'run 3f2a91 goes on when a server runs: svc dev or svc serve'],
+  [false, 'run 3f2a91 continues when a server runs: svc dev or svc serve'],
 ])('an answer says when the run goes on; served: %j', (served, said) => {
   const item = { runId: '019a9f3e-0000-7000-8000-0000003f2a91' } as InboxItem
   expect(nextOf(item, { again: false, served })).toBe(said)

@@ -126,7 +126,7 @@ test('the card holds all that a person decides by, escaped and without layout', 
       },
       {
         label: 'repeats',
-        text: 'refund:A-1042 was made at , by run 3f2a00 of ; approved by nobody',
+        text: 'refund:A-1042 was made at , by run 3f2a00 of ; no approval was needed',
         emphasis: 'strong',
       },
       { label: 'edited', text: 'by operator olga; earlier votes do not count' },

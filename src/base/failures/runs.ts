@@ -147,7 +147,7 @@ export const runFailures = {
   undo_not_followed: {
     exit: EXIT.unavailable,
     message: (a: { runId: string }) =>
-      `The server ended while run ${a.runId} was being undone; what was stored goes on.`,
+      `The server ended while run ${a.runId} was being undone; what was stored continues.`,
     fix: 'Start the server, then svc runs undo RUN --plan says how far it came.',
   },
   call_not_undoable: {

@@ -69,7 +69,7 @@ export async function printOutcome(
     return 0
   }
   if (gaveUp) {
-    out.message(`gave up waiting; run ${id} goes on`)
+    out.message(`gave up waiting; run ${id} continues`)
     out.hint(`  see:  svc runs watch ${id}`)
     return 9
   }
@@ -90,7 +90,7 @@ export const exitOfStatus = (status: string): number =>
 export function printInterrupted(call: CommandContext, runId: string, error: unknown): number {
   const reason: unknown = call.signal.aborted ? call.signal.reason : error
   if (!(reason instanceof Interrupted)) throw reason
-  call.out.message(`run ${runId.slice(-6)} goes on; come back with: svc runs watch ${runId.slice(-6)}`)
+  call.out.message(`run ${runId.slice(-6)} continues; come back with: svc runs watch ${runId.slice(-6)}`)
   return reason.signal === 'SIGINT' ? 130 : 143
 }
 

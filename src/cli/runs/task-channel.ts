@@ -141,7 +141,7 @@ const FIXES: Readonly<Record<string, string>> = {
 
 /** The end of a confirmation: what the run does next. */
 export const nextOf = ({ runId }: Pick<ShownTask, 'runId'>, { served }: AnswerReport, then = 'continues'): string =>
-  served ? `run ${shortId(runId)} ${then}` : `run ${shortId(runId)} goes on when a server runs: svc dev or svc serve`
+  served ? `run ${shortId(runId)} ${then}` : `run ${shortId(runId)} continues when a server runs: svc dev or svc serve`
 
 /** Result of a probe: the call in one line, the result in the next. */
 export const drawProbe = ({ name, arguments: given, result, isError }: ProbeView): [string, string] => [

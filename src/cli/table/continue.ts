@@ -143,7 +143,7 @@ export const continueCommands: readonly CommandEntry[] = [
       2: 'no terminal to ask on, and no --yes',
       3: 'waiting for a person',
       5: 'no such run',
-      6: 'the run goes on, or nothing of it can be undone',
+      6: 'the run continues, or nothing of it can be undone',
       8: 'the server ended meanwhile',
       9: 'held: what it needs cannot be reached',
     },

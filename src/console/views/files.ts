@@ -39,7 +39,7 @@ const FileTable = ({ items }: { readonly items: readonly FileView[] }): View => 
           <td class="num kept">${formatBytes(file.sizeBytes)}</td>
           <td class="when"><${Age} at=${file.finalizedAt} /></td>
           <td>
-            <a href=${`/runs?search=${encodeURIComponent(file.objectKey.split('/').at(-1)!)}`}>runs that name it</a>
+            <a href=${`/runs?search=${encodeURIComponent(file.objectKey.split('/').at(-1)!)}`}>Used in runs</a>
           </td>
         </tr>
       `,

@@ -7,7 +7,7 @@ import { probeFor } from './probe.ts'
 type Options = NonNullable<TaskRecord['options']>
 
 export const OPTIONS_WHILE_OPEN: Options = [
-  { id: 'happened', label: 'It happened: go on with this result' },
+  { id: 'happened', label: 'It happened: continue with this result' },
   { id: 'retry', label: 'It did not happen: send it again' },
   { id: 'skip', label: 'It did not happen: tell the agent so' },
   { id: 'stop', label: 'Fail the run' },
@@ -33,7 +33,7 @@ export function openReview(
     kind: 'anomaly_review',
     callId: record.id,
     title: `Nobody knows whether ${record.name} was executed`,
-    prompt: 'Look where the call would have left its mark, then say what happened.',
+    prompt: 'Check the other system: did this call happen?',
     reason: why,
     tool: {
       name: record.name,

@@ -251,7 +251,7 @@ function describeRepeated(key: string, previous: JsonObject): string {
   const made = REPEATED[text('outcome')] ?? 'may have been made at'
   return [
     `${key} ${made} ${text('at').replace(ISO_TIME, '$1 $2 UTC')}, by run ${shortId(text('run_id'))} of ${text('agent')}`,
-    names.length > 0 ? `approved by ${names.join(', ')}` : 'approved by nobody',
+    names.length > 0 ? `approved by ${names.join(', ')}` : 'no approval was needed',
     ...(previous['same_args'] === false ? ['with other arguments'] : []),
   ].join('; ')
 }

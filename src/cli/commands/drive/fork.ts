@@ -49,7 +49,7 @@ export async function runsFork(call: CommandContext<ForkAnswer>): Promise<number
         const forked = { ...body, runs: [id], ...(idempotencyKey !== undefined && { idempotencyKey }) }
         const run = (await operator.call('POST /runs/fork', { body: forked })).items[0]!
         const { agent, versionLabel, status, forkStep } = run
-        const words = `goes on from step ${forkStep} of ${shortId(id)}: ${agent}@${versionLabel} is ${status}`
+        const words = `continues from step ${forkStep} of ${shortId(id)}: ${agent}@${versionLabel} is ${status}`
         if (!mode.json) out.line(safeText(`${shortId(run.runId)} ${words}`))
         return run
       },

@@ -30,7 +30,7 @@ export async function runsResume(call: CommandContext<AnswerOf<typeof steeredRun
       async (id) => {
         const run = await operator.call('POST /runs/:id/resume', { id, body })
         // The attempt of a held run begins as this is printed.
-        const how = OUTAGE_REASONS.some((each) => each === run.hold?.reason) ? 'tries again now' : 'goes on'
+        const how = OUTAGE_REASONS.some((each) => each === run.hold?.reason) ? 'tries again now' : 'continues'
         if (!mode.json) out.line(`${shortId(run.runId)} ${how}: ${describeRun(run, timesFor(io.stdout, io.clock))}`)
         return run
       },

@@ -89,7 +89,7 @@ async function goOn(
     { input, sessionId: sessionId!, ...(metadata && { metadata }) },
     { signal },
   )
-  out.hint(`run ${shortId(runId)} was completed; run ${shortId(started.runId)} goes on with its session`)
+  out.hint(`run ${shortId(runId)} was completed; run ${shortId(started.runId)} continues its session`)
   if (given.flag('follow')) return await follow(call, target, started.runId)
   if (mode.json) await out.json(started)
   else out.line(started.runId)

@@ -197,7 +197,7 @@ async function mayForget(
   const command = all ? 'reset --all' : 'reset'
   if (!mode.interactive) throw usageFailure(`${command} deletes ${lost}; not interactive.`, `svc ${command} --yes`)
   if (!all) return await io.prompts.confirm(`Delete ${lost}?`, signal)
-  const typed = await io.prompts.text(`This deletes ${lost}. To go on, type ${workspace}:`, signal)
+  const typed = await io.prompts.text(`This deletes ${lost}. To continue, type ${workspace}:`, signal)
   return typed.trim() === workspace
 }
 

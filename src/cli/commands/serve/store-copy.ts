@@ -65,7 +65,7 @@ export async function copy(call: CopyCall): Promise<void> {
       })
       if (mode.json) return await out.json({ from: source.name, to: target.name, rows, files, digest })
       out.line(`copied ${countNoun(rows, 'row')} and ${countNoun(files, 'file')} from ${source.name} to ${target.name}`)
-      out.message(`${source.name} is closed: its runs go on where the copy is served`)
+      out.message(`${source.name} is closed: its runs continue where the copy is served`)
     } finally {
       await target.close()
     }

@@ -83,7 +83,7 @@ function describeAnswer(answer: OperatorRoutes['POST /pauses']['answer']): reado
         : `${what} is not paused; nothing has changed`,
       ...(paused ? [] : still),
     ]
-  if (!paused) return [`${what} goes on: ${countNoun(total, 'run')}`, ...still]
+  if (!paused) return [`${what} continues: ${countNoun(total, 'run')}`, ...still]
   const ending = inFlight === 0 ? 'nothing was under way' : `${countNoun(inFlight, 'effect')} under way will end`
   return [
     `paused ${what}: ${countNoun(total, 'open run')} ${total === 1 ? 'stays where it is' : 'stay where they are'}, ${ending}`,

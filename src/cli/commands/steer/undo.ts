@@ -132,7 +132,7 @@ async function report(
     return 3
   }
   if (waiting) {
-    out.message('It goes on by itself when what it needs can be reached.')
+    out.message('It continues by itself when what it needs can be reached.')
     return 9
   }
   return items.every(({ state }) => state === 'undone') ? 0 : 1

@@ -100,7 +100,7 @@ async function decide(decision: OpenDecision, given: ShownTask): Promise<Decisio
     }
     endAs(call, surface, now, safeText(refusal), surface.canvas.theme.bad)
     if (accepted.code === 'not_an_approver')
-      call.out.hint('the run waits for somebody else, and goes on here when they have decided')
+      call.out.hint('the run waits for somebody else, and continues here when they have decided')
     return 'gone'
   }
 }

@@ -39,7 +39,7 @@ export function AuthorityMatrix({ name, version }: { readonly name: string; read
     ${
       read &&
       html`
-        <h2 class="section">How it is told</h2>
+        <h2 class="section">Instructions and limits</h2>
         <${Facts} facts=${factsOf(read)} />
         <pre class="text-block">${safeBlock(read.instructions.text)}</pre>
       `
