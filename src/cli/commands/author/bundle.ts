@@ -3,11 +3,14 @@ import { writeArchive } from '../../../compile/package/archive.ts'
 import { bundleTree, type TreeEdge, type TreeNode } from '../../../compile/view/tree.ts'
 import { packBundle } from '../../../compile/package/pack.ts'
 import { safeText } from '../../../base/escape-text.ts'
+import { truncateText } from '../../../terminal/text.ts'
+import { widthOf } from '../../../terminal/width.ts'
 import { openArchiveAt } from '../../release/archives.ts'
 import { buildWithRegistry, type BundleBuild } from '../../release/build.ts'
 import { buildAt } from '../../release/closures.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { documentsFailure, printFindings } from '../../release/findings.ts'
+import { answerScreen } from '../../shell/screen/list.ts'
 import { openProject } from '../../project/project.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { packAnswer, treeAnswer, verifyAnswer } from '../../answers/author.ts'
@@ -22,30 +25,42 @@ export async function bundleTreeCommand(call: CommandContext<AnswerOf<typeof tre
   if (mode.json) return await out.json(tree)
   const nodeOf = (kind: string, id: string | null): TreeNode | undefined =>
     tree.nodes.find((node) => node.id === id && node.kind === kind)
+  const { width } = answerScreen(call)
+  /** The whole text, or what of it has room: digests go first, then paths. */
+  const print = (lead: string, textOf: (of: NodeDetail) => string): void => {
+    const texts = NODE_DETAILS.map((of) => safeText(lead + textOf(of)))
+    out.line(texts.find((text) => widthOf(text) <= width) ?? truncateText(texts.at(-1)!, width))
+  }
   const draw = (id: string, lead: string, above: readonly string[]): void => {
     const edges = tree.edges.filter(({ from }) => from === id)
     edges.forEach((edge, index) => {
       const last = index === edges.length - 1
-      out.line(safeText(`${lead}${last ? '└─' : '├─'} ${edgeText(edge, nodeOf(edge.kind, edge.to))}`))
+      print(`${lead}${last ? '└─' : '├─'} `, (of) => edgeText(edge, nodeOf(edge.kind, edge.to), of))
       if (edge.kind === 'agent' && !edge.lateBound && !above.includes(edge.to))
         draw(edge.to, `${lead}${last ? '   ' : '│  '}`, [...above, edge.to])
     })
   }
   const root = nodeOf('agent', tree.root) ?? tree.nodes[0]
-  if (root) out.line(safeText(nodeText(root)))
+  if (root) print('', (of) => nodeText(root, of))
   if (tree.root !== null) draw(tree.root, '', [tree.root])
 }
 
-function edgeText({ kind, to, lateBound, requested }: TreeEdge, node: TreeNode | undefined): string {
+function edgeText({ kind, to, lateBound, requested }: TreeEdge, node: TreeNode | undefined, of: NodeDetail): string {
   const wanted = requested === undefined ? '' : `  (wanted ${requested})`
   if (lateBound || !node) return `${kind.padEnd(6)} ${to}${lateBound ? '  late bound, not in closure' : ''}${wanted}`
-  return `${kind.padEnd(6)} ${nodeText(node)}${wanted}`
+  return `${kind.padEnd(6)} ${nodeText(node, of)}${wanted}`
 }
 
-const nodeText = ({ id, version, path, digest }: TreeNode): string =>
-  [`${id}${version === null ? '' : `@${version}`}`, ...(path === null ? [] : [path]), `${digest.slice(0, 15)}…`].join(
-    '  ',
-  )
+/** How much is told of a document, the most first. */
+const NODE_DETAILS = ['digest', 'path', 'name'] as const
+type NodeDetail = (typeof NODE_DETAILS)[number]
+
+const nodeText = ({ id, version, path, digest }: TreeNode, of: NodeDetail): string =>
+  [
+    `${id}${version === null ? '' : `@${version}`}`,
+    ...(path === null || of === 'name' ? [] : [path]),
+    ...(of === 'digest' ? [`${digest.slice(0, 15)}…`] : []),
+  ].join('  ')
 
 /** `svc bundle pack [bundle] -o FILE`. */
 export async function bundlePack(call: CommandContext<AnswerOf<typeof packAnswer>>): Promise<void> {

@@ -1,7 +1,8 @@
 import { fail } from '../../../base/failure.ts'
+import { wrapMessage } from '../../../terminal/message.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { exitCodes } from '../../shell/exit-codes.ts'
-import { printLong } from '../../shell/screen/list.ts'
+import { answerScreen, printLong } from '../../shell/screen/list.ts'
 import { suggestWord } from '../../shell/nearest.ts'
 import type { helpAnswer } from '../../answers/operate.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
@@ -19,13 +20,11 @@ export async function help(call: CommandContext<AnswerOf<typeof helpAnswer>>): P
       })),
       globalOptions: globalOptions.map(toPrinted),
     })
+  const show = (text: string): Promise<void> => printLong(call, wrapMessage(text, answerScreen(call).width).split('\n'))
   if (given.flag('tree'))
-    return await printLong(
-      call,
-      commands.map(({ path, summary }) => `${path.padEnd(20)} ${summary}`),
-    )
+    return await show(commands.map(({ path, summary }) => `${path.padEnd(20)}   ${summary}`).join('\n'))
   const topic = topics[words.join(' ')]
-  if (topic) return await printLong(call, topic().split('\n'))
+  if (topic) return await show(topic())
   if (manual.show(words)) return
   const asked = words.join(' ')
   const known = [...commands.map(({ path }) => path), ...Object.keys(topics)]
