@@ -59,7 +59,8 @@ function wrapLongLine(line: string, width: number): string[] {
     isEmpty = false
   }
   for (const column of line.slice(label === '' ? indent : label.length).split(GAP)) {
-    if (COMMAND.test(column) || widthOf(column) <= width - hang.length) put(column, '   ')
+    const room = width - (isEmpty ? widthOf(current) : hang.length)
+    if (COMMAND.test(column) || widthOf(column) <= room) put(column, '   ')
     else {
       if (!isEmpty) startLine(column)
       for (const [word] of column.matchAll(WORD))

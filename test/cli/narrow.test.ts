@@ -60,7 +60,7 @@ const LISTS: readonly (readonly string[])[] = [
   ['runs', 'conversation', '@last'],
   ['sessions', 'list', AGENT],
   ['files', 'list'],
-  ['inbox'],
+  ['inbox', '--no-input'],
   ['effects', 'list'],
   ['costs'],
   ['secrets', 'list'],

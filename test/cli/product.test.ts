@@ -234,9 +234,9 @@ describe('a run above the limit, at a terminal', () => {
   })
 
   test('w and c tell more and ask again; l leaves the run waiting with 3', async () => {
-    const { code, stdout, stderr, asked } = await svc(start, { tty: true, answers: ['w', 'c', 'l'] })
+    const { code, stdout, stderr, asked } = await svc(start, { tty: true, answers: ['w', 'c', 'q', 'l'] })
     expect([code, stdout]).toEqual([3, ''])
-    expect(asked).toEqual(['', '', ''])
+    expect(asked).toEqual(['', '', '', ''])
     expect(stderr).toContain('✔ acme.refund-limit@1.0.0')
     expect(stderr).toContain('UserTaskReq')
     expect((await svc(['runs', 'watch', '@last'], { tty: true, answers: ['a', 'y'] })).stdout).toBe(

@@ -180,7 +180,7 @@ export const serveCommands: readonly CommandEntry[] = [
   {
     path: 'restore',
     plane: 'operator',
-    summary: 'make a backup the data directory; nothing of it sends anything until its release',
+    summary: 'make a backup the data directory; it sends nothing until its release',
     arguments: [{ name: '[file]', description: 'a backup; - reads standard input' }],
     options: [
       { flags: '--force', description: 'replace existing data' },
