@@ -363,7 +363,7 @@ export namespace Policies {
           readonly 'svc/message'?: JsonValue
           /** Only votes of operator credentials with this role count. */
           readonly 'svc/approver_role'?: JsonValue
-          /** `true`: who started the run does not vote. */
+          /** `true`: who started the run does not vote; `false`: they may. */
           readonly 'svc/separation_of_duties'?: JsonValue
           /** Name of a standing authority: `svc policy revoke NAME` ends this grant at once, for all runs. */
           readonly 'svc/standing'?: JsonValue

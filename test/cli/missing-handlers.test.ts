@@ -10,7 +10,7 @@ const cwd = join(parent, 'shop')
 const svc = (...argv: string[]) => runSvc(argv, { cwd })
 
 beforeAll(async () => {
-  await runSvc(['init', 'shop'], { cwd: parent })
+  await runSvc(['init', 'shop', '--full'], { cwd: parent })
   mkdirSync(join(cwd, 'bin'))
   writeFileSync(join(cwd, 'bin/there'), '')
 })

@@ -11,7 +11,7 @@ const svc = (argv: readonly string[], more: Partial<WorldOptions> = {}) => runSv
 let server: Going
 
 beforeAll(async () => {
-  await runSvc(['init', 'shop'], { cwd: parent })
+  await runSvc(['init', 'shop', '--full'], { cwd: parent })
   await svc(['publish', '--deploy'])
   server = going(['serve', '--port', '0', '--json'], { cwd })
   await server.line(/"ready"/)

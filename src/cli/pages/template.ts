@@ -11,7 +11,7 @@ import { packageFile } from '../project/package-file.ts'
 import { readSchemaFile } from '../project/schema-file.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
 
-/** The template without `--full`: ten files. */
+/** The template without `--full`: eleven files. */
 export const SMALL_TEMPLATE = 'starter'
 
 /** The template of `--full`, which is also that of `svc demo`. */

@@ -23,7 +23,7 @@ export const authorCommands: readonly CommandEntry[] = [
     summary: 'write a new project from a template',
     arguments: [{ name: '[dir]', description: 'directory to write; asked for on a terminal, else the current one' }],
     options: [
-      { flags: '-t, --template <name>', description: 'template; starter by default: ten files' },
+      { flags: '-t, --template <name>', description: 'template; starter by default: eleven files' },
       {
         flags: '--full',
         description: 'the whole refund desk: a sub-agent, two policies, seven scenarios (as -t refund)',
