@@ -20,8 +20,6 @@ export interface ExpectedAnswer {
   readonly maxBytes: number
   /** Called once for each request. */
   readonly onAnswer: (answer: McpAnswer) => ClientAnswer
-  /** The server reported progress. */
-  readonly onProgress?: () => void
 }
 
 export interface McpExchanges {
@@ -261,14 +259,14 @@ async function readEvents(
 async function* readEventAnswers(
   body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   maxBytes: number,
-): AsyncGenerator<{ readonly answer: McpAnswer } | { readonly text: string; readonly isProgress: boolean }> {
+): AsyncGenerator<{ readonly answer: McpAnswer } | { readonly text: string }> {
   let odd: McpAnswer | undefined
   for await (const { text, isCut } of splitEvents(toAsync(body), maxBytes)) {
     const data = dataOfEvent(text)
     const message = data === undefined ? undefined : readMcpMessage(data, isCut ? maxBytes : undefined)
     if (message?.at === 'result' || message?.at === 'error') return yield { answer: message }
     if (message?.at === 'unreadable') odd ??= message
-    else if (!isCut) yield { text, isProgress: data?.includes('"notifications/progress"') === true }
+    else if (!isCut) yield { text }
   }
   if (odd) yield { answer: odd }
 }
@@ -298,7 +296,6 @@ function streamAnswer(
           yield Buffer.from(`event: message\ndata: ${JSON.stringify(message)}\n\n`)
           return
         }
-        if (event.isProgress) expected.onProgress?.()
         yield Buffer.from(event.text)
       }
     } finally {

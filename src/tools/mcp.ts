@@ -4,14 +4,15 @@
  * The outcome of a failed call depends on whether the server may have received the request that carries it.
  */
 import type { Clock } from '../base/clock.ts'
-import { cutText } from '../base/cut-text.ts'
+import { cutText, shortenText } from '../base/cut-text.ts'
 import { retryAfterMs } from '../base/retry.ts'
 import type { JsonObject } from '../base/json/json.ts'
+import type { Log } from '../base/log.ts'
 import type { Redactor } from '../base/secret.ts'
 import { isHeldBack, isUnsent, type FetchFunction } from '../base/net/transport.ts'
 import type { McpServer } from '../spec/document.ts'
 import type { BoundTool, AgentSnapshot } from '../spec/snapshot.ts'
-import { digestOfTool, whyNotListed, type ListedTool } from './listed-tool.ts'
+import { digestOfTool, whyNotListed, type ListedTool, type ToolList } from './listed-tool.ts'
 import type { CallOptions, McpConnection } from './mcp-connection.ts'
 import { missingSecret } from './mcp-credentials.ts'
 import { ATTEMPT_HEADER } from './mcp-exchange.ts'
@@ -47,9 +48,10 @@ export interface McpServersParts {
   readonly fetch: FetchFunction
   readonly clock: Clock
   readonly version: string
+  readonly log: Log
 }
 
-export function createMcpServers({ env, redactor, fetch, clock, version }: McpServersParts): McpServers {
+export function createMcpServers({ env, redactor, fetch, clock, version, log }: McpServersParts): McpServers {
   /** Attempts whose request the server may have received. */
   const dispatched = new Set<string>()
   /** The `mayLeave` of each attempt. */
@@ -71,6 +73,21 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
       throw error
     }
   }
+  /** What each server listed wrongly when it was logged last. */
+  const logged = new Map<string, string>()
+  const logFaults = ({ name, url }: McpServer, { faults }: ToolList): void => {
+    const problems = faults.slice(0, MAX_LOGGED).map(({ problem }) => shortenText(problem, 300))
+    const key = JSON.stringify([name, url])
+    const text = JSON.stringify(problems)
+    if (faults.length === 0 || logged.get(key) === text) return
+    if (logged.size >= MAX_LOGGED_SERVERS) logged.clear()
+    logged.set(key, text)
+    log.write('warn', 'An MCP server lists tools that cannot be used.', {
+      server: name,
+      faults: faults.length,
+      problems,
+    })
+  }
   const pool = createMcpPool({ env, redactor, fetch: trackingFetch, clock, version })
 
   /** One attempt on one connection; undefined if the server has forgotten the session, so that it did not run the call. */
@@ -79,7 +96,7 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
     const pooled = pool.acquire(agent, server)
     try {
       const connection = await waitForOpening(pooled, limit.signal)
-      return await sendCall(connection, call)
+      return await sendCall(connection, call, (list) => logFaults(server, list))
     } catch (error) {
       // Waits for the aborted request to report whether it was sent.
       if (limit.signal.aborted) await new Promise((resolve) => setImmediate(resolve))
@@ -144,8 +161,9 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
       const pooled = pool.acquire(agent, server)
       try {
         const connection = await waitForOpening(pooled, limit.signal)
-        const { tools } = await connection.toolsFor(undefined, toCallOptions(limit, timeoutMs))
-        const found = tools.get(serverNameOf(tool))
+        const list = await connection.toolsFor(undefined, toCallOptions(limit, timeoutMs))
+        logFaults(server, list)
+        const found = list.tools.get(serverNameOf(tool))
         // A tool that differs from its pin is not described to the model either; its calls are refused.
         if (!found || !isAsPinned(tool, found)) return undefined
         const { shown, checked } = await repairSchema(found.inputSchema)
@@ -169,6 +187,10 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
   }
 }
 
+/** Faults of one list that are logged, and servers whose last ones are remembered. */
+const MAX_LOGGED = 20
+const MAX_LOGGED_SERVERS = 1000
+
 /** A call and the limits under which it is attempted. */
 interface McpCall {
   readonly agent: AgentSnapshot
@@ -183,12 +205,17 @@ interface McpCall {
 }
 
 /** Sends the call if the server still offers the tool as it was pinned. */
-async function sendCall(connection: McpConnection, call: McpCall): Promise<ToolOutcome> {
+async function sendCall(
+  connection: McpConnection,
+  call: McpCall,
+  onList: (list: ToolList) => void,
+): Promise<ToolOutcome> {
   const { server, invocation, attempt, limit, timeoutMs } = call
   const { tool, idempotencyKey, completionToken, run } = invocation
   const name = serverNameOf(tool)
   const options = toCallOptions(limit, timeoutMs)
   const list = await connection.toolsFor(run.id, options)
+  onList(list)
   const found = list.tools.get(name)
   if (!found) {
     const { error, isLost } = whyNotListed(list, server.name, name)

@@ -3,6 +3,7 @@ import { systemClock, type Clock } from '../base/clock.ts'
 import { parseDuration } from '../base/duration.ts'
 import { createEgress } from '../base/net/egress.ts'
 import type { OwnListeners } from '../base/net/own-listeners.ts'
+import { silentLog, type Log } from '../base/log.ts'
 import type { Redactor } from '../base/secret.ts'
 import type { FetchFunction } from '../base/net/transport.ts'
 import type { ProjectConfig, ToolRouteConfig } from '../spec/config.ts'
@@ -33,6 +34,8 @@ export interface ToolboxParts {
   readonly offline?: boolean
   /** Our version, sent to MCP servers. */
   readonly version?: string
+  /** Told of tools that MCP servers list wrongly. */
+  readonly log?: Log
 }
 
 export function createToolbox(parts: ToolboxParts): Toolbox {
@@ -41,7 +44,14 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
   const shared = { allowedHosts: config.network?.allowed_hosts ?? [], ...(ownListeners && { ownListeners }) }
   const configEgress = parts.fetch ?? createEgress({ ...shared, from: 'config' })
   const documentEgress = parts.fetch ?? createEgress({ ...shared, from: 'document' })
-  const servers = createMcpServers({ env, redactor, fetch: documentEgress, clock, version: parts.version ?? '0' })
+  const servers = createMcpServers({
+    env,
+    redactor,
+    fetch: documentEgress,
+    clock,
+    version: parts.version ?? '0',
+    log: parts.log ?? silentLog,
+  })
 
   const createRoute = (name: ToolRoute['route'], timeoutMs: number, invoke: ToolRoute['invoke']): ToolRoute => ({
     route: name,

@@ -1,7 +1,7 @@
 /** Forms in which MCP servers answer that their specification does not have. A new one is one line of a table. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
-import type { Toolbox } from '../../src/tools/tool.ts'
+import type { Toolbox, ToolInvocation } from '../../src/tools/tool.ts'
 import { RAW_INITIALIZED, startRawMcp, type RawAnswer, type RawMcp } from '../fakes/raw-mcp.ts'
 import { agentWith, invocationOf, timeless, toolboxWith, toolNamed } from './invocation.ts'
 
@@ -16,10 +16,12 @@ afterEach(async () => {
   await raw.close()
 })
 
-const call = async (name = 'find', args: JsonObject = {}): Promise<object> => {
+const call = async (name = 'find', args: JsonObject = {}, more: Partial<ToolInvocation> = {}): Promise<object> => {
   const tool = toolNamed(`acme.${name}`, { mcp: { server: 's', tool: name } })
   const agent = agentWith({ mcpServers: [{ name: 's', url: raw.url }] })
-  return timeless(await toolbox.route(agent, tool)!.invoke(invocationOf(tool, args), new AbortController().signal))
+  return timeless(
+    await toolbox.route(agent, tool)!.invoke(invocationOf(tool, args, more), new AbortController().signal),
+  )
 }
 const callsMade = (): number => raw.requests.filter(({ method }) => method === 'tools/call').length
 
@@ -344,3 +346,27 @@ test.each(NO_HANDSHAKE)(
     expect(await call()).toEqual({ at: 'not_sent', code: 'refused', error: `MCP server "s" ${said}` })
   },
 )
+
+test('the log names each tool that a server lists wrongly, once for each list', async () => {
+  const written: object[] = []
+  await toolbox.close()
+  toolbox = toolboxWith(
+    {},
+    { log: { write: (level, about, values) => void written.push({ level, message: about, ...values }) } },
+  )
+  const listed = [{ name: 'find', inputSchema: { type: 'object' } }, { name: 'bad', inputSchema: 7 }, null]
+  const callIn = (id: string): Promise<object> =>
+    call('find', {}, { run: { id, sessionId: 's', agent: 'acme.desk', version: '1.2.0' } })
+  raw.answers = { 'tools/list': result({ tools: listed }) }
+  await callIn('run-1')
+  await callIn('run-2')
+  const line = { level: 'warn', message: 'An MCP server lists tools that cannot be used.', server: 's' }
+  const problems = [
+    'Tool "bad" is left out: its inputSchema is no object.',
+    'Entry 3 of its list of tools is left out: it is no object.',
+  ]
+  expect(written).toEqual([{ ...line, faults: 2, problems }])
+  raw.answers = { 'tools/list': result({ tools: listed.slice(0, 2) }) }
+  await callIn('run-3')
+  expect(written.slice(1)).toEqual([{ ...line, faults: 1, problems: problems.slice(0, 1) }])
+})

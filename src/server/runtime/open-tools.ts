@@ -7,6 +7,7 @@ import type { BreakerLimits } from '../../base/breaker.ts'
 import type { Clock } from '../../base/clock.ts'
 import { parseDuration } from '../../base/duration.ts'
 import type { OwnListeners } from '../../base/net/own-listeners.ts'
+import type { Log } from '../../base/log.ts'
 import type { Redactor } from '../../base/secret.ts'
 import { withModelBreaker } from '../../providers/breaker.ts'
 import { withModelCassette } from '../../providers/cassette.ts'
@@ -28,6 +29,7 @@ interface ToolParts {
   readonly directory: string
   readonly clock: Clock
   readonly redactor: Redactor
+  readonly log: Log
   /** Tools and models must not reach them. Those added later count as well. */
   readonly ownListeners: OwnListeners
   /** Absent where no storage is open. */
@@ -60,7 +62,7 @@ export function openTools(options: RuntimeOptions, parts: ToolParts): OpenTools 
 
 const connectTools = (
   { config, configDirectory, env, version, offline = false }: RuntimeOptions,
-  { clock, redactor, ownListeners, readFile }: ToolParts,
+  { clock, redactor, log, ownListeners, readFile }: ToolParts,
 ): Toolbox =>
   createToolbox({
     config,
@@ -70,6 +72,7 @@ const connectTools = (
     offline,
     clock,
     version,
+    log,
     ownListeners,
     ...(readFile && { readFile }),
   })

@@ -149,6 +149,7 @@ async function openParts(
     directory,
     clock,
     redactor,
+    log,
     ownListeners: listeners,
     readFile: storage && ((sessionId, filename) => readSessionFile(store, storage.blobs, sessionId, filename)),
   })
