@@ -73,7 +73,7 @@ const onePath = fc.oneof(
   {
     weight: 2,
     arbitrary: fc
-      .tuple(fc.constantFrom('length', 'lower', 'host', 'email_domain'), plainPath)
+      .tuple(fc.constantFrom('length', 'lower', 'fold', 'host', 'email_domain'), plainPath)
       .map(([fn, path]) => `${fn}(${path})`),
   },
   {

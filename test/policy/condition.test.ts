@@ -107,7 +107,7 @@ describe('reading', () => {
       { field: 'upper(x)', value: 5 },
       '/field',
       'field',
-      'There is no function "upper"; there are length, lower, host, email_domain.',
+      'There is no function "upper"; there are length, lower, fold, host, email_domain.',
     ],
     [{ field: 'x', op: 'gt', value: '500' }, '/value', 'type', '`gt` compares numbers; its value is string "500".'],
     [

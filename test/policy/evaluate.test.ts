@@ -92,6 +92,11 @@ describe('comparisons', () => {
     ['length of a list', { field: 'length(x)', value: 2 }, [1, 2], 'true'],
     ['length of a number', { field: 'length(x)', value: 2 }, 2, 'unknown'],
     ['lower', { field: 'lower(x)', value: 'abc' }, 'ABC', 'true'],
+    ['fold of another case', { field: 'fold(x)', value: 'evil strasse corp' }, ' EVIL Straße Corp', 'true'],
+    ['fold of full-width letters', { field: 'fold(x)', value: 'evil' }, 'Ｅｖｉｌ', 'true'],
+    ['fold of an invisible character', { field: 'fold(x)', value: 'evil' }, 'ev\u200bil', 'true'],
+    ['fold of another name', { field: 'fold(x)', value: 'evil' }, 'evil corp', 'false'],
+    ['fold of a number', { field: 'fold(x)', value: '5' }, 5, 'unknown'],
     ['host', { field: 'host(x)', value: 'good.example' }, 'HTTPS://user@Good.Example.:8443/a', 'true'],
     ['host in punycode', { field: 'host(x)', value: 'xn--mnchen-3ya.de' }, 'https://münchen.de', 'true'],
     [

@@ -124,6 +124,7 @@ import { policyCost } from './policy/cost.ts'
 import { policyEffectWithoutKey } from './policy/effect-without-key.ts'
 import { policyFailOpenIfMissing } from './policy/fail-open-if-missing.ts'
 import { policyFieldNotInSchema } from './policy/field-not-in-schema.ts'
+import { policyNameByCodePoint } from './policy/name-by-code-point.ts'
 import { policyNeverTrue } from './policy/never-true.ts'
 import { policyNoDecision } from './policy/no-decision.ts'
 import { policyOptionalField } from './policy/optional-field.ts'
@@ -386,6 +387,7 @@ const table = {
   'policy/prefix-url': policyPrefixUrl,
   'policy/substring-list': policySubstringList,
   'policy/case-sensitive-email': policyCaseSensitiveEmail,
+  'policy/name-by-code-point': policyNameByCodePoint,
   'policy/optional-field': policyOptionalField,
   'policy/effect-without-key': policyEffectWithoutKey,
   'policy/source-unattributable': policySourceUnattributable,

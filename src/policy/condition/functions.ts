@@ -1,5 +1,6 @@
 /** Functions of paths. Each returns undefined where it has no result, which makes the comparison unknown. Source: policies, section 2. */
 import { domainToASCII } from 'node:url'
+import { foldIdentity } from '../../base/identity.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import type { PathFunction } from './path.ts'
 
@@ -10,6 +11,8 @@ export const FUNCTIONS: Readonly<Record<PathFunction, (value: JsonValue) => Json
     return typeof value === 'string' ? Array.from(value).length : undefined
   },
   lower: (value) => (typeof value === 'string' ? value.toLowerCase() : undefined),
+  /** One form of all spellings of a name: compatibility forms (NFKC), case, invisible characters, blanks around it. */
+  fold: (value) => (typeof value === 'string' ? foldIdentity(value) : undefined),
   /** Host of an http(s) URL in lower case and punycode, without port, brackets and trailing dot. */
   host: (value) => {
     if (typeof value !== 'string' || !URL.canParse(value)) return undefined

@@ -4,7 +4,7 @@ import { CALL_FIELDS, PREVIOUS_FIELDS } from './fields.ts'
 import type { PathSegment } from './segment.ts'
 import { historyText, type HistoryMeasure, type HistoryScope, type HistorySubject } from './history.ts'
 
-export const PATH_FUNCTIONS = ['length', 'lower', 'host', 'email_domain'] as const
+export const PATH_FUNCTIONS = ['length', 'lower', 'fold', 'host', 'email_domain'] as const
 export type PathFunction = (typeof PATH_FUNCTIONS)[number]
 
 export type FactRoot =

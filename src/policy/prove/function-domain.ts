@@ -21,6 +21,9 @@ export function domainAfter(fn: PathFunction | undefined, of: PossibleValues): P
       return { ...result, ...lengthsOf(of) }
     case 'lower':
       return { ...result, refuses: (value) => isNoLower(value, of), lacks: (part) => isNoPart(part, of) }
+    case 'fold':
+      // Folding may shorten and lengthen a text, and a part of what it returned may fold to something else.
+      return { ...result, refuses: (value) => typeof value !== 'string' || FUNCTIONS.fold(value) !== value }
     case 'host':
     case 'email_domain':
       return { ...result, refuses: (value) => isNoResult(value, fn), lacks: (part) => NO_HOST.test(part) }

@@ -1,3 +1,4 @@
+import { foldIdentity } from '../../../base/identity.ts'
 import { describeValue } from '../../../policy/condition/describe.ts'
 import { leavesOf, type Condition, type ConditionLeaf } from '../../../policy/condition/condition.ts'
 import { operatorRow } from '../../../policy/condition/operators.ts'
@@ -72,6 +73,8 @@ function reasonOf({ path, op, value }: ConditionLeaf, truth: boolean, domain: Po
     return `${is}: ${values.length === 0 ? 'no value is allowed there' : `the value is ${values.slice(0, 8).map(describeValue).join(' or ')}`}.`
   if (path.fn === 'lower' && typeof value === 'string' && value !== value.toLowerCase())
     return `${is}: lower() leaves no capital letters.`
+  if (path.fn === 'fold' && typeof value === 'string' && value !== foldIdentity(value))
+    return `${is}: fold() returns the form "${foldIdentity(value)}".`
   return `${is}: there is no such value.`
 }
 
@@ -84,7 +87,7 @@ function fixOf(
   if (domain === undefined || typeof value !== 'string' || value === '') return {}
   const after = domainAfter(path.fn, domain)
   const values = after.values?.filter((each) => typeof each === 'string')
-  const lower = value.toLowerCase()
+  const lower = path.fn === 'fold' ? foldIdentity(value) : value.toLowerCase()
   if (op !== 'eq' && op !== 'ne' && op !== 'starts_with' && op !== 'ends_with' && op !== 'contains') return {}
   const near = op === 'eq' ? nearestCandidate(value, values ?? []) : undefined
   const [begun, ...others] = (values ?? []).filter((each) => each.startsWith(value))
