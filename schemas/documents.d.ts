@@ -66,12 +66,18 @@ export namespace Agents {
     readonly transport?: 'streamable_http'
     /** How requests are authenticated. */
     readonly auth?: {
-      /** `bearer`: `Authorization: Bearer`; `header`: the header that `header` names. */
-      readonly scheme: 'bearer' | 'header'
+      /** `bearer`: `Authorization: Bearer`; `header`: the header that `header` names; `client_credentials`: an OAuth token that svc asks `issuer` for, and renews. */
+      readonly scheme: 'bearer' | 'header' | 'client_credentials'
       /** Key in `secrets`. */
       readonly secret: string
       /** Name of the header; required when the scheme is `header`. */
       readonly header?: string
+      /** The client at the authorization server; required when the scheme is `client_credentials`. */
+      readonly client_id?: string
+      /** Address of the authorization server, the only one that gets the secret; required when the scheme is `client_credentials`. */
+      readonly issuer?: string
+      /** Scopes of the token, separated by blanks. */
+      readonly scope?: string
     }
   }
 
