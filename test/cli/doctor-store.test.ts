@@ -144,10 +144,10 @@ describe.skipIf(!server)('a database', () => {
     expect(await look(url)).toEqual(
       refused(`The database ${name} has schema 2, and this svc needs schema ${NEWEST}.`, migrate),
     )
-    await sql('update svc.svc_schema set version = 9, min_reader = 9')
+    await sql('update svc.svc_schema set version = 99, min_reader = 99')
     expect(await look(url)).toEqual(
       refused(
-        `${name} cannot be used as a store: a newer svc wrote it (schema 9, this one knows ${NEWEST}).`,
+        `${name} cannot be used as a store: a newer svc wrote it (schema 99, this one knows ${NEWEST}).`,
         'Use that version of svc, or a newer one.',
       ),
     )
