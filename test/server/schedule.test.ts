@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { fail } from '../../src/base/failure.ts'
 import type { Log } from '../../src/base/log.ts'
 import { createEmbeddedJobs } from '../../src/queue/embedded-jobs.ts'
-import { scheduleJob } from '../../src/server/runtime/schedule.ts'
+import { describeRefusedTick, scheduleJob, type RefusedTick } from '../../src/server/runtime/schedule.ts'
 import { nextTick } from '../../src/server/runtime/ticks.ts'
 import { NOW, openHouse } from './fixtures.ts'
 
@@ -160,6 +160,9 @@ test('the log says why a start was refused, and not where in the program', async
       detail: "The workspace's plan allows 6 (runs_per_day).",
     },
   ])
+  expect(describeRefusedTick(told[0] as RefusedTick)).toBe(
+    "schedule schedule started nothing at 2026-11-20T10:10:00.000Z: The workspace's plan allows 6 (runs_per_day).",
+  )
   await schedule.stop()
 })
 
