@@ -53,7 +53,7 @@ const SETTINGS = {
 test('a setting, a right or a whole trigger that left the file has no effect any more', async () => {
   const [web, nightly] = [
     { type: 'api', name: 'web' },
-    { type: 'schedule', name: 'nightly', cron: '0 3 * * *' },
+    { type: 'schedule', name: 'nightly', cron: '0 3 * * *', input: { question: 'What is new?' } },
   ]
   const whole = await served([{ ...web, ...SETTINGS }, nightly, { type: 'api', ...SETTINGS }])
   expect(whole['web']).toMatchObject({ active: true, ...SETTINGS })

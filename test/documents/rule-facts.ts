@@ -34,6 +34,7 @@ const FACTS: Readonly<Record<string, LintOptions>> = {
     missingHandlers: new Map([['pay.absent', { file: 'handlers/refunds.mjs', place: 'svc.config.yaml:7' }]]),
   },
   'secret/env-missing': { env: { PATH: '/usr/bin' } },
+  'approval/starter-decides': { rules: { 'approval/starter-decides': 'warn' } },
   'mcp/not-pinned': { rules: { 'mcp/not-pinned': 'warn' } },
   'approval/quorum-unreachable': SERVER,
   'approval/hidden-timeline': SERVER,

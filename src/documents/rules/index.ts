@@ -19,6 +19,7 @@ import { approvalOnModifyValue } from './approval/on-modify-value.ts'
 import { approvalOnRejectValue } from './approval/on-reject-value.ts'
 import { approvalQuorumUnreachable } from './approval/quorum-unreachable.ts'
 import { approvalReasonMissing } from './approval/reason-missing.ts'
+import { approvalStarterDecides } from './approval/starter-decides.ts'
 import { approvalTimeoutAllowIrreversible } from './approval/timeout-allow-irreversible.ts'
 import { approvalTimeoutAllow } from './approval/timeout-allow.ts'
 import { approvalTimeoutRange } from './approval/timeout-range.ts'
@@ -409,6 +410,7 @@ const table = {
   'policy/untested': policyUntested,
   'policy/unused-document': policyUnusedDocument,
   'approval/count-range': approvalCountRange,
+  'approval/starter-decides': approvalStarterDecides,
   'approval/quorum-unreachable': approvalQuorumUnreachable,
   'approval/timeout-allow-irreversible': approvalTimeoutAllowIrreversible,
   'approval/timeout-allow': approvalTimeoutAllow,

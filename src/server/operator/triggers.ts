@@ -170,7 +170,7 @@ async function checkScheduleInput({ store }: ServerServices, agentId: AgentId, i
     await checkInput(version.snapshot, input)
   } catch (error) {
     if (!isFailure(error)) throw error
-    const fix = 'Give the schedule what its agent asks for: --input JSON, or --input @FILE.'
+    const fix = 'Give the schedule what its agent asks for: --input JSON, or `input` of the trigger in svc.config.yaml.'
     throw new Failure(error.code, describeRefusal(error), { ...error.extras, fix })
   }
 }

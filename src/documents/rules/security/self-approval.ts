@@ -1,25 +1,17 @@
-import { decisionOf } from '../../facts/policies/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const securitySelfApproval: LintRule = {
   severity: 'warning',
-  law: 'A policy that asks one person says whether that may be the one who started the run.',
-  fix: 'Add `svc/separation_of_duties: true`, name a role with `svc/approver_role`, or allow it with `svc/separation_of_duties: false`.',
+  law: 'The person who starts a run cannot approve it.',
+  fix: 'Name another role, or add `svc/separation_of_duties: true`.',
   reason: 'Approval protects only when a second person gives it.',
   kinds: ['Policy'],
   check(document, report) {
-    const { type, approvals_required: count } = decisionOf(document)
     const runtime = document.at('spec.decision.runtime.*')
-    const [duties, role] = ['svc/separation_of_duties', 'svc/approver_role'].map((name) =>
-      runtime.find(({ key }) => key === name),
-    )
-    if (duties?.value === true) return
-    if (typeof role?.value === 'string' && PRINCIPALS.includes(role.value))
-      report(role, `"${role.value}" starts runs, so it would approve its own.`)
-    // A quorum counts people who have proved who they are, so the starter is one of them at most.
-    const isQuorum = typeof count === 'number' && count > 1
-    if (type !== 'require_approval' || isQuorum || duties || role) return
-    report('/spec/decision/type', 'Who starts a run may approve this call of it, and the policy does not say so.')
+    if (runtime.some(({ key, value }) => key === 'svc/separation_of_duties' && value === true)) return
+    const own = runtime.find(({ key }) => key === 'svc/approver_role')
+    if (typeof own?.value === 'string' && PRINCIPALS.includes(own.value))
+      report(own, `"${own.value}" starts runs, so it would approve its own.`)
   },
 }
 
