@@ -176,6 +176,22 @@ test('a configuration that is wrong is told by its own check', async () => {
   expect(stdout).toMatch(/^✖ project .*`workspac`/)
 })
 
+test('nothing that is not known is healthy', async () => {
+  write('svc.config.yaml', 'workspac: acme\n')
+  const { code, stdout } = await run(['doctor', '--json'])
+  const { items } = JSON.parse(stdout) as { items: { check: string; ok: boolean; say: string }[] }
+  expect(code).toBe(1)
+  const unknown = items.filter(({ say }) => say === 'not known: the project cannot be read')
+  expect(unknown.map(({ check }) => check)).toEqual(
+    expect.arrayContaining(['data', 'permissions', 'database', 'server', 'lock', 'paused', 'held', 'mcp', 'models']),
+  )
+  // What is left is of the machine alone.
+  const healthyOnes = items.filter(({ ok }) => ok).map(({ check }) => check)
+  expect(
+    healthyOnes.filter((check) => !['node', 'sqlite', 'ports', 'disk', 'clock', 'store', 'proxy'].includes(check)),
+  ).toEqual([])
+})
+
 const AGENT = `apiVersion: svc/v1
 kind: Agent
 metadata: { namespace: acme, name: desk, version: 1.0.0, owner: team }

@@ -17,3 +17,6 @@ export const unhealthy = (say: string, fix?: string): DoctorFinding => ({
   say,
   ...(fix !== undefined && { fix }),
 })
+
+/** Where the project cannot be read, nothing else of it is known: that is no health. */
+export const unknownProject: DoctorFinding = unhealthy('not known: the project cannot be read', 'svc doctor project')

@@ -7,19 +7,20 @@ import type { CommandContext } from '../shell/command.ts'
 import { withDotEnv } from '../project/dot-env.ts'
 import { modelEndpoint } from '../project/model-endpoint.ts'
 import type { Project } from '../project/project.ts'
-import { unhealthy, healthy, type DoctorChecks } from './finding.ts'
+import { unhealthy, healthy, unknownProject, type DoctorChecks } from './finding.ts'
 import { loadDocuments } from '../project/documents.ts'
 
 const TIMEOUT_MS = 5000
 
 export const networkChecks: DoctorChecks = {
   async mcp(call, project) {
+    if (!project) return unknownProject
     const { documents, env } = await documentsOf(call, project)
     const agents = documents.flatMap((document) => asKind(document, 'Agent') ?? [])
     const servers = new Map<string, { readonly agent: AgentDocument; readonly server: McpServer }>()
     for (const agent of agents)
       for (const server of agent.spec.mcp_servers ?? []) servers.set(`${server.name} ${server.url}`, { agent, server })
-    if (!project || servers.size === 0) return healthy('no servers')
+    if (servers.size === 0) return healthy('no servers')
     const ask = await createAskMcp({ io: { ...call.io, env } }, project)
     const problems: string[] = []
     const faults: string[] = []
@@ -35,6 +36,7 @@ export const networkChecks: DoctorChecks = {
   },
 
   async models(call, project) {
+    if (!project) return unknownProject
     const { documents, env } = await documentsOf(call, project)
     const addresses = new Set(
       documents.flatMap((document) => {

@@ -17,7 +17,7 @@ import { readFreeBytes, spaceFinding } from './free-space.ts'
 import { MAX_AHEAD_MS } from '../../store/store-clock.ts'
 import { RemoteError } from '../shell/remote.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { unhealthy, healthy, type DoctorChecks, type DoctorFinding } from './finding.ts'
+import { unhealthy, healthy, unknownProject, type DoctorChecks, type DoctorFinding } from './finding.ts'
 
 export const stateChecks: DoctorChecks = {
   async project(call) {
@@ -32,7 +32,7 @@ export const stateChecks: DoctorChecks = {
   },
 
   async handlers(_, project) {
-    if (!project) return healthy('-')
+    if (!project) return unknownProject
     const missing = await findMissingHandlers(project)
     if (missing.size === 0) return healthy('every program that the project file names as a file exists')
     const words = [...missing].map(
@@ -42,7 +42,7 @@ export const stateChecks: DoctorChecks = {
   },
 
   async data(_, project) {
-    if (!project) return healthy('-')
+    if (!project) return unknownProject
     const { dataDirectory } = project
     if (await answersOperator(dataDirectory)) return healthy(`${dataDirectory} (a server holds it)`)
     const found = await stat(dataDirectory).catch(() => undefined)
@@ -57,9 +57,10 @@ export const stateChecks: DoctorChecks = {
 
   async permissions({ io }, project) {
     if (process.platform === 'win32') return healthy('not checked on Windows')
-    const { dataDirectory } = project ?? {}
+    if (!project) return unknownProject
+    const { dataDirectory } = project
     const secret = [
-      ...(dataDirectory === undefined ? [] : ['', 'data.db', 'server.json'].map((name) => join(dataDirectory, name))),
+      ...['', 'data.db', 'server.json'].map((name) => join(dataDirectory, name)),
       join(userDirectory(io.env), 'credentials.json'),
     ]
     for (const path of secret) {
@@ -71,7 +72,7 @@ export const stateChecks: DoctorChecks = {
   },
 
   async database(_, project) {
-    if (!project) return healthy('none yet')
+    if (!project) return unknownProject
     const file = join(project.dataDirectory, 'data.db')
     if (await answersOperator(project.dataDirectory)) return healthy('in use; checked when its server started')
     try {
@@ -127,7 +128,7 @@ export const stateChecks: DoctorChecks = {
   },
 
   async server(call, project) {
-    if (!project) return healthy('-')
+    if (!project) return unknownProject
     const { dataDirectory } = project
     if (await answersOperator(dataDirectory)) return await lookAtServer(call, project)
     const staleFile = await stat(join(dataDirectory, 'server.json')).catch(() => undefined)
@@ -135,7 +136,8 @@ export const stateChecks: DoctorChecks = {
   },
 
   async lock(call, project) {
-    if (project?.file === undefined) return healthy('no project')
+    if (!project) return unknownProject
+    if (project.file === undefined) return healthy('no project')
     const operator = hasRegistry(project)
       ? await openOperatorChannel(project, call.io).catch(() => undefined)
       : undefined

@@ -9,7 +9,7 @@ import { describeTriggerFaults } from '../runs/trigger-faults.ts'
 import { describeHeldRuns, readHeldRuns, timesFor } from '../runs/held.ts'
 import { RemoteError } from '../shell/remote.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { healthy, unhealthy, type DoctorChecks, type DoctorFinding } from './finding.ts'
+import { healthy, unhealthy, unknownProject, type DoctorChecks, type DoctorFinding } from './finding.ts'
 
 export const workChecks: DoctorChecks = {
   paused: (call, project) =>
@@ -49,7 +49,8 @@ async function askOperator(
   project: Project | undefined,
   ask: (operator: OperatorClient) => Promise<DoctorFinding>,
 ): Promise<DoctorFinding> {
-  if (!project || !hasRegistry(project)) return healthy('-')
+  if (!project) return unknownProject
+  if (!hasRegistry(project)) return healthy('-')
   try {
     return await withOperator(project, call, ask)
   } catch (error) {
