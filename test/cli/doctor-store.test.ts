@@ -242,7 +242,7 @@ describe('figures of a database', () => {
   const good = {
     found: 4,
     newest: 4,
-    offMs: -5000,
+    offMs: -900,
     longest: 60,
     notify: 0.5,
     bloated: null,
