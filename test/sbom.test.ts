@@ -16,17 +16,17 @@ const titlesOf = (notices: string): string[] =>
   [...notices.matchAll(/^-{80}\n\n(\S+ \S+) \([^)]+\)\n\n(?=\S)/gm)].map(([, title]) => title!)
 
 test('the list of parts has every library that the bundler put into the program, and those that npm installs, once', () => {
-  const libraries = bundledLibraries([bundle('yaml', 'chalk', '@preact/signals-core')], root)
+  const libraries = bundledLibraries([bundle('yaml', 'chalk', '@codemirror/state')], root)
   const { components } = bundledParts(program, libraries)
   expect(components.map(({ name, purl }) => [name, purl?.replace(/@[\d.]+$/, '')])).toEqual([
-    ['@preact/signals-core', 'pkg:npm/%40preact/signals-core'],
+    ['@codemirror/state', 'pkg:npm/%40codemirror/state'],
     ['chalk', 'pkg:npm/chalk'],
     ['yaml', 'pkg:npm/yaml'],
   ])
   const installed = { components: [components[1]!] }
   expect(mergeParts(installed, { components }).components.map(({ name }) => name)).toEqual([
     'chalk',
-    '@preact/signals-core',
+    '@codemirror/state',
     'yaml',
   ])
 })

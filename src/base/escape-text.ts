@@ -5,7 +5,7 @@
  * Source: command line, 1.2; security, S18.
  */
 
-import { UNSEEN_CHARACTER } from './invisible-text.ts'
+import { UNSEEN_CHARACTER } from './unseen-character.ts'
 
 /** True for printable ASCII, one column per character: most text. */
 export const isPlain = (text: string): boolean => PLAIN.test(text)

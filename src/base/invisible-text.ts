@@ -3,18 +3,7 @@
  * text is written, such as the joiner of an emoji family; those count only where nothing visible needs them.
  */
 
-/** No ink, by a property of the character itself. */
-const INVISIBLE = [
-  String.raw`\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\p{Cf}`,
-  // Blank, but letters or symbols: blank braille, the filler of the Khitan script and a musical rest without a shape.
-  String.raw`\u2800\u{16fe4}\u{1d159}`,
-].join('')
-
-/** Format characters that are drawn, around the digits after them: Unicode's Prepended_Concatenation_Mark. */
-const DRAWN = String.raw`\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}`
-
-/** A single selector that makes an emoji, or a text, of the symbol before it. */
-const EMOJI_SELECTOR = String.raw`(?<=\p{Extended_Pictographic}\p{Emoji_Modifier}?)[\ufe0e\ufe0f]|(?<=[#*0-9])\ufe0f(?=\u20e3)`
+import { EMOJI_SELECTOR, INVISIBLE_CHARACTERS, invisibleExcept } from './unseen-character.ts'
 
 const EMOJI_JOINER = String.raw`(?<=\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\ufe0f)?)\u200d(?=\p{Extended_Pictographic})`
 
@@ -33,7 +22,7 @@ const JOINED_SCRIPTS = [
   .join('')
 
 /** A letter or mark of these scripts, which have invisible characters of their own. */
-const letterOf = (scripts: string): string => String.raw`(?=[\p{L}\p{M}])(?![${INVISIBLE}])[${scripts}]`
+const letterOf = (scripts: string): string => String.raw`(?=[\p{L}\p{M}])(?![${INVISIBLE_CHARACTERS}])[${scripts}]`
 
 /** Between letters whose shapes it joins or parts. */
 const SCRIPT_JOINER = String.raw`(?<=${letterOf(JOINED_SCRIPTS)})[\u200c\u200d](?=${letterOf(JOINED_SCRIPTS)})`
@@ -43,10 +32,8 @@ const MARKS = String.raw`[\u200e\u200f\u061c]`
 /** Beside a letter of a script that is written from right to left. */
 const DIRECTION_MARK = `(?<=${letterOf(RIGHT_TO_LEFT)})${MARKS}|${MARKS}(?=${letterOf(RIGHT_TO_LEFT)})`
 
-const invisibleBut = (...needed: readonly string[]): string => `(?!${needed.join('|')})(?![${DRAWN}])[${INVISIBLE}]`
-
 /** One invisible character that no visible text around it needs, as a pattern with the flag `u`. */
-export const HIDDEN_CHARACTER = invisibleBut(
+export const HIDDEN_CHARACTER = invisibleExcept(
   EMOJI_SELECTOR,
   EMOJI_JOINER,
   ...FLAGS,
@@ -54,9 +41,3 @@ export const HIDDEN_CHARACTER = invisibleBut(
   SCRIPT_SELECTOR,
   DIRECTION_MARK,
 )
-
-/**
- * As `HIDDEN_CHARACTER`, for text that is shown beside other text: joiners and marks count too, because they change how what
- * stands around them is drawn. Only a selector behind its emoji does not.
- */
-export const UNSEEN_CHARACTER = invisibleBut(EMOJI_SELECTOR)

@@ -1,5 +1,5 @@
 /** Boots the page, and shows the screen of its address. */
-import { signal } from '@preact/signals-core'
+import { signal } from './wire/signal.ts'
 import { render } from 'preact'
 import { announce } from './parts/announce.ts'
 import { html, type View } from './parts/html.ts'

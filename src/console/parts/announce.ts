@@ -1,5 +1,5 @@
 /** One polite place in which changes are told to a screen reader, at most every two seconds. */
-import { signal } from '@preact/signals-core'
+import { signal } from '../wire/signal.ts'
 
 export const announcement = signal('')
 

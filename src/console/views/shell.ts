@@ -1,5 +1,5 @@
 /** What stands around every screen: the sections, who is signed in, and whether the server answers. */
-import { signal } from '@preact/signals-core'
+import { signal } from '../wire/signal.ts'
 import { useEffect } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import type { OperatorRoutes } from '../../spec/operator/routes.ts'

@@ -1,5 +1,5 @@
 /** What if: policies of a published version are edited, and recorded calls are decided by them. Nothing is deployed. */
-import { signal } from '@preact/signals-core'
+import { signal } from '../wire/signal.ts'
 import { useSignal } from '../wire/use-signal.ts'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'

@@ -1,5 +1,5 @@
 /** The tasks that wait, for the inbox and for its count beside every screen. */
-import { signal } from '@preact/signals-core'
+import { signal } from './signal.ts'
 import type { OperatorList } from '../../spec/operator/routes.ts'
 import type { InboxItem } from '../../spec/operator/inbox.ts'
 import { onHint } from './live.ts'

@@ -2,7 +2,7 @@
  * The one stream of this tab: hints that something changed. It is closed while nobody looks at the tab, since a browser
  * opens few connections to one server, and everything is read again when it opens.
  */
-import { signal } from '@preact/signals-core'
+import { signal } from './signal.ts'
 import type { LiveHint } from '../../spec/operator/inbox.ts'
 import { findRefusal, sendOperatorRequest, signedIn } from './request.ts'
 

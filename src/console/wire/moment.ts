@@ -1,5 +1,5 @@
 /** The time that screens show, and how they say it. */
-import { signal } from '@preact/signals-core'
+import { signal } from './signal.ts'
 import { shortDuration } from '../../base/short-text.ts'
 
 /** How far the server's clock is ahead of this device's, whose clock may be set wrong: what is shown happened at the server. */

@@ -1,5 +1,5 @@
 /** The address of the screen. Every screen has one, so that it can be sent to a colleague. */
-import { signal } from '@preact/signals-core'
+import { signal } from './signal.ts'
 
 export interface ScreenAddress {
   readonly path: string

@@ -1,5 +1,5 @@
 /** Requests to the operator routes, of the origin that served the page. */
-import { signal } from '@preact/signals-core'
+import { signal } from './signal.ts'
 import { compareClocks } from './moment.ts'
 import type { ErrorBody } from '../../spec/api.ts'
 import type { FileView } from '../../spec/operator/runs.ts'

@@ -1,5 +1,5 @@
 /** A value of the server that a screen shows, read again when a hint says that it may have changed. */
-import { signal } from '@preact/signals-core'
+import { signal } from './signal.ts'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { LiveHint } from '../../spec/operator/inbox.ts'
 import { onHint } from './live.ts'

@@ -1,4 +1,4 @@
-import type { ReadonlySignal } from '@preact/signals-core'
+import type { ReadonlySignal } from './signal.ts'
 import { useLayoutEffect, useReducer, useRef } from 'preact/hooks'
 
 /** The value now; the component is drawn again whenever it is another. */
