@@ -1,5 +1,5 @@
 /** Boots the page, and shows the screen of its address. */
-import { signal } from './wire/signal.ts'
+import { createSignal } from './wire/signal.ts'
 import { render } from 'preact'
 import { announce } from './parts/announce.ts'
 import { html, type View } from './parts/html.ts'
@@ -22,7 +22,7 @@ export type ScreenComponent = (given: { readonly id?: string }) => View
 /** Path, and the screen behind it, which may be in a file that is loaded when it is opened. */
 export type ScreenTable = readonly (readonly [RegExp, () => ScreenComponent | Promise<ScreenComponent>])[]
 
-const loaded = signal(new Map<RegExp, ScreenComponent>())
+const loaded = createSignal(new Map<RegExp, ScreenComponent>())
 
 function Current({ screens }: { readonly screens: ScreenTable }): View {
   // Drawn again with the page, which follows the address.
@@ -47,7 +47,7 @@ function take(pattern: RegExp, screen: ScreenComponent | Promise<ScreenComponent
   return undefined
 }
 
-const refusal = signal<string | undefined>(undefined)
+const refusal = createSignal<string | undefined>(undefined)
 
 function App({ screens }: { readonly screens: ScreenTable }): View | null {
   const isSignedIn = useSignal(signedIn)

@@ -49,6 +49,17 @@ export interface TaskAnswer {
   readonly metadata?: JsonObject
 }
 
+/** A result that the run had before, about an argument of the held call; or the verdict of a sub-agent. */
+export interface TaskEvidence {
+  /** Tool or agent, `namespace.name`. */
+  readonly ref: string
+  /** Arguments of the held call that its request or its result has; may be empty for a sub-agent. */
+  readonly about: readonly string[]
+  /** JSON in one line, cut. */
+  readonly result: string
+  readonly failed?: true
+}
+
 /**
  * The question of a task, its call and what stopped that call: the same record in the store, the engine, the inbox and the
  * card. `kind` and the words about answers are open, since a newer server may send others.
@@ -65,6 +76,12 @@ export interface TaskRequest {
     readonly version: string
     readonly side_effect_class: string | null
   }
+  /** What the call does, as its tool declares (`svc/summary`); escaped, in one line. */
+  readonly summary?: string
+  /** The last words of the model before its call, in one line, cut. */
+  readonly reasoning?: string
+  /** Oldest first. */
+  readonly evidence?: readonly TaskEvidence[]
   readonly arguments?: JsonValue
   readonly argumentsDigest?: string
   readonly policies?: readonly DecidedPolicy[]
@@ -130,6 +147,13 @@ export interface TaskClaim {
 /** True for a call that cannot be undone, or whose class is undeclared. */
 export const isIrreversibleCall = ({ tool }: Pick<TaskRequest, 'tool'>): boolean =>
   tool !== undefined && (tool.side_effect_class ?? 'irreversible_action') === 'irreversible_action'
+
+/** True for a call that may do what an earlier one did: its effect key was held, or the same call was made before. */
+export const repeatsEarlierCall = ({ effect, context }: Pick<TaskRequest, 'effect' | 'context'>): boolean =>
+  effect?.previous !== undefined || context?.['earlier_call'] !== undefined
+
+/** True where one press does not approve: a second, different act follows. */
+export const needsSecondAct = (task: TaskRequest): boolean => isIrreversibleCall(task) || repeatsEarlierCall(task)
 
 /** Metadata of an answer that was given in a bulk review. */
 export const IN_BULK = 'svc/bulk'

@@ -1,5 +1,6 @@
 /** The rows of a card: texts with their place, and fenced values, folded where they are long. */
 import type { CardRow, CardValue } from '../spec/view/task-card.ts'
+import { shortenText } from '../base/cut-text.ts'
 import { foldText, padText, wrapText } from './text.ts'
 import type { TextStyle, Theme } from './theme.ts'
 import { widthOf } from './width.ts'
@@ -25,8 +26,15 @@ const LABEL = 9
 /**
  * A row of the card, with its label at the left.
  * @param valueLines most lines of one value; infinite shows all
+ * @param asideLines most lines of a value that is not what is approved; its rest needs nobody who opens it
  */
-export function drawApprovalRow(theme: Theme, row: CardRow, width: number, valueLines: number): DrawnRow {
+export function drawApprovalRow(
+  theme: Theme,
+  row: CardRow,
+  width: number,
+  valueLines: number,
+  asideLines: number,
+): DrawnRow {
   const label = (at: number): string => theme.dim(padText(at === 0 ? row.label : '', LABEL))
   const room = width - 1 - LABEL
   if (!('values' in row)) return drawText(theme, row, room, valueLines, label)
@@ -37,7 +45,8 @@ export function drawApprovalRow(theme: Theme, row: CardRow, width: number, value
   const inside = width - left.length - 4
   const longestName = Math.min(LONGEST_NAME, Math.floor(inside / 3))
   const names = Math.max(...values.map(({ name }) => widthOf(name)).filter((each) => each <= longestName), 0)
-  const drawn = values.map((value) => drawValue(theme, value, names, inside, valueLines))
+  const most = row.isAside ? asideLines : valueLines
+  const drawn = values.map((value) => drawValue(theme, value, names, inside, most, row.isAside))
   return {
     lines: drawn
       .flatMap(({ lines }) => lines)
@@ -53,7 +62,8 @@ function drawText(
   valueLines: number,
   label: (at: number) => string,
 ): DrawnRow {
-  const style: TextStyle = emphasis ? theme[emphasis] : plainText
+  const style: TextStyle =
+    emphasis === 'danger' ? (each) => theme.strong(theme.bad(each)) : emphasis ? theme[emphasis] : plainText
   const whole = wrapText(text, room)
   const notice = describeFold(theme, text.length, room)
   const hasFolded = whole.length > valueLines + notice.length
@@ -76,7 +86,14 @@ const describeFold = ({ waiting }: Theme, characters: number, width: number): st
   wrapText(`… folded, ${characters} characters: [v]iew whole`, width).map(waiting)
 
 /** `▸ name  value   note`, with the value wrapped under itself; a long name stands above its value. */
-function drawValue(theme: Theme, value: CardValue, names: number, room: number, valueLines: number): DrawnRow {
+function drawValue(
+  theme: Theme,
+  value: CardValue,
+  names: number,
+  room: number,
+  valueLines: number,
+  isAside = false,
+): DrawnRow {
   const { name, text, lines: block, weights = [], unit } = value
   const isAbove = widthOf(name) > names
   const left = name === '' ? 0 : names + 2
@@ -89,9 +106,13 @@ function drawValue(theme: Theme, value: CardValue, names: number, room: number, 
     block === undefined
       ? foldText(unit === undefined ? text : `${text} ${unit}`, inside)
       : block.flatMap((line) => wrapText(line, inside - 2).map((piece) => `┊ ${piece}`))
-  const notice = describeFold(theme, text.length, inside)
+  const notice = isAside ? [] : describeFold(theme, text.length, inside)
   const hasFolded = all.length > valueLines + notice.length
   const shown = hasFolded ? all.slice(0, valueLines) : all
+  if (hasFolded && isAside) {
+    const end = shown.pop()!
+    shown.push(shortenText(end, end.length - 1))
+  }
   const style: TextStyle = weights.length > 0 ? theme.strong : plainText
   const notes = describeNotes(theme, value)
   const noteText = notes.map((each) => each.text).join('  ')
@@ -112,7 +133,7 @@ function drawValue(theme: Theme, value: CardValue, names: number, room: number, 
         at === 0 && !isAbove ? `${mark}${head}${line}` : `${indent}${' '.repeat(left)}${line}`,
       ),
     ],
-    folded: hasFolded ? 1 : 0,
+    folded: hasFolded && !isAside ? 1 : 0,
   }
 }
 

@@ -12,12 +12,17 @@ import type { Theme } from './theme.ts'
 /** Most lines of one value; a longer one is folded. */
 const VALUE_LINES = 8
 
+/** Most lines of a value that is not what is approved. */
+const ASIDE_LINES = 3
+
 /** Wider text is harder to read. */
 const WIDEST_CARD = 120
 
 export interface ApprovalLayout {
   /** Most lines of one value; infinite shows all. */
   readonly valueLines?: number
+  /** Most lines of a value that is not what is approved; infinite shows all. */
+  readonly asideLines?: number
   /** Instead of the keys, such as the outcome; styled and safe. */
   readonly footer?: string
   /** Lines above the keys, such as a history or a refusal; styled and safe. */
@@ -42,7 +47,7 @@ export function drawApproval(canvas: Canvas, card: KeyedCard, layout: ApprovalLa
   if (canvas.isAccessible) return { lines: describeApproval(card, layout), folded: 0, tail: 1 }
   const { theme } = canvas
   const { title, sideEffect, isIrreversible, deadline, rows, actions } = card
-  const { valueLines = VALUE_LINES, footer, below = [], isEarly = false } = layout
+  const { valueLines = VALUE_LINES, asideLines = ASIDE_LINES, footer, below = [], isEarly = false } = layout
   const width = Math.max(30, Math.min(canvas.width, WIDEST_CARD))
   const edge = (text: string): string => `${theme.waiting('│')} ${text}`
   const head = [
@@ -52,7 +57,7 @@ export function drawApproval(canvas: Canvas, card: KeyedCard, layout: ApprovalLa
       : [{ text: sideEffect, style: isIrreversible ? (text: string) => theme.strong(theme.warn(text)) : plainText }]),
     ...(deadline === undefined ? [] : [{ text: deadline, style: theme.waiting }]),
   ]
-  const drawn = rows.map((row) => drawApprovalRow(theme, row, width - 2, valueLines))
+  const drawn = rows.map((row) => drawApprovalRow(theme, row, width - 2, valueLines, asideLines))
   const keys = actions.map(({ key, label, decides }) => {
     const text = `[${key}]${label.slice(key.length)}`
     return decides ? theme.strong(text) : text
@@ -73,15 +78,22 @@ export function drawApproval(canvas: Canvas, card: KeyedCard, layout: ApprovalLa
 
 /** Every value whole. */
 export const drawWholeApproval = (canvas: Canvas, card: KeyedCard, taskId: string): readonly string[] =>
-  drawApproval(canvas, card, { valueLines: Number.POSITIVE_INFINITY, footer: `task ${taskId}` }).lines
+  drawApproval(canvas, card, { valueLines: Infinity, asideLines: Infinity, footer: `task ${taskId}` }).lines
 
-/** The card in at most `rows` lines: values are folded further where it is too high, then the middle is left out. */
+/**
+ * The card in at most `rows` lines: where it is too high, what is not approved is cut first, values are folded further, and then the
+ * middle is left out.
+ */
 export function fitApproval(canvas: Canvas, card: KeyedCard, rows: number, layout: ApprovalLayout = {}): DrawnApproval {
-  for (const valueLines of [layout.valueLines ?? VALUE_LINES, 4, 2, 1]) {
-    const drawn = drawApproval(canvas, card, { ...layout, valueLines })
+  const { valueLines: most = VALUE_LINES } = layout
+  for (const [valueLines, asideLines] of [
+    [most, ASIDE_LINES],
+    ...[most, 4, 2, 1].map((lines) => [lines, 1] as const),
+  ]) {
+    const drawn = drawApproval(canvas, card, { ...layout, valueLines, asideLines })
     if (drawn.lines.length <= rows || canvas.isAccessible) return drawn
   }
-  const { lines, tail, folded } = drawApproval(canvas, card, { ...layout, valueLines: 1 })
+  const { lines, tail, folded } = drawApproval(canvas, card, { ...layout, valueLines: 1, asideLines: 1 })
   const end = Math.min(tail, rows - 2)
   const kept = Math.max(1, rows - end - 1)
   const hidden = lines.length - kept - end

@@ -17,7 +17,7 @@ async function startAll(desk: RefundServer, amounts: readonly number[]): Promise
 
 /** Opens the card of an amount, and from it the list of those that ask the same. */
 async function openReview(page: Page, amount: number): Promise<void> {
-  await page.getByRole('link', { name: new RegExp(`amount ${amount}`) }).click()
+  await page.getByRole('link', { name: new RegExp(`Refund ${amount} EUR`) }).click()
   await page.locator('.digest code').waitFor()
   await page.keyboard.press('x')
   await page.getByRole('region', { name: 'Tasks' }).waitFor()
@@ -111,7 +111,7 @@ describeInBrowser('tasks that ask the same', () => {
     const { page } = await openPage(await desk.address())
     const bo = await openAs(desk, 'bo@acme.example')
     await openReview(page, 180)
-    await bo.page.getByRole('link', { name: /amount 190/ }).click()
+    await bo.page.getByRole('link', { name: /Refund 190 EUR/ }).click()
     await bo.page.getByRole('button', { name: /^Approve/ }).click()
     await page.getByRole('row', { name: /A-190.*decided or gone meanwhile/ }).waitFor()
     await desk.start({ order: 'A-210', amount: 210 })
@@ -127,7 +127,7 @@ describeInBrowser('tasks that ask the same', () => {
     await deployIrreversible(desk, '')
     await startAll(desk, [180, 190])
     const { page } = await openPage(await desk.address())
-    await page.getByRole('link', { name: /amount 180/ }).click()
+    await page.getByRole('link', { name: /Refund 180 EUR/ }).click()
     await page.getByRole('link', { name: /1 more like this/ }).click()
     await page.getByText('2 are decided alone: its call cannot be undone, and no policy says svc/bulk: true.').waitFor()
     expect(await page.getByRole('button', { name: /Approve/ }).count()).toBe(0)
@@ -168,7 +168,7 @@ describeInBrowser('a claim', () => {
     await startAll(desk, [180])
     const { page } = await openPage(await desk.address())
     const bo = await openAs(desk, 'bo@acme.example')
-    await page.getByRole('link', { name: /amount 180/ }).click()
+    await page.getByRole('link', { name: /Refund 180 EUR/ }).click()
     const [item] = (await desk.operator.call('GET /tasks', { query: {} })).items
     const claim = (leave: boolean) =>
       desk.operator.call('POST /tasks/:id/claim', { id: item!.userTaskId, body: { leave } })

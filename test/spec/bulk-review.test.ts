@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { JsonValue } from '../../src/base/json/json.ts'
 import { findBulkProblem, type ShownTask } from '../../src/spec/task.ts'
-import { bulkGroupOf, listSimilar, reviewTogether } from '../../src/spec/view/bulk-review.ts'
+import { bulkGroupOf, listSimilar, reviewTogether, sumAmounts } from '../../src/spec/view/bulk-review.ts'
 
 const LIMIT = {
   id: 'acme.refund-limit',
@@ -81,4 +81,28 @@ test.each<[string, Partial<ShownTask>, string | undefined]>([
   ['a question', { kind: 'text' }, 'it asks for an answer, not for an approval'],
 ])('says why %s is or is not approved together with others', (_, given, expected) => {
   expect(findBulkProblem(task('a', given))).toBe(expected)
+})
+
+test.each<[JsonValue[], string[]]>([
+  [
+    [
+      { amount: 25000, currency: 'EUR' },
+      { amount: 1800, currency: 'EUR' },
+    ],
+    ['EUR 26,800'],
+  ],
+  [
+    [
+      { amount: 0.1, currency: 'EUR' },
+      { amount: 0.2, currency: 'eur' },
+    ],
+    ['EUR 0.3'],
+  ],
+  [
+    [{ amount: '1000.05', currency: 'EUR' }, { total: -0.005, currency: 'USD' }, { amount: 999999 }],
+    ['EUR 1,000.05', 'USD -0.005', '999,999'],
+  ],
+  [[{ order: 'A-1' }, 'text', { amount: '1,000' }, { amount: 1e21 }], []],
+])('%j are %j in all', (given, totals) => {
+  expect(sumAmounts(given.map((args, at) => task(String(at), { arguments: args })))).toEqual(totals)
 })

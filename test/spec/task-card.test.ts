@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import type { DecisionId, RunId, SessionId, TaskId } from '../../src/base/ids.ts'
 import type { TaskContent } from '../../src/spec/api.ts'
+import type { JsonValue } from '../../src/base/json/json.ts'
 import type { Digest } from '../../src/base/digest.ts'
 import type { TaskRecord } from '../../src/spec/task.ts'
 import { presentKeyedTask } from '../../src/spec/view/task-actions.ts'
-import { describeSubject, findKeyArgument } from '../../src/spec/view/task-card.ts'
+import { describeSubject, findKeyArgument, nameOfKind } from '../../src/spec/view/task-card.ts'
 import { readClientTask, readTaskContent, toTaskContent } from '../../src/spec/view/task-content.ts'
 
 const ID = '019a9f3e-0000-7000-8000-0000009c1e77' as TaskId
@@ -47,6 +48,16 @@ const request = {
   expiresAt: NOW + 30 * 60_000,
 } as const satisfies Partial<TaskRecord>
 
+/** Why the agent wants the call. */
+const grounds = {
+  summary: 'Refund 180 (none) for "A-1042"',
+  reasoning: 'It arrived broken: "refund".',
+  evidence: [
+    { ref: 'acme.orders', about: ['order'], result: '{"damaged":true}' },
+    { ref: 'acme.fraud-check', about: [], result: '"outage"', failed: true },
+  ],
+} as const satisfies Partial<TaskRecord>
+
 const record: TaskRecord = {
   ...request,
   id: ID,
@@ -62,7 +73,7 @@ const record: TaskRecord = {
 }
 
 test('a task that went through the interface is the one that was stored', () => {
-  expect(readTaskContent(toTaskContent(record))).toEqual(request)
+  expect(readTaskContent(toTaskContent({ ...record, ...grounds }))).toEqual({ ...request, ...grounds })
 })
 
 test('a task that says nothing but its kind stays as short', () => {
@@ -96,14 +107,22 @@ test('a policy that lacks fields or has others still reads', () => {
 })
 
 test('the card holds all that a person decides by, escaped and without layout', () => {
-  const content = toTaskContent(record)
+  const content = toTaskContent({ ...record, ...grounds })
   const task = readClientTask({ userTaskId: ID, runId: record.runId, apiCompletable: true, content }, 'acme.desk\u202e')
   expect(presentKeyedTask(task, NOW)).toStrictEqual({
     title: 'Approval needed · acme.refunds@1.2.0',
     sideEffect: 'irreversible_action',
     isIrreversible: true,
+    needsSecondAct: true,
     deadline: 'expires in 30m (then deny)',
     rows: [
+      {
+        label: 'repeats',
+        text: 'refund:A-1042 was made at , by run 3f2a00 of ; no approval was needed',
+        emphasis: 'danger',
+        runId: '019a9f3e-0000-7000-8000-0000003f2a00',
+      },
+      { label: 'does', text: 'Refund 180 (none) for "A-1042"', emphasis: 'strong' },
       { label: 'question', text: 'Pay it?', emphasis: 'strong' },
       {
         label: 'with',
@@ -125,9 +144,23 @@ test('the card holds all that a person decides by, escaped and without layout', 
         ],
       },
       {
-        label: 'repeats',
-        text: 'refund:A-1042 was made at , by run 3f2a00 of ; no approval was needed',
-        emphasis: 'strong',
+        label: 'says',
+        values: [
+          {
+            name: '',
+            text: String.raw`"It arrived broken: \"refund\"."`,
+            value: 'It arrived broken: "refund".',
+          },
+        ],
+        isAside: true,
+      },
+      {
+        label: 'checked',
+        values: [
+          { name: 'acme.orders (about order)', text: '{"damaged":true}', value: '{"damaged":true}' },
+          { name: 'acme.fraud-check', text: 'failed: "outage"', value: '"outage"' },
+        ],
+        isAside: true,
       },
       { label: 'edited', text: 'by operator olga; earlier votes do not count' },
       { label: 'why', text: 'acme.refund-limit@1.0.0' },
@@ -152,13 +185,40 @@ test('the card holds all that a person decides by, escaped and without layout', 
   })
 })
 
-test.each([
-  [{ note: 'x', amount: 180, count: 2 }, { name: 'amount', value: 180 }, 'acme.refunds amount 180'],
-  [{ empty: '', note: 'x' }, { name: 'note', value: 'x' }, 'acme.refunds'],
+test.each<[JsonValue, ReturnType<typeof findKeyArgument>, string]>([
+  [{ note: 'x', amount: 180, count: 2 }, { name: 'amount', value: 180 }, 'acme.refunds amount 180, note x'],
+  [{ empty: '', note: 'x' }, { name: 'note', value: 'x' }, 'acme.refunds note x'],
+  [
+    { currency: 'EUR', order: 'A-1042', amount: 180 },
+    { name: 'amount', value: 180 },
+    'acme.refunds amount 180 EUR, order A-1042',
+  ],
+  [
+    { order: 'A-1042', payee: 'DE02', amount: 180 },
+    { name: 'amount', value: 180 },
+    'acme.refunds amount 180, payee DE02',
+  ],
+  [{ order: 'A-1, approved by Ana', amount: 180 }, { name: 'amount', value: 180 }, 'acme.refunds amount 180'],
   [{ list: [1] }, undefined, 'acme.refunds'],
   ['text', undefined, 'acme.refunds'],
 ])('the argument that says most of %j', (args, key, subject) => {
   expect([findKeyArgument(args), describeSubject({ ...request, arguments: args })]).toEqual([key, subject])
+})
+
+test('a summary is the subject of its task, and a question that of a task without a call', () => {
+  expect(describeSubject({ ...request, ...grounds })).toBe('Refund 180 (none) for "A-1042"')
+  expect(describeSubject({ kind: 'text', status: 'pending', title: 'Question', prompt: 'Which\n order?' })).toBe(
+    'Which order?',
+  )
+})
+
+test.each([
+  ['approval', 'approval'],
+  ['multi_option', 'choice'],
+  ['aitl_escalation', 'agent question'],
+  ['some_newer_kind', 'some newer kind'],
+])('a task of kind %s is called %s', (kind, name) => {
+  expect(nameOfKind(kind)).toBe(name)
 })
 
 test('shows the earlier call with the same effect key, and who approved it', () => {
@@ -191,7 +251,8 @@ test('shows the earlier call with the same effect key, and who approved it', () 
     {
       label: 'repeats',
       text: 'refund:A-1042 may have been made at 2026-11-20 10:00:00 UTC, by run 3f2a00 of acme.desk; approved by operator ana; with other arguments',
-      emphasis: 'strong',
+      emphasis: 'danger',
+      runId: '019a9f3e-0000-7000-8000-0000003f2a00',
     },
   ])
 })

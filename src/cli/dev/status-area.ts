@@ -2,7 +2,7 @@
 import type { InboxItem } from '../../spec/operator/inbox.ts'
 import type { RunView } from '../../spec/operator/runs.ts'
 import { describePaused } from '../../spec/steer/pause.ts'
-import { describeCause, describeOperator, describeSubject } from '../../spec/view/task-card.ts'
+import { describeOperator, describeSubject } from '../../spec/view/task-card.ts'
 import { readInboxItem } from '../../spec/view/task-content.ts'
 import { drawDevStatus, type DevStatus } from '../../terminal/dev-status.ts'
 import type { OperatorClient } from '../project/server/operator.ts'
@@ -98,7 +98,7 @@ export function createStatusArea(call: CommandContext): StatusArea | null {
 function toLine(item: InboxItem): DevStatus['waiting'][number] {
   const task = readInboxItem(item)
   return {
-    what: task.tool ? describeSubject(task) : describeCause(task),
+    what: describeSubject(task),
     ...(item.expiresAt !== null && { expiresAt: Date.parse(item.expiresAt) }),
   }
 }

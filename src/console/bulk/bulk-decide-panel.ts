@@ -8,12 +8,15 @@ import { SecondButton } from '../parts/second-button.ts'
 
 export function BulkDecidePanel({
   count,
+  totals,
   isIrreversible,
   blocked,
   isSending,
   onDecide,
 }: {
   readonly count: number
+  /** What they move in all, to be written behind the count. */
+  readonly totals: string
   /** Of one of them. */
   readonly isIrreversible: boolean
   readonly blocked: string | undefined
@@ -44,7 +47,7 @@ export function BulkDecidePanel({
         <p class="confirm-text">These cannot be undone once they are sent.</p>
         <div class="buttons">
           <${SecondButton} kind="primary" isDisabled=${isDisabled} onPress=${approve}>
-            Yes, approve all ${count}
+            Yes, approve all ${count}${totals}
           </${SecondButton}>
           <button type="button" class="button" onClick=${() => setMode('choose')}>Back</button>
         </div>
@@ -56,9 +59,9 @@ export function BulkDecidePanel({
       <div class="buttons">
         ${
           isIrreversible
-            ? html`<${HoldButton} hold=${hold} disabled=${isDisabled} onShort=${() => setMode('confirm')}>Hold to approve ${count}</${HoldButton}>`
+            ? html`<${HoldButton} hold=${hold} disabled=${isDisabled} onShort=${() => setMode('confirm')}>Hold to approve ${count}${totals}</${HoldButton}>`
             : html`<button type="button" class="button primary" disabled=${isDisabled} onClick=${approve}>
-                Approve ${count}
+                Approve ${count}${totals}
               </button>`
         }
         <button type="button" class="button" disabled=${isDisabled} onClick=${() => setMode('reject')}>

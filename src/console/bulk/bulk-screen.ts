@@ -5,7 +5,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import { isIrreversibleCall, type ShownTask } from '../../spec/task.ts'
-import { listSimilar } from '../../spec/view/bulk-review.ts'
+import { listSimilar, sumAmounts } from '../../spec/view/bulk-review.ts'
 import { readInboxItem } from '../../spec/view/task-content.ts'
 import { mayDecide } from '../card/decision.ts'
 import { announce } from '../parts/announce.ts'
@@ -92,7 +92,7 @@ function Review({
       <a class="back-link" href=${back}><${Icon} name="left" />Card</a>
       <header class="screen-head">
         <h1>
-          ${safeText(reviewed[0]!.tool?.ref ?? 'Tasks')}<span class="dim"> · ${tasks.length} that ask the same</span>
+          ${safeText(reviewed[0]!.tool?.ref ?? 'Tasks')}<span class="dim"> · ${tasks.length} similar requests</span>
         </h1>
       </header>
       ${tasks.length > 0 && html`<${BulkTable} tasks=${tasks} picked=${picked} results=${results} isSending=${isSending} onPick=${setPicked} />`}
@@ -102,6 +102,9 @@ function Review({
         tasks.length > 0 &&
         html`<${BulkDecidePanel}
           count=${chosen.length}
+          totals=${sumAmounts(chosen)
+            .map((each) => ` · ${each}`)
+            .join('')}
           isIrreversible=${chosen.some(isIrreversibleCall)}
           blocked=${isLost ? 'The server does not answer; decide when it is back.' : undefined}
           isSending=${isSending}

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import type { FileView } from '../../spec/operator/runs.ts'
 import { FileField, isFileSchema } from './file-field.ts'
 import { html, type View } from '../parts/html.ts'
 
@@ -171,7 +172,12 @@ function FieldInput({
       </select>
     `
   }
-  if (kind === 'file') return html`<${FileField} shared=${shared} text=${text} onText=${onText} />`
+  if (kind === 'file') {
+    const kept = text === undefined ? undefined : (parseJson(text) as JsonObject)['filename']
+    const keep = (file: FileView | undefined): void =>
+      onText(file && JSON.stringify({ svcFile: true, filename: file.filename, mediaType: file.mediaType }))
+    return html`<${FileField} shared=${shared} kept=${kept} onKept=${keep} />`
+  }
   if (kind === 'lines' || kind === 'json')
     return html`<textarea
       ...${shared}

@@ -57,7 +57,7 @@ function VotePanel({ task, unread, blocked, isSending, onDecide, onLater }: Deci
   const hold = useHold(() => canApprove && approve())
   const press = (): void => {
     if (!canApprove) return
-    if (card.isIrreversible) setMode('confirm')
+    if (card.needsSecondAct) setMode('confirm')
     else approve()
   }
   useKeys({
@@ -67,7 +67,7 @@ function VotePanel({ task, unread, blocked, isSending, onDecide, onLater }: Deci
       if (event.repeat) return
       if (why !== undefined) announce(why)
       if (!canApprove) return
-      if (card.isIrreversible) hold.handle.begin()
+      if (card.needsSecondAct) hold.handle.begin()
       else approve()
     },
     r: () => mayDecide(task) && setMode('reject'),
@@ -91,7 +91,7 @@ function VotePanel({ task, unread, blocked, isSending, onDecide, onLater }: Deci
   if (mode === 'confirm')
     return html`
       <footer class="decide" role="group" aria-label="Confirm" tabindex="-1" ref=${takeLostFocus}>
-        <p class="confirm-text">This cannot be undone once it is sent.</p>
+        <p class="confirm-text">${card.isIrreversible ? 'This cannot be undone once it is sent.' : 'This was done before.'}</p>
         <div class="buttons">
           <${SecondButton} kind="primary" isDisabled=${!canApprove} onPress=${() => approve()}>
             Yes, approve ${safeText(task.tool?.ref ?? 'this')}
@@ -101,7 +101,7 @@ function VotePanel({ task, unread, blocked, isSending, onDecide, onLater }: Deci
       </footer>
     `
   const offered = isRead && canApprove ? 'a' : undefined
-  const label: Child = html`${card.isIrreversible ? 'Hold to approve' : 'Approve'} <kbd>a</kbd>`
+  const label: Child = html`${card.needsSecondAct ? 'Hold to approve' : 'Approve'} <kbd>a</kbd>`
   return html`
     <footer class="decide" role="group" aria-label="Decide">
       ${reviewed !== undefined && html`<label class="field"><span>Output as it should be</span><textarea rows="6" class="json" value=${output} onInput=${takeText(setOutput)} /></label>`}
@@ -111,7 +111,7 @@ function VotePanel({ task, unread, blocked, isSending, onDecide, onLater }: Deci
       <div class="buttons">
         ${
           mayDecide(task) &&
-          (card.isIrreversible
+          (card.needsSecondAct
             ? html`<${HoldButton} hold=${hold} disabled=${!canApprove} keyName=${offered} onShort=${press}>${label}</${HoldButton}>`
             : html`<button
                 type="button"
@@ -153,7 +153,7 @@ function Comprehension({
 }
 
 const describeRejection = ({ onReject }: ShownTask): string =>
-  onReject === 'fail' ? 'The run fails.' : 'The agent reads the reason and goes on without the call.'
+  onReject === 'fail' ? 'The run fails.' : 'The agent reads the reason and continues without the call.'
 
 /** Calls `act` when a key is let go. */
 function useReleased(key: string, act: () => void): void {

@@ -8,7 +8,13 @@ import type { ShownTask } from '../../spec/task.ts'
 import type { UnreadValues } from '../../spec/view/card-reading.ts'
 import { digestInBrowser } from '../wire/digest.ts'
 import { callOperator } from '../wire/request.ts'
-import type { ShownDigest } from './task-card.ts'
+
+export interface ShownDigest {
+  /** Of what is shown; it goes with the decision. */
+  readonly view: string
+  /** False where the arguments that were sent are not those that their digest names. */
+  readonly isIntact: boolean
+}
 
 /** Computes the digests of what is shown, from what is shown. */
 export async function digestOfShown(task: ShownTask): Promise<ShownDigest> {

@@ -1,7 +1,8 @@
-/** A file as a value of a form: it is kept in the workspace as soon as it is chosen, and the form holds its reference. */
+/** A file of a form: it is kept in the workspace as soon as it is chosen, and the form holds its name there. */
 import { useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
-import { isJsonObject, parseJson, type JsonValue } from '../../base/json/json.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
+import type { FileView } from '../../spec/operator/runs.ts'
 import { html, type View } from '../parts/html.ts'
 import { ErrorNote } from '../parts/states.ts'
 import { findRefusal, sendFile, type RequestError } from '../wire/request.ts'
@@ -15,28 +16,25 @@ export function isFileSchema(property: JsonValue | undefined): boolean {
 
 export function FileField({
   shared,
-  text,
-  onText,
+  kept,
+  onKept,
 }: {
   /** Attributes of the input. */
   readonly shared: Readonly<Record<string, unknown>>
-  /** The reference as JSON. */
-  readonly text: string | undefined
-  readonly onText: (text: string | undefined) => void
+  /** The name of the file that was kept. */
+  readonly kept: string | undefined
+  readonly onKept: (file: FileView | undefined) => void
 }): View {
   const [state, setState] = useState<'idle' | 'sending'>('idle')
   const [problem, setProblem] = useState<RequestError | undefined>(undefined)
   const keep = async ({ currentTarget }: { currentTarget: HTMLInputElement }): Promise<void> => {
     const [file] = currentTarget.files ?? []
     setProblem(undefined)
-    if (!file) return onText(undefined)
+    if (!file) return onKept(undefined)
     setState('sending')
-    const refusal = await findRefusal(async () => {
-      const { filename, mediaType } = await sendFile(file)
-      onText(JSON.stringify({ svcFile: true, filename, mediaType }))
-    })
+    const refusal = await findRefusal(async () => onKept(await sendFile(file)))
     setProblem(refusal)
-    if (refusal) onText(undefined)
+    if (refusal) onKept(undefined)
     setState('idle')
     return undefined
   }
@@ -48,12 +46,7 @@ export function FileField({
       onChange=${(event: { currentTarget: HTMLInputElement }) => void keep(event)}
     />
     ${state === 'sending' && html`<p class="dim hint" role="status">Uploading…</p>`}
-    ${text !== undefined && html`<p class="dim hint">Kept as ${safeText(nameIn(text))}</p>`}
+    ${kept !== undefined && html`<p class="dim hint">Kept as ${safeText(kept)}</p>`}
     <${ErrorNote} error=${problem} />
   `
-}
-
-function nameIn(text: string): string {
-  const value = parseJson(text)
-  return isJsonObject(value) && typeof value['filename'] === 'string' ? value['filename'] : 'a file'
 }

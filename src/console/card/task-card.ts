@@ -9,6 +9,7 @@ import { EffectBadge } from '../parts/badge.ts'
 import { html, type Child, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { exactTime, now } from '../wire/moment.ts'
+import { mayDecide, type ShownDigest } from './decision.ts'
 import { CardValues, isFolded, type OpenedValues, type OnOpen } from './card-values.ts'
 import { useSignal } from '../wire/use-signal.ts'
 
@@ -25,13 +26,6 @@ export function countUnreadValues(card: TaskCard, opened: OpenedValues): UnreadV
     folded: places.filter((place) => !opened.has(place)).length,
     opened: places.filter((place) => opened.get(place) === false).length,
   }
-}
-
-export interface ShownDigest {
-  /** Of what is shown; it goes with the decision. */
-  readonly view: string
-  /** False where the arguments that were sent are not those that their digest names. */
-  readonly isIntact: boolean
 }
 
 export function TaskCardView({
@@ -53,9 +47,11 @@ export function TaskCardView({
 }): View {
   const card = presentTask(task, useSignal(now))
   const isClosed = task.people?.decided !== undefined
+  // Whoever may choose has the options below the card.
+  const isOffered = (label: string): boolean => mayDecide(task) && (label === 'options' || label === '')
   return html`
     <article
-      class="card ${isClosed ? 'closed' : ''} ${card.isIrreversible ? 'irreversible' : ''}"
+      class="card ${isClosed ? 'closed' : ''} ${card.needsSecondAct ? 'irreversible' : ''}"
       aria-labelledby="card-title"
     >
       <header class="card-head">
@@ -66,7 +62,7 @@ export function TaskCardView({
         </div>
       </header>
       <div class="card-rows">
-        ${card.rows.map((row, at) => html`<${Row} key=${at} row=${row} opened=${opened} onOpen=${onOpen} />`)}
+        ${card.rows.filter(({ label }) => !isOffered(label)).map((row, at) => html`<${Row} key=${at} row=${row} opened=${opened} onOpen=${onOpen} />`)}
       </div>
       <div class="card-links">
         <a href=${`/runs/${task.runId}`}>Run ${shortId(task.runId)}</a>
@@ -103,7 +99,7 @@ function Row({
     'values' in row
       ? html`<${CardValues} label=${row.label} values=${row.values} opened=${opened} onOpen=${onOpen} />`
       : html`<p class=${`row-text ${row.emphasis ?? ''}`}>
-          ${row.text}${row.place !== undefined && html`<span class="place">${row.place}</span>`}
+          ${row.text}${row.runId !== undefined && html` <a href=${`/runs/${row.runId}`}>Earlier run</a>`}${row.place !== undefined && html`<span class="place">${row.place}</span>`}
         </p>`
   return html`<section class="row ${row.label}">
     ${row.label === '' ? html`<span></span>` : html`<h3>${row.label}</h3>`} ${content}

@@ -1,7 +1,7 @@
 /** One polite place in which changes are told to a screen reader, at most every two seconds. */
-import { signal } from '../wire/signal.ts'
+import { createSignal } from '../wire/signal.ts'
 
-export const announcement = signal('')
+export const announcement = createSignal('')
 
 const APART_MS = 2000
 let next: string | undefined

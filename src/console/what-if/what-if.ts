@@ -1,5 +1,5 @@
 /** What if: policies of a published version are edited, and recorded calls are decided by them. Nothing is deployed. */
-import { signal } from '../wire/signal.ts'
+import { createSignal } from '../wire/signal.ts'
 import { useSignal } from '../wire/use-signal.ts'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
@@ -28,7 +28,7 @@ const SINCE = [
 ] as const
 
 /** Typed texts by agent, version and path, so that looking at a run in between loses nothing. */
-const drafts = signal<ReadonlyMap<string, string>>(new Map())
+const drafts = createSignal<ReadonlyMap<string, string>>(new Map())
 
 export function WhatIfScreen(): View {
   const agents = useOperator('GET /agents', {}, aboutWorkspace)

@@ -1,5 +1,5 @@
 /** The tasks that wait, for the inbox and for its count beside every screen. */
-import { signal } from './signal.ts'
+import { createSignal } from './signal.ts'
 import type { OperatorList } from '../../spec/operator/routes.ts'
 import type { InboxItem } from '../../spec/operator/inbox.ts'
 import { onHint } from './live.ts'
@@ -11,7 +11,7 @@ interface InboxState {
   readonly error?: RequestError
 }
 
-export const inboxState = signal<InboxState>({})
+export const inboxState = createSignal<InboxState>({})
 
 /** Those that whoever looks may answer. */
 export const mineOf = (items: readonly InboxItem[]): readonly InboxItem[] =>

@@ -2,12 +2,12 @@
  * The one stream of this tab: hints that something changed. It is closed while nobody looks at the tab, since a browser
  * opens few connections to one server, and everything is read again when it opens.
  */
-import { signal } from './signal.ts'
+import { createSignal } from './signal.ts'
 import type { LiveHint } from '../../spec/operator/inbox.ts'
 import { findRefusal, sendOperatorRequest, signedIn } from './request.ts'
 
 export type Connection = 'opening' | 'live' | 'lost'
-export const connection = signal<Connection>('opening')
+export const connection = createSignal<Connection>('opening')
 
 type Listener = (hint: LiveHint) => void
 const listeners = new Set<Listener>()

@@ -1,5 +1,5 @@
 /** The time that screens show, and how they say it. */
-import { signal } from './signal.ts'
+import { createSignal } from './signal.ts'
 import { shortDuration } from '../../base/short-text.ts'
 
 /** How far the server's clock is ahead of this device's, whose clock may be set wrong: what is shown happened at the server. */
@@ -24,7 +24,7 @@ export function compareClocks(date: string | null, askedAt: number): void {
 }
 
 /** The time of the server; moves once a second. */
-export const now = signal(serverTime())
+export const now = createSignal(serverTime())
 
 export const startClock = (): void => void setInterval(() => (now.value = serverTime()), 1000)
 

@@ -1,5 +1,5 @@
 /** The address of the screen. Every screen has one, so that it can be sent to a colleague. */
-import { signal } from './signal.ts'
+import { createSignal } from './signal.ts'
 
 export interface ScreenAddress {
   readonly path: string
@@ -11,7 +11,7 @@ const readAddress = (): ScreenAddress => ({
   query: new URLSearchParams(location.search),
 })
 
-export const address = signal<ScreenAddress>(readAddress())
+export const address = createSignal<ScreenAddress>(readAddress())
 
 /** @param replaces keeps the way back as it was, for a change within a screen */
 export function goTo(href: string, replaces = false): void {

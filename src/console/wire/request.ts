@@ -1,5 +1,5 @@
 /** Requests to the operator routes, of the origin that served the page. */
-import { signal } from './signal.ts'
+import { createSignal } from './signal.ts'
 import { compareClocks } from './moment.ts'
 import type { ErrorBody } from '../../spec/api.ts'
 import type { FileView } from '../../spec/operator/runs.ts'
@@ -46,7 +46,7 @@ export function keepPageKey(pageKey: string | undefined): void {
 }
 
 /** False once the server has said that nobody is signed in here. */
-export const signedIn = signal<boolean | undefined>(undefined)
+export const signedIn = createSignal<boolean | undefined>(undefined)
 
 export async function callOperator<R extends ConsoleRoute>(
   route: R,

@@ -1,5 +1,5 @@
 /** A value of the server that a screen shows, read again when a hint says that it may have changed. */
-import { signal } from './signal.ts'
+import { createSignal } from './signal.ts'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { LiveHint } from '../../spec/operator/inbox.ts'
 import { onHint } from './live.ts'
@@ -21,7 +21,7 @@ interface Reading<T> {
 }
 
 export function createReader<T>(load: () => Promise<T>) {
-  const state = signal<Reading<T>>({})
+  const state = createSignal<Reading<T>>({})
   let reading: Promise<T | undefined> | undefined
   let isAsked = false
   const read = async (): Promise<T | undefined> => {

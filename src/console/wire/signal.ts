@@ -9,7 +9,7 @@ export interface Signal<T> extends ReadonlySignal<T> {
   value: T
 }
 
-export function signal<T>(first: T): Signal<T> {
+export function createSignal<T>(first: T): Signal<T> {
   const listeners = new Set<(value: T) => void>()
   let current = first
   return {

@@ -1,6 +1,7 @@
 /** The effect key of a Tool document, with the arguments that it names. Source: policies, section 8. */
 import type { JsonValue } from '../../base/json/json.ts'
-import { EFFECT_KEY, readEffectTemplate, type EffectKeyTemplate } from '../../policy/condition/effect-key.ts'
+import type { ArgumentTemplate } from '../../policy/condition/argument-template.ts'
+import { EFFECT_KEY, readEffectTemplate } from '../../policy/condition/effect-key.ts'
 import { readArgumentPath } from '../../policy/condition/path.ts'
 import type { PathSegment } from '../../policy/condition/segment.ts'
 import { domainBelow, finiteValues } from '../../policy/prove/domains.ts'
@@ -29,18 +30,14 @@ export interface KeyArgument {
 }
 
 /** The template of a tool's key; undefined where there is none or it cannot be read. */
-export function effectTemplateOf(tool: Document): EffectKeyTemplate | undefined {
+export function effectTemplateOf(tool: Document): ArgumentTemplate | undefined {
   const text = labelOfTool(tool, EFFECT_KEY)
   const read = text === undefined ? undefined : readEffectTemplate(text)
   return read && 'template' in read ? read.template : undefined
 }
 
 /** The arguments that a key names, as the input schema of the document describes them; those that are missing there left out. */
-export function keyArguments(
-  workspace: Workspace,
-  tool: Document,
-  template: EffectKeyTemplate,
-): readonly KeyArgument[] {
+export function keyArguments(workspace: Workspace, tool: Document, template: ArgumentTemplate): readonly KeyArgument[] {
   const found = toolInput(workspace, tool)
   // Nothing is known of the arguments if the schema is missing or unreadable.
   if (!found) return []

@@ -215,6 +215,7 @@ import { toolProbeUnusable } from './tool/probe-unusable.ts'
 import { toolRangeInvalid } from './tool/range-invalid.ts'
 import { toolRangeTooWide } from './tool/range-too-wide.ts'
 import { toolRefSyntax } from './tool/ref-syntax.ts'
+import { toolSummaryInvalid } from './tool/summary-invalid.ts'
 import { toolTooMany } from './tool/too-many.ts'
 import { toolUndoInvalid } from './tool/undo-invalid.ts'
 import { toolUndoUndeclared } from './tool/undo-undeclared.ts'
@@ -343,6 +344,7 @@ const table = {
   'tool/completion-invalid': toolCompletionInvalid,
   'tool/effect-key-invalid': toolEffectKeyInvalid,
   'tool/effect-key-shared': toolEffectKeyShared,
+  'tool/summary-invalid': toolSummaryInvalid,
   'tool/undo-undeclared': toolUndoUndeclared,
   'tool/undo-invalid': toolUndoInvalid,
   'tool/probe-unusable': toolProbeUnusable,

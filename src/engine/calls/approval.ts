@@ -2,6 +2,7 @@
 import { digestOfJson, type Digest } from '../../base/digest.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import type { CallFacts } from '../../policy/condition/decision.ts'
+import { summaryOf } from '../../policy/condition/call-summary.ts'
 import { undoneAsJson, undoneCallOf, type CallApproval, type ToolCall } from '../../spec/run.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { TaskRecord } from '../../spec/task.ts'
@@ -10,6 +11,7 @@ import { agentNamed, textOf } from '../session/bindings.ts'
 import type { CallHandle } from '../session/transaction/call-handle.ts'
 import type { NewTask } from '../session/transaction/transaction.ts'
 import { findFurtherNeed } from './approver-needs.ts'
+import { describeGrounds } from './call-evidence.ts'
 import { AFTER_RESTORE, DUPLICATE_CALL, earlierAsJson } from './earlier-call.ts'
 import { decideCall, toSourceTexts, type GateDecision } from './decide-call.ts'
 import { approvedRepetition, callEffectOf, effectOfTask } from './effect.ts'
@@ -41,6 +43,7 @@ function toApprovalTask(
   const effect = effectOfTask(call, found)
   const escalation = decision.decision === 'escalate'
   const undone = undoneCallOf(run.record)
+  const summary = summaryOf(call.tool?.labels, record.arguments)
   const timeout = escalation && obligations?.timeout?.default === 'escalate' ? undefined : obligations?.timeout
   return {
     kind: escalation ? 'escalation' : 'approval',
@@ -57,6 +60,8 @@ function toApprovalTask(
       version: tool.version,
       side_effect_class: tool.side_effect_class ?? null,
     },
+    ...(summary !== undefined && { summary }),
+    ...describeGrounds(call),
     arguments: record.arguments,
     argumentsDigest: record.argumentsDigest,
     actionDigest: actionDigest(call),
@@ -142,10 +147,12 @@ export function editTask(task: TaskRecord, call: CallHandle, edited: JsonObject,
   const target = findTarget(call)
   const decision = task.onModify === 'accept' || 'error' in target ? undefined : decideCall(changed, target).decision
   const { argumentsDigest } = changed.record
-  const { effect: _, bulk, ...rest } = task
+  const { effect: _, bulk, summary: __, ...rest } = task
+  const summary = summaryOf(call.tool?.labels, edited)
   const effect = effectOfTask(changed, callEffectOf(changed))
   return {
     ...rest,
+    ...(summary !== undefined && { summary }),
     ...(effect && { effect }),
     // Other policies may be asked about other arguments.
     ...(bulk && decision?.obligations?.bulk && { bulk }),

@@ -1,5 +1,6 @@
 /** The task that asks an operator for the outcome of a call. Source: policies, section 5. */
 import { toIsoText } from '../../base/clock.ts'
+import { summaryOf } from '../../policy/condition/call-summary.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import type { CallHandle } from './transaction/call-handle.ts'
 import { probeFor } from './probe.ts'
@@ -29,6 +30,7 @@ export function openReview(
   const sent = record.state.at === 'sent' ? record.state : undefined
   const worker = sent?.worker ?? earlier?.worker
   const offered = probeFor(run.snapshot, record, idempotencyKey)
+  const summary = summaryOf(tool?.labels, record.arguments)
   return run.openTask({
     kind: 'anomaly_review',
     callId: record.id,
@@ -41,6 +43,7 @@ export function openReview(
       version: tool?.version ?? '',
       side_effect_class: tool?.sideEffectClass ?? null,
     },
+    ...(summary !== undefined && { summary }),
     arguments: record.arguments,
     argumentsDigest: record.argumentsDigest,
     options,

@@ -4,9 +4,11 @@ import { digestOf } from '../../base/digest.ts'
 import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
 import type { SideEffectClass } from '../../spec/document.ts'
 import { EFFECT_REPEATS, type EffectRepeat } from '../../spec/effect.ts'
+import { cacheTemplates, readArgumentTemplate, type ReadTemplate } from './argument-template.ts'
 import { readDuration } from './duration.ts'
-import { argumentAt, readArgumentPath } from './path.ts'
+import { argumentAt } from './path.ts'
 
+export const KEY_NOUN = 'An effect key'
 export const EFFECT_KEY = 'svc/effect-key'
 export const EFFECT_WINDOW = 'svc/effect-window'
 export const EFFECT_REPEAT = 'svc/effect-repeat'
@@ -15,45 +17,12 @@ export const EFFECT_REPEAT = 'svc/effect-repeat'
 const MAX_KEY_BYTES = 512
 /** Characters shown of a longer key. */
 const SHOWN_CHARACTERS = 96
-/** A template is read again for every call; longer ones are refused before that. */
-const MAX_TEMPLATE = 1024
-
 type Labels = Readonly<Record<string, string>>
 
-/** Texts and argument paths, in order. */
-export type EffectKeyTemplate = readonly (string | { readonly path: string })[]
+/** Reads a template such as `refund:{args.order}`. */
+export const readEffectTemplate = (text: string): ReadTemplate => readArgumentTemplate(text, KEY_NOUN)
 
-export type ReadTemplate =
-  { readonly template: EffectKeyTemplate } | { readonly problem: string; readonly placeholder?: string }
-
-/** Reads a template such as `refund:{args.order}`. A path without `args.` is none: a key names what it depends on. */
-export function readEffectTemplate(text: string): ReadTemplate {
-  if (text === '') return { problem: 'An effect key is not empty.' }
-  if (text.length > MAX_TEMPLATE) return { problem: `An effect key has at most ${MAX_TEMPLATE} characters.` }
-  const template: (string | { path: string })[] = []
-  let rest = text
-  while (rest !== '') {
-    const [plain] = /^[^{}]*/.exec(rest)!
-    if (plain !== '') template.push(plain)
-    rest = rest.slice(plain.length)
-    if (rest === '') break
-    const [whole, inner] = /^\{([^{}]*)\}/.exec(rest) ?? []
-    if (whole === undefined || inner === undefined) return { problem: 'A brace of an effect key has no partner.' }
-    const path = inner.startsWith('args') ? readArgumentPath(inner) : undefined
-    if (!path || path.segments.length === 0)
-      return {
-        problem: `"${inner}" is no argument; a placeholder is an argument path: {args.order}.`,
-        placeholder: inner,
-      }
-    template.push({ path: path.text })
-    rest = rest.slice(whole.length)
-  }
-  return { template }
-}
-
-/** The argument paths that a template names. */
-export const placeholdersOf = (template: EffectKeyTemplate): readonly string[] =>
-  template.flatMap((part) => (typeof part === 'string' ? [] : [part.path]))
+const templateOf = cacheTemplates(KEY_NOUN)
 
 export interface EffectKey {
   readonly key: string
@@ -81,19 +50,6 @@ export function effectKeyOf(labels: Labels, args: JsonValue): EffectKey | { read
     parts.push(keyText(value))
   }
   return boundedKey(parts.join(''))
-}
-
-const templates = new Map<string, ReadTemplate>()
-/** Cached templates of all versions that a process runs, some hundred bytes each. */
-const MAX_TEMPLATES = 1000
-
-function templateOf(text: string): ReadTemplate {
-  let read = templates.get(text)
-  if (!read) {
-    if (templates.size >= MAX_TEMPLATES) templates.clear()
-    templates.set(text, (read = readEffectTemplate(text)))
-  }
-  return read
 }
 
 /** Characters that separate the parts of a key are encoded, so that two calls never share a key by chance. */

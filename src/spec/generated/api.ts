@@ -130,6 +130,11 @@ export interface TaskFields {
   readonly reason?: string
   readonly status: 'pending' | 'completed' | 'expired' | 'cancelled' | (string & {})
   readonly tool?: TaskTool
+  /** What the call does, as its tool declares in svc/summary. */
+  readonly summary?: string
+  /** The last words of the model before its call; cut. */
+  readonly reasoning?: string
+  readonly evidence?: readonly TaskEvidence[]
   readonly arguments?: AnyValue
   /** What svc/arguments_digest of an answer repeats. */
   readonly arguments_digest?: string
@@ -163,6 +168,17 @@ export interface TaskTool {
   readonly ref: string
   readonly version: string
   readonly side_effect_class: string | null
+}
+
+/** A result that the run had before, about an argument of the held call; or the verdict of a sub-agent. */
+export interface TaskEvidence {
+  /** Tool or agent. */
+  readonly ref: string
+  /** Arguments of the held call that its request or its result has. */
+  readonly about: readonly string[]
+  /** JSON in one line; cut. */
+  readonly result: string
+  readonly failed?: boolean
 }
 
 /** The effect key of the call that a task is about, and the earlier call with it. */

@@ -3,8 +3,9 @@
  * of them. Each is still decided by a request of its own. Source: console, 2.1.
  */
 import { safeJson, safeText } from '../../base/escape-text.ts'
-import { isJsonObject } from '../../base/json/json.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { ShownTask, TaskRequest } from '../task.ts'
+import { currencyOf, isMoneyName } from './call-arguments.ts'
 import { decisivePolicies } from './task-card.ts'
 
 /** The common parts of tasks that are reviewed together: the tool, and the lines of the policies that stopped the call. */
@@ -19,6 +20,41 @@ export function bulkGroupOf(task: TaskRequest): string | undefined {
 export const listSimilar = (of: ShownTask, among: readonly ShownTask[]): readonly ShownTask[] => {
   const group = bulkGroupOf(of)
   return group === undefined ? [of] : [of, ...among.filter((each) => each.id !== of.id && bulkGroupOf(each) === group)]
+}
+
+/**
+ * The sum of what several calls move: `EUR 26,800`, one text for each currency; empty where no argument is an amount. Exact: amounts
+ * are added as decimals.
+ */
+export function sumAmounts(tasks: readonly TaskRequest[]): readonly string[] {
+  const sums = new Map<string, readonly [units: bigint, scale: number]>()
+  for (const { arguments: args } of tasks) {
+    const amount = findAmount(args)
+    if (amount === undefined) continue
+    const currency = currencyOf(args)?.toUpperCase() ?? ''
+    const [units, scale] = sums.get(currency) ?? [0n, 0]
+    const [whole, fraction = ''] = amount.split('.')
+    const wider = Math.max(scale, fraction.length)
+    const added = BigInt(`${whole}${fraction.padEnd(wider, '0')}`)
+    sums.set(currency, [units * 10n ** BigInt(wider - scale) + added, wider])
+  }
+  return [...sums].map(([currency, [units, scale]]) => `${currency} ${writeDecimal(units, scale)}`.trim())
+}
+
+/** The first amount of a call, as a plain decimal; undefined where there is none, or it is written in another way. */
+function findAmount(args: JsonValue | undefined): string | undefined {
+  if (!isJsonObject(args)) return undefined
+  const found = Object.entries(args).find(([name, value]) => isMoneyName(name) && PLAIN_DECIMAL.test(String(value)))
+  return found && String(found[1])
+}
+
+const PLAIN_DECIMAL = /^-?\d{1,30}(?:\.\d{1,30})?$/
+
+/** With commas between thousands: `1,800.50`. */
+function writeDecimal(units: bigint, scale: number): string {
+  const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0')
+  const whole = digits.slice(0, digits.length - scale).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
+  return `${units < 0n ? '-' : ''}${whole}${scale === 0 ? '' : `.${digits.slice(-scale)}`}`
 }
 
 export interface BulkReview {

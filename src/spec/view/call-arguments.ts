@@ -31,9 +31,8 @@ export function weighArguments(
       const limit = limits.find((each) => each.argument === name)
       const weights: ArgumentWeight[] = []
       if (limit) weights.push('deciding')
-      const word = lastWordOf(name)
-      if (MONEY.has(word) && isAmount(value)) weights.push('money')
-      if (RECIPIENT.has(word)) weights.push('recipient')
+      if (isMoneyName(name) && isAmount(value)) weights.push('money')
+      if (isRecipientName(name)) weights.push('recipient')
       return {
         name,
         value,
@@ -62,11 +61,17 @@ const MONEY: ReadonlySet<string> = new Set(
     .flatMap((each) => [each, `${each}s`]),
 )
 
+/** Whether a name or path of an argument says that its value is money: `args.refund_amount`. */
+export const isMoneyName = (name: string): boolean => MONEY.has(lastWordOf(name))
+
 const RECIPIENT: ReadonlySet<string> = new Set(
   'to cc bcc recipient receiver email iban account payee beneficiary phone url host channel destination'
     .split(' ')
     .flatMap((each) => [each, `${each}s`]),
 )
+
+/** Whether a name of an argument says who gets something: `to`, `payee_iban`. */
+export const isRecipientName = (name: string): boolean => RECIPIENT.has(lastWordOf(name))
 
 /** The last word of a name tells its meaning: `refund_amount`, `totalPrice`. */
 const lastWordOf = (name: string): string =>

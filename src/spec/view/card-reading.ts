@@ -27,9 +27,9 @@ export const describeEarlyPress = (what: string): string =>
 
 /** True where an approval needs every folded value opened, and shown to its end: nobody approves what was not shown whole. */
 export const mustBeOpened = (
-  { isIrreversible }: Pick<TaskCard, 'isIrreversible'>,
+  { needsSecondAct }: Pick<TaskCard, 'needsSecondAct'>,
   { comprehensionRequired }: Pick<ShownTask, 'comprehensionRequired'>,
-): boolean => isIrreversible || comprehensionRequired === true
+): boolean => needsSecondAct || comprehensionRequired === true
 
 /** Long values of a card that nobody can have read whole. */
 export interface UnreadValues {

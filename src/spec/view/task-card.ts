@@ -3,13 +3,29 @@
  * browser draw the same card from it. Source: command line, 2.4 and 2.5.
  */
 import type { Instant } from '../../base/clock.ts'
+import { shortenText } from '../../base/cut-text.ts'
 import { safeBlock, safeJson, safeText } from '../../base/escape-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { shortId, timeLeft } from '../../base/short-text.ts'
-import { currencyOf, splitComparisons, weighArguments, type ArgumentWeight } from './call-arguments.ts'
+import {
+  currencyOf,
+  isMoneyName,
+  isRecipientName,
+  splitComparisons,
+  weighArguments,
+  type ArgumentWeight,
+} from './call-arguments.ts'
 import { describeSource } from '../source.ts'
 import type { DecidedPolicy } from '../step.ts'
-import { isIrreversibleCall, type ShownTask, type TaskPeople, type TaskRequest, type TaskStanding } from '../task.ts'
+import {
+  isIrreversibleCall,
+  needsSecondAct,
+  type ShownTask,
+  type TaskEvidence,
+  type TaskPeople,
+  type TaskRequest,
+  type TaskStanding,
+} from '../task.ts'
 
 /** Every text is escaped: none can move, hide or end what is drawn around it. */
 export interface TaskCard {
@@ -19,6 +35,8 @@ export interface TaskCard {
   readonly sideEffect?: string
   /** True for an irreversible or undeclared call: every value must be shown before it can be approved. */
   readonly isIrreversible: boolean
+  /** See `needsSecondAct`. */
+  readonly needsSecondAct: boolean
   /** For example `expires in 30m (then deny)`; absent where the task does not expire. */
   readonly deadline?: string
   readonly rows: readonly CardRow[]
@@ -32,14 +50,19 @@ export type CardRow = CardText | CardValues
 interface CardText {
   readonly label: string
   readonly text: string
-  readonly emphasis?: 'name' | 'strong' | 'waiting'
+  /** `danger`: nothing on the card is louder. */
+  readonly emphasis?: 'name' | 'strong' | 'waiting' | 'danger'
   readonly place?: string
+  /** Id of the run that it speaks of. */
+  readonly runId?: string
 }
 
 /** Untrusted values: to be fenced, so that none can imitate a row of the card. */
 interface CardValues {
   readonly label: string
   readonly values: readonly CardValue[]
+  /** They tell about the call, and are not what is approved: a card may show them in part. */
+  readonly isAside?: true
 }
 
 export interface CardValue {
@@ -70,6 +93,7 @@ export function presentTask(task: ShownTask, now: Instant): TaskCard {
       .join(' · '),
     ...(tool && { sideEffect: safeText(tool.side_effect_class ?? 'undeclared class') }),
     isIrreversible: isIrreversibleCall(task),
+    needsSecondAct: needsSecondAct(task),
     ...(deadline !== undefined && { deadline: safeText(deadline) }),
     rows: rowsOf(task),
     ...(task.argumentsDigest !== undefined && { argumentsDigest: safeText(task.argumentsDigest) }),
@@ -98,13 +122,37 @@ export function describeCause(task: TaskRequest): string {
 const earlierCallIn = (question = ''): string | undefined =>
   /\bthe same tool was called with (?:the same|other) arguments before in .+$/i.exec(question)?.[0]
 
-/** `acme.refunds amount 180`: the tool and its first number; the kind where no call is held. */
-export function describeSubject({ tool, kind, arguments: args }: TaskRequest): string {
+/**
+ * What a task is about, in one line for lists and messages: the summary of the call; `acme.refunds amount 180 EUR, order A-1042`
+ * where its tool declares none; the question where no call is held.
+ */
+export function describeSubject({ tool, summary, prompt, title, arguments: args }: TaskRequest): string {
+  if (summary !== undefined) return safeText(summary)
+  if (tool === undefined) return safeText(shortenText((prompt ?? title).replaceAll(/\s+/g, ' '), MOST_OF_SUBJECT))
   const key = findKeyArgument(args)
-  return safeText(
-    [tool?.ref ?? kind, ...(typeof key?.value === 'number' ? [key.name, String(key.value)] : [])].join(' '),
-  )
+  const unit = currencyOf(args)
+  const facts = [
+    ...(typeof key?.value === 'number'
+      ? [`${key.name} ${key.value}${unit !== undefined && isMoneyName(key.name) ? ` ${unit}` : ''}`]
+      : []),
+    ...describeCounterpart(args),
+  ]
+  return safeText([tool.ref, ...(facts.length > 0 ? [facts.join(', ')] : [])].join(' '))
 }
+
+const MOST_OF_SUBJECT = 120
+
+/** The recipient of a call, else its first text that is one word: `order A-1042`. */
+function describeCounterpart(args: JsonValue | undefined): readonly string[] {
+  if (!isJsonObject(args)) return []
+  const words = Object.entries(args).filter(
+    ([name, value]) => typeof value === 'string' && SHORT_WORD.test(value) && value !== currencyOf({ [name]: value }),
+  )
+  const [name, value] = words.find(([each]) => isRecipientName(each)) ?? words[0] ?? []
+  return name === undefined ? [] : [`${name} ${String(value)}`]
+}
+
+const SHORT_WORD = /^[\w.@#+/:-]{1,40}$/
 
 /** The most telling argument of a call: the first number, else the first non-empty text. */
 export function findKeyArgument(
@@ -117,6 +165,16 @@ export function findKeyArgument(
     if (typeof value === 'string' && value !== '') text ??= { name, value }
   }
   return text
+}
+
+/** The kind of a task for people. */
+export const nameOfKind = (kind: string): string => KINDS[kind] ?? kind.replaceAll('_', ' ')
+
+const KINDS: Readonly<Record<string, string>> = {
+  multi_option: 'choice',
+  text: 'answer',
+  aitl_escalation: 'agent question',
+  anomaly_review: 'unknown outcome',
 }
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -147,17 +205,20 @@ function rowsOf(task: ShownTask): CardRow[] {
     policies.some((policy) => isToldBy(policy, task.prompt ?? '')) ||
     (task.reason !== undefined && DEFAULT_QUESTION.test(task.prompt ?? ''))
   const isRepetition = task.effect?.previous !== undefined && task.prompt?.startsWith('effect_repeated: ')
-  if (task.prompt && !isTold && !isRepetition) add('question', task.prompt, { emphasis: 'strong' })
   const earlier = isTold ? earlierCallIn(task.prompt) : undefined
+  const previous = task.effect?.previous
+  if (previous) add('repeats', describeRepeated(task.effect!.key, previous), { emphasis: 'danger', ...runOf(previous) })
+  if (earlier !== undefined) add('repeats', earlier, { emphasis: 'danger', ...runOf(task.context?.['earlier_call']) })
+  if (task.summary !== undefined) add('does', task.summary, { emphasis: 'strong' })
+  if (task.prompt && !isTold && !isRepetition) add('question', task.prompt, { emphasis: 'strong' })
   if (task.arguments !== undefined) rows.push({ label: 'with', values: toArgumentValues(task.arguments, policies) })
   const { undoes, earlier_call: earlierCall, ...context } = task.context ?? {}
   // Directly below the arguments of the call, so that they can be compared.
   if (isJsonObject(earlierCall) && earlierCall['arguments'] !== undefined)
     rows.push({ label: 'before', values: toArgumentValues(earlierCall['arguments'], []) })
   if (isJsonObject(undoes)) add('undoes', describeUndoneCall(undoes), { emphasis: 'strong' })
-  if (task.effect?.previous)
-    add('repeats', describeRepeated(task.effect.key, task.effect.previous), { emphasis: 'strong' })
-  if (earlier !== undefined) add('repeats', earlier, { emphasis: 'strong' })
+  if (task.reasoning !== undefined) rows.push({ label: 'says', values: toCardValues(task.reasoning), isAside: true })
+  if (task.evidence) rows.push({ label: 'checked', values: task.evidence.map(toEvidenceValue), isAside: true })
   for (const [path, names] of Object.entries(task.sources ?? {}))
     add('from', `${path}: ${names.map(describeSource).join('; ')}`)
   const edit = task.edits?.at(-1)
@@ -181,6 +242,19 @@ function rowsOf(task: ShownTask): CardRow[] {
     add('you', STANDINGS[people.standing](people), { emphasis: 'waiting' })
   return rows
 }
+
+/** The run that a row leads to, where its id is one. */
+const runOf = (earlier: JsonValue | undefined): Pick<CardText, 'runId'> => {
+  const id = isJsonObject(earlier) ? earlier['run_id'] : undefined
+  return typeof id === 'string' && /^[\da-f-]{36}$/.test(id) ? { runId: id } : {}
+}
+
+/** `acme.fraud-check (about order)  {"risk":"low"}`. */
+const toEvidenceValue = ({ ref, about, result, failed }: TaskEvidence): CardValue => ({
+  name: safeText([ref, ...(about.length > 0 ? [`(about ${about.join(', ')})`] : [])].join(' ')),
+  text: safeText(failed ? `failed: ${result}` : result),
+  value: result,
+})
 
 /** A person by the name of their credential; the local identity has none. Not escaped. */
 export const describeOperator = (id: string): string => (id === 'operator' ? 'the operator' : `operator ${id}`)

@@ -18,6 +18,9 @@ export function toTaskContent(task: TaskRecord): TaskContent {
     reason: task.reason,
     status: task.status,
     tool: task.tool,
+    summary: task.summary,
+    reasoning: task.reasoning,
+    evidence: task.evidence?.map(({ about, ...each }) => ({ ...each, about: [...about] })),
     arguments: task.arguments,
     arguments_digest: task.argumentsDigest,
     policies: task.policies,
@@ -59,6 +62,11 @@ export function readTaskContent(content: TaskContent): TaskRequest {
     prompt: content.prompt,
     reason: content.reason,
     tool: content.tool,
+    summary: content.summary,
+    reasoning: content.reasoning,
+    evidence: content.evidence?.map(({ ref, about, result, failed }) =>
+      withoutAbsent({ ref, about, result, failed: failed === true ? (true as const) : undefined }),
+    ),
     arguments: content.arguments,
     argumentsDigest: content.arguments_digest,
     policies: content.policies?.map(readPolicy),
@@ -84,7 +92,7 @@ export function readTaskContent(content: TaskContent): TaskRequest {
 
 /** A task of the inbox; a run that waits for a reply is shown as one. */
 export const readInboxItem = (item: InboxItem): ShownTask => ({
-  ...(item.task ? readTaskContent(item.task) : { title: item.why, status: item.status }),
+  ...(item.task ? readTaskContent(item.task) : { title: item.why, prompt: item.why, status: item.status }),
   id: item.userTaskId,
   kind: item.kind,
   runId: item.runId,

@@ -4,7 +4,7 @@ import { fail, Failure } from '../../../base/failure.ts'
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import type { TaskDecision } from '../../../client/index.ts'
 import { findBulkProblem, findReviewReason, IN_BULK, type ShownTask } from '../../../spec/task.ts'
-import { reviewTogether } from '../../../spec/view/bulk-review.ts'
+import { reviewTogether, sumAmounts } from '../../../spec/view/bulk-review.ts'
 import { presentKeyedTask } from '../../../spec/view/task-actions.ts'
 import { untilKeysDecide } from '../../../spec/view/card-reading.ts'
 import { drawWholeApproval } from '../../../terminal/approval.ts'
@@ -36,7 +36,9 @@ export async function approve(call: CommandContext<AnswerOf<typeof decidedTasks>
         output !== undefined || given.text('edit') === undefined
           ? undefined
           : await readEdited(call, given.text('edit')!, task)
-      const effective = edited ? { ...task, arguments: edited } : task
+      // What the tool says of the call speaks of the arguments before.
+      const { summary: _, ...unsaid } = task
+      const effective = edited ? { ...unsaid, arguments: edited } : task
       // Several tasks were shown and asked about together.
       if (isAlone) await askToApprove(call, effective)
       const acknowledged = await acknowledgement(call, effective)
@@ -145,7 +147,9 @@ async function checkTogether(call: CommandContext, tasks: readonly ShownTask[]):
       ? drawTable(canvas, table, all)
       : tasks.flatMap((task) => drawWholeApproval(canvas, presentKeyedTask(task, io.clock.now()), shortId(task.id))),
   )
-  if (!(await io.prompts.confirm(`Approve these ${tasks.length}?`, signal))) throw usageFailure('Nothing was approved.')
+  const totals = sumAmounts(tasks).map((each) => `, ${each}`)
+  if (!(await io.prompts.confirm(`Approve these ${tasks.length}${totals.join('')}?`, signal)))
+    throw usageFailure('Nothing was approved.')
 }
 
 function checkKind(task: ShownTask, digest: string | undefined, approves: boolean): void {

@@ -1,6 +1,6 @@
 import type { OperatorList } from '../../../spec/operator/routes.ts'
 import type { InboxItem } from '../../../spec/operator/inbox.ts'
-import { describeCause, describeLooking, describeOperator, describeSubject } from '../../../spec/view/task-card.ts'
+import { describeLooking, describeOperator, describeSubject, nameOfKind } from '../../../spec/view/task-card.ts'
 import { unlessLeft } from '../../shell/io.ts'
 import { presentKeyedTask } from '../../../spec/view/task-actions.ts'
 import { readInboxItem } from '../../../spec/view/task-content.ts'
@@ -136,7 +136,7 @@ async function pick(call: CommandContext, project: Project): Promise<void> {
 
 const toChoice = (item: InboxItem): { readonly value: string; readonly name: string } => ({
   value: item.userTaskId,
-  name: safeText(`${shortId(item.userTaskId)}  ${item.kind}  ${item.agent}  ${whatOf(item)}`),
+  name: safeText(`${shortId(item.userTaskId)}  ${nameOfKind(item.kind)}  ${item.agent}  ${whatOf(item)}`),
 })
 
 async function reply(
@@ -167,7 +167,7 @@ const columns = (now: number): readonly TableColumn<InboxItem>[] => [
   {
     title: 'KIND',
     dropOrder: 3,
-    cell: ({ kind, apiCompletable }) => (apiCompletable ? kind : `${kind} (operator)`),
+    cell: ({ kind, apiCompletable }) => (apiCompletable ? nameOfKind(kind) : `${nameOfKind(kind)} (operator)`),
     plain: ({ kind }) => kind,
   },
   { title: 'AGENT', dropOrder: 2, cell: ({ agent }) => agent, short: ({ agent }) => withoutNamespace(agent) },
@@ -206,10 +206,7 @@ function votesOf({ approvals: { have, need }, people }: InboxItem): string {
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`
 }
 
-function whatOf(item: InboxItem): string {
-  const task = readInboxItem(item)
-  return task.tool ? describeSubject(task) : describeCause(task)
-}
+const whatOf = (item: InboxItem): string => describeSubject(readInboxItem(item))
 
 const expiry = ({ expiresAt, onTimeout }: InboxItem, now: number): string =>
   expiresAt === null ? '—' : `${timeLeft(Date.parse(expiresAt) - now)}${onTimeout ? ` → ${onTimeout}` : ''}`

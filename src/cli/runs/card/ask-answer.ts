@@ -2,7 +2,7 @@
 import { fail, isFailure } from '../../../base/failure.ts'
 import { safeJson, safeText } from '../../../base/escape-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
-import { isIrreversibleCall, type ShownTask } from '../../../spec/task.ts'
+import { isIrreversibleCall, repeatsEarlierCall, type ShownTask } from '../../../spec/task.ts'
 import { presentKeyedTask } from '../../../spec/view/task-actions.ts'
 import { fitApproval } from '../../../terminal/approval.ts'
 import { wrapText } from '../../../terminal/text.ts'
@@ -14,7 +14,7 @@ import { jsonOrText, valueOf } from './answer-value.ts'
 import { awaitReading, readOfferedKey } from './await-reading.ts'
 import { again, type OpenDecision, type PromptAnswer } from './open-decision.ts'
 
-/** Asks for an output, for what shows comprehension, or, where the call cannot be undone, for a second key. */
+/** Asks for an output, for what shows comprehension, or, where one press is not enough, for a second key. */
 export async function askApproval(decision: OpenDecision, task: ShownTask): Promise<PromptAnswer> {
   const { surface, signal } = decision
   const output = outputUnderReview(task)
@@ -23,8 +23,12 @@ export async function askApproval(decision: OpenDecision, task: ShownTask): Prom
     return edited === undefined ? 'again' : { approved: true, textValue: edited.trim() }
   }
   if (task.comprehensionRequired !== true) {
+    const warnings = [
+      ...(repeatsEarlierCall(task) ? ['this was done before'] : []),
+      ...(isIrreversibleCall(task) ? ['this cannot be undone'] : []),
+    ]
     const isConfirmed =
-      !isIrreversibleCall(task) || (await confirmByKey(decision, task, 'this cannot be undone: approve it?'))
+      warnings.length === 0 || (await confirmByKey(decision, task, `${warnings.join(', and ')}: approve it?`))
     return isConfirmed ? { approved: true } : 'again'
   }
   if (await askAcknowledgement(task.arguments, surface, signal)) return { approved: true, acknowledged: true }

@@ -9,6 +9,7 @@ import {
   describeMissing,
   describeNotYours,
   describeSubject,
+  nameOfKind,
 } from '../../../spec/view/task-card.ts'
 import { readInboxItem } from '../../../spec/view/task-content.ts'
 import { EffectBadge } from '../../parts/badge.ts'
@@ -149,14 +150,17 @@ function TaskItem({
         aria-current=${isChosen ? 'true' : undefined}
       >
         <span class="item-line">
-          <span class="item-title">${item.kind === 'reply' ? 'Reply' : describeSubject(task)}</span>
+          <span class="item-title">${describeSubject(task)}</span>
           <span class="item-age"><${Age} at=${decided?.at ?? item.createdAt} /></span>
         </span>
         <span class="item-line">
-          <span class="item-text">${safeText(item.why)}</span>
+          <span class="item-agent"
+            >${safeText(item.agent)}${item.people && ` for ${safeText(item.people.startedBy)}`}</span
+          >
         </span>
+        ${task.tool && html`<span class="item-line"><span class="item-text">${safeText(item.why)}</span></span>`}
         <span class="item-line item-foot">
-          <span class="item-agent">${safeText(item.agent)}</span>
+          <span class="item-kind">${nameOfKind(item.kind)}</span>
           ${item.task?.tool && html`<${EffectBadge} effect=${item.task.tool.side_effect_class ?? ''} />`}
           ${decided && html`<span class="item-note">${safeText(describeDecided(decided))}, after ${shortDuration(Date.parse(decided.at) - Date.parse(item.createdAt))}</span>`}
           ${notYours !== undefined && html`<span class="item-note"><${Icon} name="person" />${safeText(notYours)}</span>`}

@@ -9,8 +9,8 @@ import type { InboxItem } from '../../../spec/operator/inbox.ts'
 import { listSimilar } from '../../../spec/view/bulk-review.ts'
 import type { OpenedValues } from '../../card/card-values.ts'
 import { DecidePanel } from '../../card/decide-panel.ts'
-import { digestOfShown, mayDecide, sendDecision } from '../../card/decision.ts'
-import { countUnreadValues, TaskCardView, whyAddress, type ShownDigest } from '../../card/task-card.ts'
+import { digestOfShown, mayDecide, sendDecision, type ShownDigest } from '../../card/decision.ts'
+import { countUnreadValues, TaskCardView, whyAddress } from '../../card/task-card.ts'
 import { announce } from '../../parts/announce.ts'
 import { html, type View } from '../../parts/html.ts'
 import { Icon } from '../../parts/icon.ts'
@@ -92,7 +92,7 @@ export function TaskScreen({
   if (!task) return showUnread(item)
   isReply.current = task.kind === 'reply'
   if (isReply.current && waiting && !waiting.some(({ userTaskId }) => userTaskId === id))
-    return html`<${EmptyState} icon="check" title="The run goes on."><p><a href=${`/runs/${task.runId}`}>Open the run</a></p></${EmptyState}>`
+    return html`<${EmptyState} icon="check" title="The run continues."><p><a href=${`/runs/${task.runId}`}>Open the run</a></p></${EmptyState}>`
   const decide = async (decision: TaskDecision): Promise<void> => {
     if (!digest || isSending) return
     setSending(true)

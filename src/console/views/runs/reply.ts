@@ -1,21 +1,27 @@
 /** A reply to a run that asks. */
 import { useState } from 'preact/hooks'
+import type { FileView } from '../../../spec/operator/runs.ts'
+import { FileField } from '../../card/file-field.ts'
 import { html, type View } from '../../parts/html.ts'
 import { takeText } from '../../parts/input.ts'
 import { callOperator, findRefusal } from '../../wire/request.ts'
 
 export function ReplyPanel({ runId, onSent }: { readonly runId: string; readonly onSent: () => void }): View {
   const [text, setText] = useState('')
+  const [file, setFile] = useState<FileView | undefined>(undefined)
   const [problem, setProblem] = useState<string | undefined>(undefined)
   const [isSending, setSending] = useState(false)
   const send = async (event: Event): Promise<void> => {
     event.preventDefault()
     setSending(true)
     const refusal = await findRefusal(async () => {
-      const { error } = await callOperator('POST /runs/:id/messages', { id: runId, body: { text } })
+      const files = file && [{ objectKey: file.objectKey, filename: file.filename, mediaType: file.mediaType }]
+      const body = { text, ...(files && { files }) }
+      const { error } = await callOperator('POST /runs/:id/messages', { id: runId, body })
       setProblem(error)
       if (error !== undefined) return
       setText('')
+      setFile(undefined)
       onSent()
     })
     if (refusal) setProblem(refusal.message)
@@ -27,9 +33,10 @@ export function ReplyPanel({ runId, onSent }: { readonly runId: string; readonly
         ><span>Reply</span>
         <textarea rows="3" value=${text} onInput=${takeText(setText)} />
       </label>
+      <label class="field"><span>File</span><${FileField} kept=${file?.filename} onKept=${setFile} /></label>
       ${problem !== undefined && html`<p class="why-not" role="alert">${problem}</p>`}
       <div class="buttons">
-        <button class="button primary" disabled=${isSending || text.trim() === ''}>Send</button>
+        <button class="button primary" disabled=${isSending || (text.trim() === '' && !file)}>Send</button>
       </div>
     </form>
   `

@@ -1,4 +1,5 @@
-import { EFFECT_KEY, placeholdersOf } from '../../../policy/condition/effect-key.ts'
+import { placeholdersOf } from '../../../policy/condition/argument-template.ts'
+import { EFFECT_KEY } from '../../../policy/condition/effect-key.ts'
 import { effectTemplateOf, keyArguments, labelPointer } from '../../facts/effect-keys.ts'
 import type { LintRule } from '../../facts/rule.ts'
 

@@ -1,18 +1,10 @@
 import { readDuration } from '../../../policy/condition/duration.ts'
-import { readArgumentPath } from '../../../policy/condition/path.ts'
-import {
-  EFFECT_KEY,
-  EFFECT_REPEAT,
-  EFFECT_WINDOW,
-  placeholdersOf,
-  readEffectTemplate,
-} from '../../../policy/condition/effect-key.ts'
+import { EFFECT_KEY, EFFECT_REPEAT, EFFECT_WINDOW, KEY_NOUN } from '../../../policy/condition/effect-key.ts'
 import { EFFECT_REPEATS } from '../../../spec/effect.ts'
-import { toolInput } from '../../facts/agents/inputs.ts'
+import { checkArgumentLabel } from '../../facts/argument-label.ts'
 import { labelOfTool, labelPointer } from '../../facts/effect-keys.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
-import { firstMissingStep } from '../../text/property.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 
 export const toolEffectKeyInvalid: LintRule = {
@@ -40,20 +32,6 @@ export const toolEffectKeyInvalid: LintRule = {
         if (value !== undefined) report(labelPointer(name), `${name} needs an ${EFFECT_KEY}.`)
       return
     }
-    const place = document.placeOf(labelPointer(EFFECT_KEY))
-    const read = readEffectTemplate(key)
-    if ('problem' in read) return report(place, read.problem)
-    const schema = toolInput(workspace, document)?.value
-    if (schema === undefined) return
-    for (const path of placeholdersOf(read.template)) {
-      const missing = firstMissingStep(schema, readArgumentPath(path)!.segments)
-      if (!missing) continue
-      const near = nearestCandidate(missing.name, missing.known)
-      report(place, `The tool has no argument ${path}.`, {
-        ...(near !== undefined && {
-          fix: replaceScalarFix(place, key.replaceAll(`{${path}}`, `{${path.replace(missing.name, near)}}`)),
-        }),
-      })
-    }
+    checkArgumentLabel(document, report, { workspace, label: EFFECT_KEY, noun: KEY_NOUN })
   },
 }
