@@ -155,6 +155,7 @@ const withoutIndent = {
         .replaceAll(/(?<=[>}])\n(?=[<`])|(?<=[>}]|html`)\n(?=\$\{)|(?<=html`)\n(?=<)|\n(?=\/?>)/g, '')
         // Attributes, each on a line: one separator for all compresses better.
         .replaceAll(/\n(?=[\w-]+=(?:\$\{|"))/g, ' ')
+        .replaceAll(/ +\/>/g, '/>')
         // htm ends the innermost element, whatever name is written.
         .replaceAll(/<\/(?:[a-z]\w*|\$\{\w+\}|\/)>/g, '</>'),
       loader: 'ts',

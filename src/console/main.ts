@@ -10,6 +10,7 @@ const SCREENS: ScreenTable = [
   [/^\/(?:inbox)?$/, () => InboxScreen],
   [/^\/inbox\/(?<id>[^/]+)$/, () => InboxScreen],
   [/^\/inbox\/(?<id>[^/]+)\/similar$/, later('BulkScreen')],
+  [/^\/overview$/, later('OverviewScreen')],
   [/^\/runs$/, later('RunsScreen')],
   [/^\/runs\/(?<id>[^/]+)$/, later('RunScreen')],
   [/^\/agents$/, later('AgentsScreen')],

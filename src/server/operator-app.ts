@@ -25,6 +25,7 @@ import { getSources, listDeployments } from './operator/versions/history.ts'
 import { listEffects, releaseEffect } from './operator/effects.ts'
 import { forkRuns, tryForks } from './operator/steer/fork.ts'
 import { getFile, keepFile, listFiles } from './operator/files.ts'
+import { getOverview } from './operator/overview.ts'
 import { listOutcomes } from './operator/outcomes.ts'
 import { backupRoute } from './operator/backup.ts'
 import { streamLive } from './operator/live.ts'
@@ -109,6 +110,7 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /tasks/:id/probe': probeTask,
   'GET /decisions': listDecisions,
   'GET /costs': listCosts,
+  'GET /overview': getOverview,
   'GET /outcomes': listOutcomes,
   'POST /policies/revoke': revokeStanding,
   'GET /effects': listEffects,

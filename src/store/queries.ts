@@ -4,7 +4,9 @@ import type { Digest } from '../base/digest.ts'
 import type { AgentId, RunId, SessionId, StepId, TriggerId, WorkspaceId } from '../base/ids.ts'
 import type { EffectRecord } from '../spec/effect.ts'
 import type { ApiKey, Trigger } from '../spec/key.ts'
+import type { RunOrder } from '../spec/operator/runs.ts'
 import type { CostSum } from '../spec/price.ts'
+import type { RunStatusName } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
 import type { StepType } from '../spec/step.ts'
 import type { TaskKind, TaskRecord, TaskStatus } from '../spec/task.ts'
@@ -145,6 +147,17 @@ export interface RunFilter {
   readonly status?: readonly string[]
   readonly waiting?: boolean
   readonly since?: Instant
+  /** Started before this moment. */
+  readonly until?: Instant
+  /** The largest first, the newest where absent. With one, or with a least value, the newest `MOST_RANKED` runs are compared. */
+  readonly sort?: RunOrder
+  /** Of a run that has not ended: until `now`. */
+  readonly minDurationMs?: number
+  readonly minTokens?: number
+  /** Amounts of all currencies together, as numbers. */
+  readonly minCost?: number
+  /** Needed where durations are compared. */
+  readonly now?: Instant
   readonly sessionId?: SessionId
   /** Only runs that repeat this one. */
   readonly origin?: RunId
@@ -165,6 +178,24 @@ export interface RunFilter {
   readonly approver?: string
   /** One member that the metadata of its session has, among the newest 20,000 sessions. */
   readonly metadata?: Readonly<Record<string, string>>
+}
+
+/** Root runs that began in one hour and are in one state. */
+export interface RunCount {
+  /** Hours after the beginning of the time that was asked for. */
+  readonly hour: number
+  readonly status: RunStatusName
+  readonly errorCode: string | null
+  readonly runs: number
+}
+
+/** A finished step that tells how long something took, or what was decided. */
+export interface StepMark {
+  readonly type: 'ToolCall' | 'Reasoning' | 'PolicyDecision'
+  /** The tool, `provider/model` or the decision. */
+  readonly name: string
+  readonly ms: number
+  readonly isFailed: boolean
 }
 
 export interface TaskFilter {

@@ -62,6 +62,8 @@ import type {
   TaskInSession,
   WholeRelease,
   KnownEffects,
+  RunCount,
+  StepMark,
 } from './queries.ts'
 
 export interface Store {
@@ -177,6 +179,10 @@ export interface Store {
   newestRuns(sessionId: SessionId, before: RunId | null, limit: number): Promise<readonly Run[]>
   /** Runs whose id, without dashes, ends with these hexadecimal digits; at most `limit`. */
   runsEndingWith(workspaceId: WorkspaceId, ending: string, limit: number): Promise<readonly Run[]>
+  /** Of root runs since an instant, by hour and outcome; of the newest 20,000. */
+  runCounts(workspaceId: WorkspaceId, since: Instant): Promise<readonly RunCount[]>
+  /** Calls, completions and policy decisions since an instant in the newest 200 sessions, newest session first, at most `limit`. */
+  stepMarks(workspaceId: WorkspaceId, since: Instant, limit: number): Promise<readonly StepMark[]>
   /** Steps of a run in order, for the model's transcript. */
   stepsOfRun(runId: RunId): Promise<readonly RunStep[]>
   /** Steps of a session from the first one of a run on, by `ordinal`; all where the run has none. */

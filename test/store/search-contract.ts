@@ -4,10 +4,25 @@ import * as fc from 'fast-check'
 import type { Clock } from '../../src/base/clock.ts'
 import type { Digest } from '../../src/base/digest.ts'
 import type { Session } from '../../src/spec/session.ts'
+import { NOTHING_USED } from '../../src/spec/run.ts'
+import type { RunStep } from '../../src/spec/step.ts'
 import type { CallRow, EffectChange } from '../../src/store/session-update.ts'
 import type { RunFilter } from '../../src/store/queries.ts'
 import type { Store } from '../../src/store/store.ts'
-import { AGENT, NOW, NO_LIMITS, WORKSPACE, aRun, aSession, aStart, aTask, aTurn, runId, sessionId } from './makers.ts'
+import {
+  AGENT,
+  NOW,
+  NO_LIMITS,
+  WORKSPACE,
+  aRun,
+  aSession,
+  aStart,
+  aStep,
+  aTask,
+  aTurn,
+  runId,
+  sessionId,
+} from './makers.ts'
 
 type EffectClaim = Extract<EffectChange, { take: unknown }>['take']
 
@@ -168,6 +183,73 @@ export function searchContract(name: string, open: (clock: Clock) => Store | Pro
       expect(await find({ metadata: { order: 'A=1' }, roots: true })).toEqual([a])
       expect(await find({ tool: 'acme.refunds', status: ['Completed'] })).toEqual([])
       expect(await find({ roots: true })).toEqual([runId('b'), a])
+    })
+
+    test('orders runs by what they took, the largest first, and leaves out those that took less', async () => {
+      const took =
+        (finishedAt: number | null, tokens: number, amounts: Record<string, string>) => (session: Session) => ({
+          runs: [
+            aRun(session, {
+              finishedAt,
+              status: finishedAt === null ? 'Running' : 'Completed',
+              usage: { ...NOTHING_USED, inputTokens: tokens, outputTokens: 1, cost: { amounts, unpriced: 0 } },
+            }),
+          ],
+        })
+      const runs = {
+        short: [NOW, took(NOW + 10, 500, { EUR: '0.10', USD: '0.25' })],
+        long: [NOW + 1, took(NOW + 900, 20, {})],
+        open: [NOW + 2, took(null, 20, { EUR: '2' })],
+      } as const
+      for (const [each, [startedAt, more]] of Object.entries(runs))
+        await start(each, { startedAt }, more(aSession(each, { startedAt })))
+      const [short, long, open] = ['short', 'long', 'open'].map(runId)
+      const now = NOW + 500
+      expect(await find({ sort: 'duration', now })).toEqual([long, open, short])
+      expect(await find({ sort: 'tokens', now })).toEqual([short, open, long])
+      expect(await find({ sort: 'cost', now })).toEqual([open, short, long])
+      expect(await find({ sort: 'started', now })).toEqual([open, long, short])
+      expect(await find({ minDurationMs: 498, now })).toEqual([open, long])
+      expect(await find({ minTokens: 21, now, sort: 'cost' })).toEqual([open, short, long])
+      expect(await find({ minTokens: 22, now })).toEqual([short])
+      expect(await find({ minCost: 0.35, now })).toEqual([open, short])
+      expect(await find({ minCost: 0.36, now })).toEqual([open])
+      expect(await find({ sort: 'cost', now, until: NOW + 2 })).toEqual([short, long])
+      expect(await find({ until: NOW + 1 })).toEqual([short])
+      const page = { workspaceId: WORKSPACE, sort: 'duration', now } as const
+      const { items, total } = await store.runs(page, { skip: 1, take: 1 })
+      expect([items.map(({ id }) => id), total]).toEqual([[open], 3])
+    })
+
+    test('counts root runs by hour and outcome, and tells how long calls and completions took', async () => {
+      const HOUR = 3_600_000
+      const step = (ordinal: number, about: Partial<RunStep>) => (session: Session) => aStep(session, ordinal, about)
+      const steps = [
+        step(1, { content: { provider: 'scripted', model: 'desk' }, startedAt: NOW, finishedAt: NOW + 40 }),
+        step(2, { type: 'PolicyDecision', content: { decision: 'allow' }, finishedAt: NOW + 2 }),
+        step(3, { type: 'ToolCall', content: { ref: 'acme.pay' }, startedAt: NOW, finishedAt: NOW + 70, error: 'no' }),
+        step(4, { type: 'ToolCall', content: { ref: 'acme.open' }, finishedAt: null }),
+        step(5, { type: 'ToolResult', content: { result: 1 } }),
+      ]
+      const session = aSession('a')
+      const child = aRun(session, { id: runId('child'), parentRunId: session.rootRunId, depth: 1 })
+      await start('a', {}, { runs: [aRun(session), child], steps: steps.map((each) => each(session)) })
+      await start('b', { startedAt: NOW + HOUR })
+      await end(await start('c', { startedAt: NOW + HOUR }), '', 'gone')
+      expect(await store.runCounts(WORKSPACE, NOW)).toEqual([
+        { hour: 0, status: 'Running', errorCode: null, runs: 1 },
+        { hour: 1, status: 'Failed', errorCode: null, runs: 1 },
+        { hour: 1, status: 'Running', errorCode: null, runs: 1 },
+      ])
+      expect(await store.runCounts(WORKSPACE, NOW + 1)).toHaveLength(2)
+      const marks = [
+        { type: 'ToolCall', name: 'acme.pay', ms: 70, isFailed: true },
+        { type: 'PolicyDecision', name: 'allow', ms: 0, isFailed: false },
+        { type: 'Reasoning', name: 'scripted/desk', ms: 40, isFailed: false },
+      ]
+      expect(await store.stepMarks(WORKSPACE, NOW, 10)).toEqual(marks)
+      expect(await store.stepMarks(WORKSPACE, NOW, 1)).toEqual(marks.slice(0, 1))
+      expect(await store.stepMarks(WORKSPACE, NOW + 1, 10)).toEqual(marks.slice(1, 2))
     })
 
     test('finds runs by version, trigger and person, of a session that went on by who continued it', async () => {

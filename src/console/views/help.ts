@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { html, type View } from '../parts/html.ts'
 
 const KEYS: readonly (readonly [string, string])[] = [
-  ['g i, g r, g a, g p, g f, g c, g d', 'inbox, runs, agents, policies, files, costs, admin'],
+  ['g o, g i, g r, g a, g p, g f, g c, g d', 'overview, inbox, runs, agents, policies, files, costs, admin'],
   ['/', 'search'],
   ['j, k', 'next and previous row; Enter opens it'],
   ['[, ]', 'previous and next task'],
@@ -14,7 +14,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['e', 'edit the arguments'],
   ['l', 'later'],
   ['w', 'why the call was stopped'],
-  ['x', 'review all tasks that ask the same'],
+  ['x', 'review all similar tasks'],
   ['y', 'copy the address of the screen'],
   ['.', 'what else can be done here'],
   ['?', 'this list'],

@@ -1,5 +1,5 @@
 /** What stands around every screen: the sections, who is signed in, and whether the server answers. */
-import { signal } from '../wire/signal.ts'
+import { createSignal } from '../wire/signal.ts'
 import { useEffect } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import type { OperatorRoutes } from '../../spec/operator/routes.ts'
@@ -23,6 +23,7 @@ interface Section {
 }
 
 export const SECTIONS: readonly Section[] = [
+  { href: '/overview', name: 'Overview', icon: 'clock', key: 'o' },
   { href: '/inbox', name: 'Inbox', icon: 'inbox', key: 'i' },
   { href: '/runs', name: 'Runs', icon: 'runs', key: 'r' },
   { href: '/agents', name: 'Agents', icon: 'agents', key: 'a' },
@@ -34,7 +35,7 @@ export const SECTIONS: readonly Section[] = [
 
 type Status = OperatorRoutes['GET /status']['answer']
 
-const isHelpOpen = signal(false)
+const isHelpOpen = createSignal(false)
 
 export function Shell({ path, children }: { readonly path: string; readonly children: Child }): View {
   const status = useOperator('GET /status', {}, aboutWorkspace)

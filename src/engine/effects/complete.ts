@@ -38,10 +38,17 @@ export async function completeTurn(
   const { signal } = controller
   try {
     const prompt = await readPrompt(parts, effect, context, signal)
+    const askedAt = parts.clock.now()
     // Summaries are not streamed: nobody reads them.
     const onShown = prompt.summarise ? () => {} : onText
     const ask = (model: SnapshotModel): Promise<ModelCompletion> => askModel(parts, prompt, model, onShown, inFlight)
-    return { type: 'model.answered', turn, attempt, ...(await askWithFallback(context.snapshot, ask, signal, meter)) }
+    return {
+      type: 'model.answered',
+      turn,
+      attempt,
+      askedAt,
+      ...(await askWithFallback(context.snapshot, ask, signal, meter)),
+    }
   } catch (error) {
     signal.throwIfAborted()
     const failed = toFailedEvent(error, effect, context, meter)

@@ -49,6 +49,7 @@ export function applyCompletion(
     {
       tokens: completion.usage.inputTokens + completion.usage.outputTokens,
       ...(completion.hidden && { hidden: completion.hidden }),
+      ...(event.askedAt !== undefined && { startedAt: event.askedAt }),
       // A step with an error is left out of the transcript; a paused one must stay, because the answer continues it.
       ...(shortfall && shortfall.kind !== 'paused' && { error: shortfall.error }),
     },

@@ -19,6 +19,8 @@ export type RunTransitionEvent =
       readonly turn: number
       readonly attempt: number
       readonly completion: ModelCompletion
+      /** When the completion was requested: the wait for a slot, retries and fallbacks count. */
+      readonly askedAt?: Instant
       /** Set where a model of `svc/model-fallback` answered. */
       readonly fallback?: FallbackAnswer
     }

@@ -61,8 +61,8 @@ function rehearse({ development, ids, rehearsals }: ServerServices, options: Reh
 }
 
 export const listRuns: OperatorAction<'GET /runs'> = async ({ services, query }) => {
-  const { store, workspace } = services
-  const { ending, agent, session, status, waiting, since } = query
+  const { store, workspace, clock } = services
+  const { ending, agent, session, status, waiting, since, until, sort, minDuration, minTokens, minCost } = query
   if (ending !== undefined) {
     const runs = await store.runsEndingWith(workspace.id, toEnding(ending), 20)
     return { items: await Promise.all(runs.map((run) => toRunView(services, run))), total: runs.length }
@@ -74,6 +74,12 @@ export const listRuns: OperatorAction<'GET /runs'> = async ({ services, query })
     ...(status !== undefined && { status: status.split(',') }),
     ...(waiting && { waiting: true }),
     ...(since !== undefined && { since: parseSince(since) }),
+    ...(until !== undefined && { until: parseSince(until) }),
+    ...(sort !== undefined && { sort }),
+    ...(minDuration !== undefined && { minDurationMs: minDuration }),
+    ...(minTokens !== undefined && { minTokens }),
+    ...(minCost !== undefined && { minCost: Number(minCost) }),
+    now: clock.now(),
   }
   const { items, total } = await searchRuns(services, filter, query, pageOf(query))
   const views = items.map(async (run) => ({

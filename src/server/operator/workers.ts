@@ -22,7 +22,7 @@ export const drainWorker: OperatorAction<'POST /workers/:id/drain'> = async ({ s
   return toWorkerView({ ...row, isDraining: true }, clock.now())
 }
 
-const toWorkerView = (row: WorkerRow, now: Instant): WorkerView => ({
+export const toWorkerView = (row: WorkerRow, now: Instant): WorkerView => ({
   workerId: row.id,
   version: row.version,
   url: row.url,

@@ -252,6 +252,15 @@ export interface OperatorRequests<Bundle> {
       readonly status?: string
       readonly waiting?: boolean
       readonly since?: string
+      /** Started before this time. */
+      readonly until?: string
+      /** The largest first, of the newest 10,000 that the other filters let through. */
+      readonly sort?: 'started' | 'duration' | 'tokens' | 'cost'
+      /** Milliseconds. */
+      readonly minDuration?: number
+      readonly minTokens?: number
+      /** Amounts of all currencies together. */
+      readonly minCost?: string
       readonly session?: string
       /** Words of its input, or of its output and error; or the end of its id. */
       readonly search?: string

@@ -44,6 +44,33 @@ export interface RunOutcomes {
   }
 }
 
+/**
+ * How the last 24 hours went, as a page shows it: the server chooses the words, so that every client shows the same. All texts are
+ * escaped.
+ */
+export interface OverviewView {
+  readonly since: string
+  readonly facts: readonly (OverviewCell & { readonly name: string })[]
+  /** Those that have rows. */
+  readonly lists: readonly {
+    readonly title: string
+    /** A text, or a text and `num` for a column of numbers. */
+    readonly heads: readonly (string | readonly [string, string])[]
+    readonly rows: readonly (readonly OverviewCell[])[]
+  }[]
+}
+
+/** A value of an overview. */
+export interface OverviewCell {
+  readonly text?: string
+  /** The screen that has more about it. */
+  readonly href?: string
+  /** A moment, to be shown as its distance from now. */
+  readonly at?: string
+  /** Root runs that began in each hour, oldest first: a plot beside the text. */
+  readonly hours?: readonly { readonly runs: number; readonly failed: number }[]
+}
+
 /** A pause or its end by an operator. */
 export interface PauseView extends PauseTarget {
   readonly paused: boolean

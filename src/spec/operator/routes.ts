@@ -30,7 +30,16 @@ import type {
 } from './access.ts'
 import type { DecideView, WhatIfView, RecordedDecision } from './decide.ts'
 import type { InboxItem, ProbeView } from './inbox.ts'
-import type { CostSums, CostView, PauseView, RunOutcomes, StorageView, WorkerView, EffectView } from './operations.ts'
+import type {
+  CostSums,
+  CostView,
+  PauseView,
+  OverviewView,
+  RunOutcomes,
+  StorageView,
+  WorkerView,
+  EffectView,
+} from './operations.ts'
 import type {
   PublishedMember,
   DeploymentView,
@@ -180,6 +189,8 @@ interface OperatorAnswers {
    * many; `skipped` are earlier ones that the page leaves out.
    */
   'GET /decisions': OperatorList<RecordedDecision> & { readonly skipped?: number }
+  /** How the last 24 hours went; at most 5 seconds old. */
+  'GET /overview': OverviewView
   /** Of the newest runs; `countedSince` where there are more in the time than were counted. */
   'GET /outcomes': OperatorList<RunOutcomes> & { readonly counted: number; readonly countedSince?: string }
   /**

@@ -6,6 +6,9 @@ import type { OriginFields } from '../run.ts'
 import type { EffectView, PauseView } from './operations.ts'
 import type { UndoingRunView } from './undo.ts'
 
+/** What a list of runs is ordered by. */
+export type RunOrder = 'started' | 'duration' | 'tokens' | 'cost'
+
 export interface RunView extends OriginFields {
   readonly runId: string
   readonly sessionId: string

@@ -31,6 +31,7 @@ import { restoredMethods } from './sessions/restored.ts'
 import { toLabelColumns } from './sessions/session-labels.ts'
 import { sessionReads } from './sessions/sessions.ts'
 import { standingMethods } from './standing.ts'
+import { activityMethods } from './activity.ts'
 import { taskClaimMethods } from './task-claims.ts'
 import { stepReads } from './steps.ts'
 import { taskReads } from './tasks.ts'
@@ -162,6 +163,7 @@ function createPostgresStore(
     ...standingMethods(pool),
     ...stepReads(pool),
     ...taskClaimMethods(pool, hints),
+    ...activityMethods(pool),
     ...taskReads(pool),
     ...timerReads(pool, moment),
     ...triggerMethods(pool),

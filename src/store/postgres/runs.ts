@@ -3,6 +3,7 @@ import type { Run } from '../../spec/run.ts'
 import { joinClauses } from '../rows/filter.ts'
 import { toText } from '../rows/json-column.ts'
 import { isFilteredRuns, isRunSearch, matchesOnlyOpen, MOST_COUNTED } from '../rows/run-filter.ts'
+import { isRanked, keptOfRanked, MOST_RANKED, orderOfRanked } from '../rows/run-rank.ts'
 import { toRun, withoutZeros, type RunRow } from '../rows/run-rows.ts'
 import { endingRange, tailOf } from '../rows/tail.ts'
 import type { Store } from '../store.ts'
@@ -40,6 +41,7 @@ export const runReads = (
       [`r.status like 'WaitingFor%'`, filter.waiting === true || undefined],
       [`r.status not like 'WaitingFor%'`, filter.waiting === false || undefined],
       ['r.started_at >= :since', filter.since],
+      ['r.started_at < :until', filter.until],
       ['r.session_id = :sessionId', filter.sessionId],
       ['r.origin_run_id = :origin', filter.origin],
       ['r.parent_run_id is null', filter.roots === true || undefined],
@@ -55,6 +57,20 @@ export const runReads = (
     const values = {
       ...given,
       ...(member && { metadataKey: member[0], metadataValue: JSON.stringify(member[1]) }),
+    }
+    if (isRanked(filter)) {
+      const kept = keptOfRanked(filter)
+      const ranked = `from (select r.id, r.n, r.started_at as began, ${RANKS} ${FROM} where ${where}
+        order by r.started_at desc, r.n desc limit ${MOST_RANKED}) k where ${kept.where}`
+      const compared = { ...values, ...kept.values, now: filter.now ?? 0 }
+      const found = await db.row<{ total: number }>(`select count(*) as total ${ranked}`, compared)
+      const listed = await db.rows<{ id: string }>(
+        `select id ${ranked} order by ${orderOfRanked(filter)} limit :take offset :skip`,
+        { ...compared, take, skip },
+      )
+      const rows = await db.rows<RunRow>(`${SELECT} where r.id = any (:ids)`, { ids: listed.map(({ id }) => id) })
+      const byId = new Map(rows.map((row) => [String(row.id), row]))
+      return { items: listed.flatMap(({ id }) => byId.get(id) ?? []).map(toRun), total: found?.total ?? 0 }
     }
     const rows = await db.rows<RunRow>(
       `${SELECT} where ${where} order by r.started_at desc, r.n desc limit :take offset :skip`,
@@ -120,6 +136,12 @@ export const treesAbove = (found: string): string => `
   )`
 
 const FROM = 'from run r join session s on s.id = r.session_id'
+
+/** What a run took. */
+const RANKS = `
+  coalesce(r.finished_at, :now) - r.started_at as duration,
+  coalesce((r.usage::jsonb ->> 'inputTokens')::bigint, 0) + coalesce((r.usage::jsonb ->> 'outputTokens')::bigint, 0) as tokens,
+  (select coalesce(sum(value::numeric), 0) from jsonb_each_text(r.usage::jsonb #> '{cost,amounts}')) as cost`
 
 const SELECT = `
   select r.id, r.session_id, r.workspace_id, r.agent_id, r.agent_name, r.version_id, r.version_label, r.llm_model,

@@ -11,7 +11,9 @@ export const matchesOnlyOpen = ({ status, waiting }: RunFilter): boolean =>
 /** False where the kept count of runs is the total. */
 export const isFilteredRuns = (filter: RunFilter): boolean =>
   isRunSearch(filter) ||
-  [filter.status, filter.waiting, filter.since, filter.sessionId, filter.origin].some((each) => each !== undefined)
+  [filter.status, filter.waiting, filter.since, filter.until, filter.sessionId, filter.origin].some(
+    (each) => each !== undefined,
+  )
 
 export const isRunSearch = (filter: RunFilter): boolean => {
   const { roots, text, tool, effect, versionLabel, trigger, person, approver, metadata } = filter

@@ -5,6 +5,7 @@ import type { Log } from '../../base/log.ts'
 import type { SessionHint } from '../lease.ts'
 import { createOutageLog, type OutageLog } from '../outage-log.ts'
 import type { Store } from '../store.ts'
+import { openActivity } from './activity.ts'
 import { openAgents } from './agents.ts'
 import { ballastOf, openBallast, NO_BALLAST } from './database/ballast.ts'
 import { openCalls } from './calls.ts'
@@ -138,6 +139,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     },
     ...operatorKeys.reads,
     ...claims.reads,
+    ...openActivity(db),
     ...consoleSessions.reads,
     ...files.reads,
     ...restored.reads,

@@ -2,6 +2,7 @@ import type { RunId, SessionId, VersionId } from '../../base/ids.ts'
 import type { Run, RunStatusName } from '../../spec/run.ts'
 import { toText } from '../rows/json-column.ts'
 import { isFilteredRuns, isRunSearch, matchesOnlyOpen, MOST_COUNTED } from '../rows/run-filter.ts'
+import { isRanked, keptOfRanked, MOST_RANKED, orderOfRanked } from '../rows/run-rank.ts'
 import { toRun, withoutZeros, type RunRow } from '../rows/run-rows.ts'
 import { endingRange, tailOf } from '../rows/tail.ts'
 import type { Store } from '../store.ts'
@@ -118,6 +119,7 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
           [`r.status like 'WaitingFor%'`, filter.waiting === true || undefined],
           [`r.status not like 'WaitingFor%'`, filter.waiting === false || undefined],
           ['r.started_at >= :since', filter.since],
+          ['r.started_at < :until', filter.until],
           [`json_extract(r.origin, '$.runId') = :origin`, filter.origin],
           // Redundant too: the index of origins leaves out runs without one.
           ['r.origin is not null', filter.origin !== undefined || undefined],
@@ -133,6 +135,17 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
           [WITH_METADATA, filter.metadata && JSON.stringify(filter.metadata)],
         ])
         const values = { ...given, workspaceId: filter.workspaceId }
+        if (isRanked(filter)) {
+          const kept = keptOfRanked(filter)
+          const ranked = `from (select r.id, r.n, r.started_at as began, ${RANKS} ${FROM} where ${where}
+            order by r.started_at desc, r.n desc limit ${MOST_RANKED}) where ${kept.where}`
+          const compared = { ...values, ...kept.values, now: filter.now ?? 0 }
+          const { total } = prepared<{ total: number }>(`select count(*) as total ${ranked}`).get(compared)!
+          const listed = prepared<{ id: RunId }>(
+            `select id ${ranked} order by ${orderOfRanked(filter)} limit :take offset :skip`,
+          ).all({ ...compared, take: page.take, skip: page.skip })
+          return { items: listed.map(({ id }) => toRun(one.get(id)!)), total }
+        }
         const items = prepared<RunRow>(
           `${SELECT} where ${where} order by r.started_at desc, r.n desc limit :take offset :skip`,
         ).all({ ...values, take: page.take, skip: page.skip })
@@ -215,6 +228,12 @@ const changingValues = (run: Run) =>
 
 // SQLite keeps the written order of cross joins: it follows an index of the runs.
 const FROM = 'from run r cross join session s on s.n = r.session_n cross join agent a on a.n = r.agent_n'
+
+/** What a run took. */
+const RANKS = `
+  coalesce(r.finished_at, :now) - r.started_at as duration,
+  coalesce(json_extract(r.usage, '$.inputTokens'), 0) + coalesce(json_extract(r.usage, '$.outputTokens'), 0) as tokens,
+  (select coalesce(sum(cast(value as real)), 0) from json_each(r.usage, '$.cost.amounts')) as cost`
 
 const SELECT = `
   select r.id, s.id as session_id, a.workspace_id, a.id as agent_id, r.agent_name, r.version_id, r.version_label, r.llm_model,

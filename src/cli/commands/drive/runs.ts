@@ -4,7 +4,7 @@ import { isWaiting, waitForRun } from '../../../client/index.ts'
 import { toIsoText } from '../../../base/clock.ts'
 import { fail } from '../../../base/failure.ts'
 import type { OperatorList, OperatorRoutes } from '../../../spec/operator/routes.ts'
-import type { RunView } from '../../../spec/operator/runs.ts'
+import type { RunOrder, RunView } from '../../../spec/operator/runs.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { shortId } from '../../../base/short-text.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'
@@ -22,7 +22,7 @@ import { readFollowOptions } from '../../runs/follow-options.ts'
 import { withKeyNames } from '../../runs/key-names.ts'
 import { arrangeRunTree } from '../../runs/run-tree.ts'
 import { answerScreen, printList, printLong, printOne, printTable } from '../../shell/screen/list.ts'
-import { parseMoment, wholeNumber } from '../../shell/numbers.ts'
+import { durationMs, parseMoment, wholeNumber } from '../../shell/numbers.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { exitOfStatus, type FollowAnswer } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
@@ -39,7 +39,11 @@ const SEARCHES = ['search', 'tool', 'effect', 'version', 'trigger', 'person', 'a
 
 export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer | typeof runView>>): Promise<void> {
   const { given, io } = call
-  const [agent, since, session] = ['agent', 'since', 'session'].map((name) => given.text(name))
+  const [agent, since, until, session, sort, minCost] = ['agent', 'since', 'until', 'session', 'sort', 'min-cost'].map(
+    (name) => given.text(name),
+  )
+  const minDuration = durationMs(given.text('min-duration'), 'min-duration')
+  const minTokens = wholeNumber(given.text('min-tokens'), 'min-tokens')
   const status = readRunStatuses(given.list('status')).join(',')
   const limit = wholeNumber(given.text('limit'), 'limit', 1) ?? 20
   const project = await openProject(call)
@@ -56,12 +60,19 @@ export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer |
             SEARCHES.flatMap((name) => (given.text(name) === undefined ? [] : [[name, given.text(name)]])),
           ),
           ...(since !== undefined && { since: toIsoText(parseMoment(since, io.clock.now())) }),
+          ...(until !== undefined && { until: toIsoText(parseMoment(until, io.clock.now())) }),
+          ...(sort !== undefined && { sort: sort as RunOrder }),
+          ...(minDuration !== undefined && { minDuration: String(minDuration) }),
+          ...(minTokens !== undefined && { minTokens: String(minTokens) }),
+          ...(minCost !== undefined && { minCost }),
         },
       }),
     )
   if (!given.flag('watch')) {
     const list = await read()
-    if (call.mode.json || !io.stdout.isTTY) return await printList(call, list, runColumns(io.clock.now()), NO_RUNS)
+    // A tree would bring another order.
+    if (call.mode.json || !io.stdout.isTTY || sort !== undefined)
+      return await printList(call, list, runColumns(io.clock.now()), NO_RUNS)
     return printTable(call, arrangeRunTree(list.items), treeColumns(io.clock.now()), NO_RUNS)
   }
   if (call.mode.interactive && !call.mode.json && !call.mode.accessible && io.stdout.isTTY)

@@ -15,7 +15,6 @@ export function AgentsScreen(): View {
   return html`
     <section class="screen">
       <header class="screen-head"><h1>Agents</h1></header>
-      <${Pauses} />
       <${ErrorNote} error=${agents.error} />
       ${
         items === undefined
@@ -41,6 +40,7 @@ export function AgentsScreen(): View {
 </${Table}>
               `
       }
+      <${Pauses} />
     </section>
   `
 }

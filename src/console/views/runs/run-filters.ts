@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Choice } from '../../parts/choice.ts'
 import { html, type View } from '../../parts/html.ts'
+import { takeText } from '../../parts/input.ts'
 import { Icon } from '../../parts/icon.ts'
 import { address, goTo, withQuery } from '../../wire/navigation.ts'
 import { callOperator } from '../../wire/request.ts'
@@ -14,13 +15,39 @@ const SINCE = [
   ['604800000', 'last 7 days'],
 ] as const
 
+/** Filters whose values are typed. */
+const TYPED = [
+  ['person', 'Person', 'text'],
+  ['tool', 'Tool', 'text'],
+  ['seconds', 'Least seconds', 'number'],
+  ['minTokens', 'Least tokens', 'number'],
+  ['minCost', 'Least cost', 'number'],
+  ['from', 'From day', 'date'],
+  ['to', 'To day', 'date'],
+] as const
+
+/** Filters and orders with few values. */
+const CHOSEN = [
+  ['since', 'Since', SINCE],
+  [
+    'sort',
+    'Sort',
+    [
+      ['', 'newest'],
+      ['duration', 'longest'],
+      ['tokens', 'most tokens'],
+      ['cost', 'most expensive'],
+    ],
+  ],
+] as const
+
 /** Another agent has others of these. */
 const OF_AGENT = { version: '', trigger: '' }
 
 /** Agent, its version, trigger, person and time. */
 export function RunFacets(): View {
   const { query } = address.value
-  const [agent, version, trigger, person, since] = FACETS.map((name) => query.get(name) ?? '')
+  const [agent, version, trigger] = ['agent', 'version', 'trigger'].map((name) => query.get(name) ?? '')
   const agents = useOperator('GET /agents', {}, aboutWorkspace)
   const versions = useResource(
     `versions ${agent}`,
@@ -65,19 +92,22 @@ export function RunFacets(): View {
       value=${trigger}
       options=${[['', 'every trigger'], ...toOptions(['operator', ...names], trigger!)]}
     />
-    <input
-      class="choice-of"
-      aria-label="Person"
-      placeholder="any person"
-      maxlength="300"
-      value=${person}
-      onChange=${(event: { currentTarget: HTMLInputElement }) => choose('person')(event.currentTarget.value.trim())}
-    />
-    <${Choice} label="Since" onChoose=${choose('since')} value=${since} options=${SINCE} />
+    ${TYPED.map(
+      ([name, label, type]) =>
+        html`<input
+          key=${name}
+          class="choice-of"
+          type=${type}
+          aria-label=${label}
+          placeholder=${label}
+          maxlength="300"
+          value=${query.get(name) ?? ''}
+          onChange=${takeText((text: string) => choose(name)(text.trim()))}
+        />`,
+    )}
+    ${CHOSEN.map(([name, label, options]) => html`<${Choice} key=${name} label=${label} onChoose=${choose(name)} value=${query.get(name) ?? ''} options=${options} />`)}
   `
 }
-
-const FACETS = ['agent', 'version', 'trigger', 'person', 'since'] as const
 
 const choose =
   (name: string) =>

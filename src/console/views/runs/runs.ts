@@ -37,11 +37,19 @@ const FILTERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 }
 
 /** Parameters of the address that the server reads as they are. */
-const SENT = ['search', 'agent', 'version', 'trigger', 'person'] as const
+const SENT = ['search', 'agent', 'version', 'trigger', 'person', 'tool', 'sort', 'minTokens', 'minCost'] as const
 
 export function RunsScreen(): View {
   const { query } = address.value
-  const [state, search, since] = ['state', 'search', 'since'].map((name) => query.get(name) ?? '')
+  const [state, search, since, from, to, sort, seconds] = [
+    'state',
+    'search',
+    'since',
+    'from',
+    'to',
+    'sort',
+    'seconds',
+  ].map((name) => query.get(name) ?? '')
   const [take, setTake] = useState(PAGE)
   const read = (page: Readonly<Record<string, string>>): Promise<OperatorList<RunView>> =>
     callOperator('GET /runs', {
@@ -51,7 +59,9 @@ export function RunsScreen(): View {
         ...page,
         ...FILTERS[state!],
         ...Object.fromEntries(SENT.map((name) => [name, query.get(name) || undefined])),
-        since: toMoment(since!),
+        since: toMidnight(from!, 0) ?? toMoment(since!),
+        minDuration: seconds ? String(Number(seconds) * 1000) : undefined,
+        until: toMidnight(to!, 1),
       },
     })
   const runs = useResource(
@@ -61,7 +71,8 @@ export function RunsScreen(): View {
   )
   const items = runs.value?.items
   // Those that wait come first, unless somebody looks for something else.
-  const sorted = state === '' && items ? items.toSorted((a, b) => Number(waits(b)) - Number(waits(a))) : items
+  const sorted =
+    state === '' && sort === '' && items ? items.toSorted((a, b) => Number(waits(b)) - Number(waits(a))) : items
   return html`
     <section class="screen">
       <header class="screen-head">
@@ -93,6 +104,14 @@ export function RunsScreen(): View {
 /** @param age milliseconds; the address may hold anything */
 const toMoment = (age: string): string | undefined =>
   /^[1-9]\d{0,11}$/.test(age) ? new Date(serverTime() - Number(age)).toISOString() : undefined
+
+/** The beginning of a day of the person, or of a later one; undefined for anything else than a date. */
+function toMidnight(date: string, later: number): string | undefined {
+  const at = new Date(`${date}T00:00`)
+  if (Number.isNaN(+at)) return undefined
+  at.setDate(at.getDate() + later)
+  return at.toISOString()
+}
 
 /** Everything that the filters let through, in the order of the server. */
 async function exportRuns(

@@ -60,7 +60,7 @@ export function createStepLog(session: Session, context: TransitionContext): Ste
       const stored = context.stepsOf(id).findLast((step) => matches(asClosed(step)))
       return stored && asClosed(stored)
     },
-    addStep(run, type, content, { open = false, silent = false, tokens, error, hidden } = {}) {
+    addStep(run, type, content, { open = false, silent = false, tokens, error, hidden, startedAt = now } = {}) {
       const sequence = (lastSequences.get(run.id) ?? run.lastSequence) + 1
       lastSequences.set(run.id, sequence)
       const step: RunStep = {
@@ -73,7 +73,8 @@ export function createStepLog(session: Session, context: TransitionContext): Ste
         content,
         tokensUsed: tokens ?? null,
         error: error ?? null,
-        startedAt: now,
+        // A transaction that is applied again may be earlier than the end of its effect.
+        startedAt: Math.min(startedAt, now),
         finishedAt: open ? null : now,
         ...(hidden && { hidden }),
       }

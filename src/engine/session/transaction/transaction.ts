@@ -112,4 +112,6 @@ export interface StepOptions {
   readonly tokens?: number
   readonly error?: string
   readonly hidden?: JsonObject
+  /** When what the step tells began; now where absent. */
+  readonly startedAt?: Instant
 }

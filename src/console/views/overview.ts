@@ -1,0 +1,52 @@
+/** How a day goes, in five seconds: what waits, what failed, what was spent, and what was slow. The words are the server's. */
+import type { OverviewCell } from '../../spec/operator/operations.ts'
+import { Facts } from '../parts/facts.ts'
+import { html, type View } from '../parts/html.ts'
+import { Age } from '../parts/moments.ts'
+import { showUnread } from '../parts/states.ts'
+import { Table } from '../parts/table.ts'
+import { useOperator } from '../wire/resource.ts'
+
+export function OverviewScreen(): View {
+  const overview = useOperator('GET /overview')
+  const read = overview.value
+  if (!read) return showUnread(overview)
+  return html`
+    <section class="screen">
+      <header class="screen-head">
+        <h1>Overview</h1>
+        <span class="dim">last 24 hours</span>
+      </header>
+      <${Facts} kind="section" facts=${read.facts.map((fact) => [fact.name, showCell(fact)])} />
+      ${read.lists.map(
+        ({ title, heads, rows }) => html`
+          <h2 class="section">${title}</h2>
+          <${Table} label=${title} heads=${heads}>
+            ${rows.map(
+              (row, at) =>
+                html`<tr key=${at}>
+                  ${row.map((cell, column) => html`<td key=${column} class=${typeof heads[column] === 'string' ? '' : 'num'}>${showCell(cell)}</td>`)}
+                </tr>`,
+            )}
+          </${Table}>
+        `,
+      )}
+    </section>
+  `
+}
+
+const showCell = ({ text, href, at, hours }: OverviewCell): View => html`
+  ${href === undefined ? text : html`<a href=${href}>${text}</a>`} ${at !== undefined && html`<${Age} at=${at} />`}
+  ${hours && html`<${HourBars} hours=${hours} />`}
+`
+
+/** Runs of each hour as bars; what failed of them stands in front. */
+function HourBars({ hours }: { readonly hours: NonNullable<OverviewCell['hours']> }): View {
+  const most = Math.max(1, ...hours.map(({ runs }) => runs))
+  const bars = (name: 'runs' | 'failed'): string =>
+    hours.map((hour, at) => `M${at * 4 + 2} 20v${(-20 * hour[name]) / most}`).join('')
+  return html`<svg width="96" height="20" role="img" aria-label=${`at most ${most} in an hour`} stroke-width="3">
+    <path stroke="var(--accent)" d=${bars('runs')} />
+    <path stroke="var(--bad)" d=${bars('failed')} />
+  </svg>`
+}
