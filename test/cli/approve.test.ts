@@ -27,14 +27,14 @@ test('at a terminal the card is shown to its end and asked about, whatever room 
   const low = { tty: true, rows: 5 }
   const left = await svc(['approve', '@waiting'], { ...low, answers: [' ', 'q'] })
   expect(left).toMatchObject({ code: 2, stdout: '', asked: ['', ''] })
-  expect(left.stderr).toContain('Nothing was approved: 8 of 10 lines seen.')
+  expect(left.stderr).toContain('Nothing was approved: 8 of 16 lines seen.')
   const jumped = await svc(['approve', '@waiting'], { ...low, answers: ['G', 'q'] })
   expect(jumped).toMatchObject({ code: 2, stdout: '' })
-  expect(jumped.stderr).toContain('Nothing was approved: 4 of 10 lines seen.')
-  const declined = await svc(['approve', '@waiting'], { ...low, answers: [' ', ' ', 'q', false] })
+  expect(jumped.stderr).toContain('Nothing was approved: 4 of 16 lines seen.')
+  const declined = await svc(['approve', '@waiting'], { ...low, answers: [' ', ' ', ' ', 'q', false] })
   expect(declined.asked.at(-1)).toBe('This cannot be undone. Approve it with these arguments?')
   expect(declined.stderr).toContain('│ ┆   currency  "EUR"')
-  expect(declined.stderr).toContain('10 of 10 lines seen\n')
+  expect(declined.stderr).toContain('16 of 16 lines seen\n')
   expect(declined).toMatchObject({ code: 2, stdout: '' })
   expect(declined.stderr).toContain('Nothing was approved.')
   const edited = ['--edit', '{"order":"A-1042","amount":170,"currency":"EUR"}']
@@ -44,7 +44,7 @@ test('at a terminal the card is shown to its end and asked about, whatever room 
   const high = await svc(['approve', '@waiting'], { tty: true, rows: 40, answers: [true] })
   expect(high).toMatchObject({ code: 0, asked: ['This cannot be undone. Approve it with these arguments?'] })
   expect(high.stderr).toMatch(/Approval needed · acme\.refunds@1\.0\.0.* · irreversible_action/)
-  expect(high.stdout).toMatch(/^approved acme\.refunds amount 180 \(1 of 1\)/)
+  expect(high.stdout).toMatch(/^approved Refund 180 EUR for A-1042 \(1 of 1\)/)
 })
 
 test('a script names what was seen of a call that repeats an earlier one', async () => {
@@ -75,8 +75,8 @@ test('a card that is not opened to its end approves nothing, and says how much w
   const told = run.stderr.match(/Not approved[^\n]*|\d+ of \d+ lines seen; v [^\n]*/g)
   expect([...new Set(told)]).toEqual([
     'Not approved. Open the folded value first. Press v.',
-    '6 of 10 lines seen; v continues there.',
-    'Not approved. Read the opened value to the end first. 6 of 10 lines seen; v continues there.',
+    '6 of 13 lines seen; v continues there.',
+    'Not approved. Read the opened value to the end first. 6 of 13 lines seen; v continues there.',
   ])
   expect(run).toMatchObject({ code: 0, asked: answers.map(() => '') })
   expect(run.stdout).toContain('"refunded":180')

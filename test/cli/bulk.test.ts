@@ -40,17 +40,17 @@ test('several approvals show their arguments side by side before they are asked 
   expect(JSON.parse((await svc(['inbox', '--count', '--json'])).stdout)).toEqual({ total: 2 })
   const done = await svc(['approve', ...ids], { tty: true, answers: [true] })
   expect(done.stdout).toMatch(
-    /^approved acme\.refunds amount 180 \(1 of 1\).*\napproved acme\.refunds amount 190 \(1 of 1\).*\n$/,
+    /^approved Refund 180 EUR for A-180 \(1 of 1\).*\napproved Refund 190 EUR for A-190 \(1 of 1\).*\n$/,
   )
 })
 
 test('a claim is told in the inbox until it is left', async () => {
   const [id] = await waitingIds([170])
-  expect((await svc(['claim', id!])).stdout).toBe('acme.refunds amount 170: you are looking\n')
+  expect((await svc(['claim', id!])).stdout).toBe('Refund 170 EUR for A-170: you are looking\n')
   expect((await svc(['inbox', '--no-input'], { tty: true })).stdout).toContain(
-    'acme.refunds amount 170 (you are looking)',
+    'Refund 170 EUR for A-170 (you are looking)',
   )
-  expect((await svc(['claim', id!, '--leave'])).stdout).toBe('acme.refunds amount 170: nobody is looking\n')
+  expect((await svc(['claim', id!, '--leave'])).stdout).toBe('Refund 170 EUR for A-170: nobody is looking\n')
   await svc(['reject', id!, '--no-reason'])
   expect(await svc(['claim', id!])).toMatchObject({ code: 6, stdout: '' })
 })

@@ -117,6 +117,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   reset: () => ['reset', '--all', '--yes', '--data', 'elsewhere'],
   run: () => ['run', AGENT, `order=A-${++refunded}`, 'amount=5'],
   'runs list': () => ['runs', 'list'],
+  overview: () => ['overview'],
   'runs outcomes': () => ['runs', 'outcomes'],
   'runs get': () => ['runs', 'get', ids.run],
   'runs watch': () => ['runs', 'watch', ids.run],

@@ -113,7 +113,7 @@ describe('a run above the limit, where nobody can be asked', () => {
 
     expect(await svc(['approve', task.userTaskId])).toMatchObject({
       code: 0,
-      stdout: `already approved acme.refunds amount 180 (1 of 1); run ${runId.slice(-6)} continues\n`,
+      stdout: `already approved Refund 180 EUR for A-1042 (1 of 1); run ${runId.slice(-6)} continues\n`,
     })
     const twice = await svc(['reject', task.userTaskId, '--reason', 'too late', '--json'])
     expect([twice.code, twice.stdout]).toEqual([6, ''])
@@ -145,7 +145,7 @@ describe('a run above the limit, where nobody can be asked', () => {
     const { runId, task } = await held()
     const edited = ['--edit', '{"order":"A-1042","amount":150,"currency":"EUR"}']
     expect((await svc(['approve', task.userTaskId, ...edited, ...(await seen(task))])).stdout).toMatch(
-      /^approved acme\.refunds amount 150 \(1 of 1\)/,
+      /^approved acme\.refunds amount 150 EUR, order A-1042 \(1 of 1\)/,
     )
     expect(await json(['runs', 'get', runId, '--wait'])).toMatchObject({
       status: 'Completed',
@@ -183,7 +183,7 @@ describe('a run above the limit, where nobody can be asked', () => {
     await svc(['triggers', 'update', 'api', '--allow-approvals'])
     expect(await svc(approve, { env })).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^approved acme\.refunds amount 180 \(1 of 1\)/) as string,
+      stdout: expect.stringMatching(/^approved Refund 180 EUR for A-1042 \(1 of 1\)/) as string,
     })
     const got = await svc(['runs', 'get', runId, '--wait', '--json'], { env })
     expect(JSON.parse(got.stdout)).toMatchObject({ status: 'Completed' })
@@ -212,7 +212,7 @@ describe('a run above the limit, at a terminal', () => {
     expect(stderr).toContain(
       '│ [a]pprove  [r]eject  [e]dit arguments  [v]iew whole  [w]hy  [h]istory  [W]rite a policy\n',
     )
-    expect(stderr).toContain('└ this cannot be undone: approve it?  [y]es  [n]o\n')
+    expect(stderr).toContain('└ this was done before, and this cannot be undone: approve it?  [y]es  [n]o\n')
     expect(stderr).toContain('└ approved by the operator\n')
     expect(asked).toEqual(['', '', '', ''])
   })

@@ -105,7 +105,7 @@ describe('svc test', () => {
   test('an undecided task is named', async () => {
     const { code, stdout } = await play(scenario('expect: { output: { refunded: 180, currency: EUR } }\n'))
     expect(code).toBe(1)
-    expect(stdout).toContain('undecided: approval of acme.refunds amount 180')
+    expect(stdout).toContain('undecided: approval of Refund 180 EUR for A-1042')
   })
 
   test('a task without a deadline that nobody answers is a failure', async () => {
@@ -113,7 +113,7 @@ describe('svc test', () => {
       scenario(`tools:\n  ${LOOKUP}\n  acme.refunds: { drop: true }\ndecide: [{ task: approval, approve: true }]\n`),
     )
     expect(code).toBe(1)
-    expect(stdout).toContain('run: nobody answers anomaly_review of acme.refunds amount 180')
+    expect(stdout).toContain('run: nobody answers anomaly_review of Refund 180 EUR for A-1042')
   })
 
   test('an unknown outcome is answered by an operator', async () => {
@@ -153,7 +153,7 @@ describe('svc test', () => {
           'before: [{ input: { order: A-1042, amount: 40 } }]\nexpect: { status: Completed }\n',
       ),
     )
-    expect(stdout).toContain('run: before[0]: nobody answers anomaly_review of acme.refunds amount 40')
+    expect(stdout).toContain('run: before[0]: nobody answers anomaly_review of Refund 40 EUR for A-1042')
     const refused = await play(scenario('before: [{ input: { order: 7 } }]\nexpect: { status: Completed }\n'))
     expect(refused.stdout).toContain('run: before[0]: The input does not match')
     const unknown = await play(scenario('before: [{ agent: acme.nobody }]\nexpect: { status: Completed }\n'))

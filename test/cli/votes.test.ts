@@ -32,20 +32,20 @@ test('a vote is told as a vote, names who is needed, and is asked once', async (
   const approve = ['approve', '@waiting', '--args-digest', items[0]!.argsDigest]
   expect(Object.keys(items[0]!)).not.toContain('people')
   expect((await svc(approve)).stdout).toBe(
-    'vote of operator ana@acme.example counted for acme.refunds amount 1500: 1 of 2; waits for another person\n',
+    'vote of operator ana@acme.example counted for Refund 1,500 EUR for A-1042: 1 of 2; waits for another person\n',
   )
   expect((await svc(approve)).stdout).toBe(
-    'vote of operator ana@acme.example counts already for acme.refunds amount 1500: 1 of 2; waits for another person\n',
+    'vote of operator ana@acme.example counts already for Refund 1,500 EUR for A-1042: 1 of 2; waits for another person\n',
   )
   const list = await svc(['inbox', '--no-input'], { tty: true })
-  expect(list.stdout).toContain('acme.refunds amount 1500 (1/2, not you)')
+  expect(list.stdout).toContain('Refund 1,500 EUR for A-1042 (1/2, not you)')
   const card = await svc(['runs', 'watch', '@last'], { tty: true, answers: ['l'] })
   expect(card.stderr).toContain('│ for       operator ana@acme.example\n')
   expect(card.stderr).toContain('│ votes     1 of 2: operator ana@acme.example; waits for another person\n')
   expect(card.stderr).toContain('│ you       operator ana@acme.example has voted; somebody else decides now\n')
   expect(card.stderr).not.toContain('[a]pprove')
   expect((await svc(approve, { env: secretOf['bo']! })).stdout).toMatch(
-    /^approved acme\.refunds amount 1500 \(2 of 2\); run/,
+    /^approved Refund 1,500 EUR for A-1042 \(2 of 2\); run/,
   )
 })
 
@@ -81,9 +81,9 @@ test('nobody is named without their credential, and a name that is only claimed 
 
 test('what was decided about a tool before is told with names', async () => {
   const run = ['run', 'acme.refund-desk', 'order=A-1042', 'amount:=180']
-  const { stderr } = await svc(run, { tty: true, answers: ['h', 'a'] })
+  const { stderr } = await svc(run, { tty: true, answers: ['h', 'a', 'y'] })
   expect(stderr).toMatch(/│ Decided before about acme\.refunds: 3 \(2 approved, 1 rejected\)\n/)
-  expect(stderr).toMatch(/│ .*  acme\.refunds amount 180  approved by zoe@acme\.example \(claimed, not proved\)\n/)
-  expect(stderr).toMatch(/│ .*  acme\.refunds amount 1500  approved by operator bo@acme\.example\n/)
+  expect(stderr).toMatch(/│ .*  Refund 180 EUR for A-3042  approved by zoe@acme\.example \(claimed, not proved\)\n/)
+  expect(stderr).toMatch(/│ .*  Refund 1,500 EUR for A-1042  approved by operator bo@acme\.example\n/)
   expect(stderr).toContain('└ approved by operator ana@acme.example\n')
 })

@@ -76,14 +76,14 @@ test('two persons of the role decide, each once, and not the one who started the
     `${REFUSED}: the request is not by ana@acme.example.`,
   ])
   expect((await as('ben', 'inbox', '--mine', '--count')).stdout).toBe('1\n')
-  const vote = (counts: string) => `vote of operator ben@acme.example ${counts} for acme.refunds amount 1500: 1 of 2`
+  const vote = (counts: string) => `vote of operator ben@acme.example ${counts} for Refund 1,500 EUR for A-1: 1 of 2`
   expect(told(await as('ben', 'approve', ...seen, '--as', 'BEN@acme.example'))).toEqual([0, vote('counted'), ''])
   expect((await as('ben', 'inbox', '--mine', '--count')).stdout).toBe('0\n')
   expect((await as('dora', 'inbox', '--mine', '--count')).stdout).toBe('1\n')
   for (const name of ['ben', 'ben again'])
     expect(told(await as(name, 'approve', ...seen))).toEqual([0, vote('counts already'), ''])
   const last = await run(['approve', ...seen, '--operator-key-file', '-'], undefined, `${keys['dora']!.secret}\n`)
-  expect(told(last)).toEqual([0, 'approved acme.refunds amount 1500 (2 of 2)', ''])
+  expect(told(last)).toEqual([0, 'approved Refund 1,500 EUR for A-1 (2 of 2)', ''])
   const ended = await run(['runs', 'get', '@last', '--wait=terminal', '--json', '--jq', '.status'])
   expect(ended.stdout).toBe('"Completed"\n')
 })
@@ -94,7 +94,7 @@ test('without a server the same holds', async () => {
   await server.stop()
   expect(told(await run(['reject', '@waiting', '--no-reason']))).toEqual([4, '', NO_ROLE])
   expect(told(await as('dora', 'approve', '@waiting'))).toEqual([4, '', STARTED])
-  expect(told(await as('ben', 'approve', '@waiting'))).toEqual([0, 'approved acme.refunds amount 180 (1 of 1)', ''])
+  expect(told(await as('ben', 'approve', '@waiting'))).toEqual([0, 'approved Refund 180 EUR for A-2 (1 of 1)', ''])
   server = await serve(['--data', project.data], { cwd: project.directory })
   const ended = await run(['runs', 'get', '@last', '--wait=terminal', '--json', '--jq', '.status'])
   expect(ended.stdout).toBe('"Completed"\n')
@@ -198,7 +198,7 @@ describe('without a credential', () => {
     const byKey = await svc(['approve', '@waiting', '--run', runId, '--url', open.url], {
       env: { SVC_API_KEY: secret },
     })
-    expect(told(byKey)).toEqual([0, 'approved acme.refunds amount 180 (1 of 1)', ''])
+    expect(told(byKey)).toEqual([0, 'approved Refund 180 EUR for B-1 (1 of 1)', ''])
   })
 
   test('nor a run that he starts with a request written by hand', async () => {

@@ -72,6 +72,25 @@ export const outcomesAnswer: AnswerSchema<OperatorRoutes['GET /outcomes']['answe
   countedSince: optional(string),
 })
 
+const overviewCell = {
+  text: optional(string),
+  href: optional(string),
+  at: optional(string),
+  hours: optional(list(object({ runs: integer, failed: integer }))),
+}
+
+export const overviewAnswer: AnswerSchema<OperatorRoutes['GET /overview']['answer']> = object({
+  since: string,
+  facts: list(object({ name: string, ...overviewCell })),
+  lists: list(
+    object({
+      title: string,
+      heads: list(object({ text: string, align: optional(oneOf('right')) })),
+      rows: list(list(object(overviewCell))),
+    }),
+  ),
+})
+
 const effectView = object({
   key: string,
   shown: string,

@@ -3,6 +3,7 @@ import type { CommandEntry } from '../shell/command.ts'
 import {
   changedSetting,
   costsAnswer,
+  overviewAnswer,
   deployedSecrets,
   doctorAnswer,
   healthAnswer,
@@ -42,6 +43,14 @@ export const operateCommands: readonly CommandEntry[] = [
     ...printsLines('a line for each entry or request', logLine, requestLine),
     exits: { 5: 'no such run or agent' },
     load: async () => (await import('../commands/operate/logs.ts')).logs,
+  },
+  {
+    path: 'overview',
+    plane: 'operator',
+    summary: 'how the last 24 hours went: what waits, failed, was spent and was slow',
+    examples: ['svc overview', 'svc overview --json'],
+    ...printsDocument(overviewAnswer),
+    load: async () => (await import('../commands/operate/overview.ts')).overview,
   },
   {
     path: 'costs',

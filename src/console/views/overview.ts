@@ -21,11 +21,11 @@ export function OverviewScreen(): View {
       ${read.lists.map(
         ({ title, heads, rows }) => html`
           <h2 class="section">${title}</h2>
-          <${Table} label=${title} heads=${heads}>
+          <${Table} label=${title} heads=${heads.map((head) => [head.text, head.align ? 'num' : ''])}>
             ${rows.map(
               (row, at) =>
                 html`<tr key=${at}>
-                  ${row.map((cell, column) => html`<td key=${column} class=${typeof heads[column] === 'string' ? '' : 'num'}>${showCell(cell)}</td>`)}
+                  ${row.map((cell, column) => html`<td key=${column} class=${heads[column]!.align ? 'num' : ''}>${showCell(cell)}</td>`)}
                 </tr>`,
             )}
           </${Table}>

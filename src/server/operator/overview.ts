@@ -103,7 +103,7 @@ async function readWaiting({
     },
     list: {
       title: 'Waiting for people',
-      heads: ['What', 'Run', 'Since'],
+      heads: toHeads('What', 'Run', 'Since'),
       rows: all
         .slice(0, MOST_ROWS)
         .map(({ id, at, runId, text }) => [
@@ -120,7 +120,7 @@ async function readFailed({ store, workspace }: ServerServices, since: number): 
   const { items } = await store.runs(filter, { skip: 0, take: MOST_ROWS })
   return {
     title: 'Failed',
-    heads: ['Agent', 'Why', 'When'],
+    heads: toHeads('Agent', 'Why', 'When'),
     rows: items.map(({ id, agentName, error, finishedAt, startedAt }) => [
       { text: safeText(agentName), href: `/runs/${id}` },
       { text: safeText(shortenText(error ?? '', MOST_OF_ERROR)) },
@@ -144,7 +144,7 @@ async function readHeld(services: ServerServices): Promise<List> {
       { at: hold.since },
     ])
   }
-  return { title: 'Held', heads: ['Agent', 'Why', 'Since'], rows }
+  return { title: 'Held', heads: toHeads('Agent', 'Why', 'Since'), rows }
 }
 
 /** What policies decided, and what people answered. */
@@ -168,7 +168,7 @@ async function readDecisions(
       .map(([name, each]) => [{ text: by }, { text: words(name) }, { text: count(each.length) }])
   return {
     title: 'Decisions',
-    heads: ['By', 'What', ['Times', 'num']],
+    heads: toHeads('By', 'What', 'Times#'),
     rows: [...rowsOf('policies', verdicts), ...rowsOf('people', answers)],
   }
 }
@@ -184,7 +184,7 @@ function latenciesOf(title: string, marks: readonly StepMark[], type: StepMark['
     .sort((a, b) => b.most - a.most)
   return {
     title,
-    heads: ['Name', ['Median', 'num'], ['95 % within', 'num'], ['Calls', 'num'], ['Failed', 'num']],
+    heads: toHeads('Name', 'Median#', '95 % within#', 'Calls#', 'Failed#'),
     rows: rows
       .slice(0, MOST_ROWS)
       .map(({ name, each, median, most }) => [
@@ -262,6 +262,10 @@ async function describeServers(services: ServerServices): Promise<readonly Fact[
     { name: 'Clock', text: drift },
   ]
 }
+
+/** @param names of columns; of numbers where they end with `#` */
+const toHeads = (...names: readonly string[]): List['heads'] =>
+  names.map((name) => (name.endsWith('#') ? { text: name.slice(0, -1), align: 'right' } : { text: name }))
 
 const count = (value: number): string => value.toLocaleString('en')
 const words = (text: string): string => safeText(text.replaceAll('_', ' '))

@@ -54,8 +54,8 @@ export interface OverviewView {
   /** Those that have rows. */
   readonly lists: readonly {
     readonly title: string
-    /** A text, or a text and `num` for a column of numbers. */
-    readonly heads: readonly (string | readonly [string, string])[]
+    /** `align`: a column of numbers. */
+    readonly heads: readonly { readonly text: string; readonly align?: 'right' }[]
     readonly rows: readonly (readonly OverviewCell[])[]
   }[]
 }
