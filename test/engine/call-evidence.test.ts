@@ -27,7 +27,7 @@ async function taskAfter(
     agents: [root, helper],
     models: {
       root: ({ run }) => [...before, last][run.turn - 1] ?? 'Done.',
-      helper: () => String(answers['helper'] ?? 'Nothing.'),
+      helper: () => (typeof answers['helper'] === 'string' ? answers['helper'] : 'Nothing.'),
     },
     tools: Object.fromEntries(
       ['orders', 'weather', 'pay'].map((name) => [

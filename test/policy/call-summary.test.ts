@@ -45,11 +45,12 @@ test('no text of a model reads as more than one value', () => {
       (text) => {
         const shown = summary('Pay {args.to} now', { to: text })!
         expect(shown).toMatch(/^Pay .* now$/)
-        expect(shown).not.toMatch(/[\0-\x1f\x7f-\x9f\u2028\u2029]/)
+        expect(shown).not.toMatch(/[\p{Cc}\u2028\u2029]/u)
         expect(shown).not.toMatch(hidden)
         const value = shown.slice('Pay '.length, -' now'.length)
         // One word, or one JSON text, which nothing in it can end.
-        if (!/^[A-Za-z0-9][\w.@#+/:-]*$/.test(value)) expect(typeof JSON.parse(value)).toBe('string')
+        const isWord = /^[A-Za-z0-9][\w.@#+/:-]*$/.test(value)
+        expect(isWord || typeof JSON.parse(value) === 'string').toBe(true)
       },
     ),
   )

@@ -19,8 +19,7 @@ export function createSignal<T>(first: T): Signal<T> {
     set value(next) {
       if (Object.is(next, current)) return
       current = next
-      // Of a copy, since a listener may end its own subscription.
-      for (const listener of [...listeners]) listener(next)
+      for (const listener of listeners) listener(next)
     },
     subscribe(listener) {
       listeners.add(listener)

@@ -44,8 +44,10 @@ export function sumAmounts(tasks: readonly TaskRequest[]): readonly string[] {
 /** The first amount of a call, as a plain decimal; undefined where there is none, or it is written in another way. */
 function findAmount(args: JsonValue | undefined): string | undefined {
   if (!isJsonObject(args)) return undefined
-  const found = Object.entries(args).find(([name, value]) => isMoneyName(name) && PLAIN_DECIMAL.test(String(value)))
-  return found && String(found[1])
+  const texts = Object.entries(args).flatMap(([name, value]) =>
+    isMoneyName(name) && (typeof value === 'number' || typeof value === 'string') ? [String(value)] : [],
+  )
+  return texts.find((text) => PLAIN_DECIMAL.test(text))
 }
 
 const PLAIN_DECIMAL = /^-?\d{1,30}(?:\.\d{1,30})?$/

@@ -145,11 +145,13 @@ const MOST_OF_SUBJECT = 120
 /** The recipient of a call, else its first text that is one word: `order A-1042`. */
 function describeCounterpart(args: JsonValue | undefined): readonly string[] {
   if (!isJsonObject(args)) return []
-  const words = Object.entries(args).filter(
-    ([name, value]) => typeof value === 'string' && SHORT_WORD.test(value) && value !== currencyOf({ [name]: value }),
+  const words = Object.entries(args).flatMap(([name, value]) =>
+    typeof value === 'string' && SHORT_WORD.test(value) && currencyOf({ [name]: value }) === undefined
+      ? [[name, value] as const]
+      : [],
   )
   const [name, value] = words.find(([each]) => isRecipientName(each)) ?? words[0] ?? []
-  return name === undefined ? [] : [`${name} ${String(value)}`]
+  return name === undefined ? [] : [`${name} ${value}`]
 }
 
 const SHORT_WORD = /^[\w.@#+/:-]{1,40}$/
