@@ -149,8 +149,7 @@ export const isIrreversibleCall = ({ tool }: Pick<TaskRequest, 'tool'>): boolean
   tool !== undefined && (tool.side_effect_class ?? 'irreversible_action') === 'irreversible_action'
 
 /** True for a call that may do what an earlier one did: its effect key was held, or the same call was made before. */
-export const repeatsEarlierCall = ({ effect, context }: Pick<TaskRequest, 'effect' | 'context'>): boolean =>
-  effect?.previous !== undefined || context?.['earlier_call'] !== undefined
+export const repeatsEarlierCall = (task: TaskRequest): boolean => findRepetition(task) !== undefined
 
 /** True where one press does not approve: a second, different act follows. */
 export const needsSecondAct = (task: TaskRequest): boolean => isIrreversibleCall(task) || repeatsEarlierCall(task)

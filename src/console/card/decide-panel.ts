@@ -91,7 +91,7 @@ function VotePanel({ task, unread, blocked, isSending, onDecide, onLater }: Deci
   if (mode === 'confirm')
     return html`
       <footer class="decide" role="group" aria-label="Confirm" tabindex="-1" ref=${takeLostFocus}>
-        <p class="confirm-text">${card.isIrreversible ? 'This cannot be undone once it is sent.' : 'This was done before.'}</p>
+        <p class="confirm-text">This ${card.isIrreversible ? 'cannot be undone once it is sent' : 'was done before'}.</p>
         <div class="buttons">
           <${SecondButton} kind="primary" isDisabled=${!canApprove} onPress=${() => approve()}>
             Yes, approve ${safeText(task.tool?.ref ?? 'this')}

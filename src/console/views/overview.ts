@@ -45,7 +45,7 @@ function HourBars({ hours }: { readonly hours: NonNullable<OverviewCell['hours']
   const most = Math.max(1, ...hours.map(({ runs }) => runs))
   const bars = (name: 'runs' | 'failed'): string =>
     hours.map((hour, at) => `M${at * 4 + 2} 20v${(-20 * hour[name]) / most}`).join('')
-  return html`<svg width="96" height="20" role="img" aria-label=${`at most ${most} in an hour`} stroke-width="3">
+  return html`<svg width="96" height="20" aria-hidden="true" stroke-width="3">
     <path stroke="var(--accent)" d=${bars('runs')} />
     <path stroke="var(--bad)" d=${bars('failed')} />
   </svg>`

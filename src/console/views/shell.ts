@@ -87,7 +87,7 @@ export function Shell({ path, children }: { readonly path: string; readonly chil
         <div class="rail-foot"><${Who} status=${status.value} /></div>
       </nav>
       <div class="page">
-        ${isLost && html`<p class="banner" role="status"><${Icon} name="warning" />The server does not answer. What you see may be old; this page goes on when it is back.</p>`}
+        ${isLost && html`<p class="banner" role="status"><${Icon} name="warning" />The server does not answer. What you see may be old.</p>`}
         <main id="main" tabindex="-1">${children}</main>
       </div>
     </div>

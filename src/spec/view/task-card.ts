@@ -135,7 +135,7 @@ export function describeSubject({ tool, summary, prompt, title, arguments: args 
     ...(typeof key?.value === 'number'
       ? [`${key.name} ${key.value}${unit !== undefined && isMoneyName(key.name) ? ` ${unit}` : ''}`]
       : []),
-    ...describeCounterpart(args),
+    ...describeCounterpart(args, unit),
   ]
   return safeText([tool.ref, ...(facts.length > 0 ? [facts.join(', ')] : [])].join(' '))
 }
@@ -143,12 +143,10 @@ export function describeSubject({ tool, summary, prompt, title, arguments: args 
 const MOST_OF_SUBJECT = 120
 
 /** The recipient of a call, else its first text that is one word: `order A-1042`. */
-function describeCounterpart(args: JsonValue | undefined): readonly string[] {
+function describeCounterpart(args: JsonValue | undefined, unit: string | undefined): readonly string[] {
   if (!isJsonObject(args)) return []
   const words = Object.entries(args).flatMap(([name, value]) =>
-    typeof value === 'string' && SHORT_WORD.test(value) && currencyOf({ [name]: value }) === undefined
-      ? [[name, value] as const]
-      : [],
+    typeof value === 'string' && SHORT_WORD.test(value) && value !== unit ? [[name, value] as const] : [],
   )
   const [name, value] = words.find(([each]) => isRecipientName(each)) ?? words[0] ?? []
   return name === undefined ? [] : [`${name} ${value}`]

@@ -160,7 +160,7 @@ function TaskItem({
         </span>
         ${task.tool && html`<span class="item-line"><span class="item-text">${safeText(item.why)}</span></span>`}
         <span class="item-line item-foot">
-          <span class="item-kind">${nameOfKind(item.kind)}</span>
+          <span>${nameOfKind(item.kind)}</span>
           ${item.task?.tool && html`<${EffectBadge} effect=${item.task.tool.side_effect_class ?? ''} />`}
           ${decided && html`<span class="item-note">${safeText(describeDecided(decided))}, after ${shortDuration(Date.parse(decided.at) - Date.parse(item.createdAt))}</span>`}
           ${notYours !== undefined && html`<span class="item-note"><${Icon} name="person" />${safeText(notYours)}</span>`}

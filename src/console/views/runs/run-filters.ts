@@ -29,16 +29,7 @@ const TYPED = [
 /** Filters and orders with few values. */
 const CHOSEN = [
   ['since', 'Since', SINCE],
-  [
-    'sort',
-    'Sort',
-    [
-      ['', 'newest'],
-      ['duration', 'longest'],
-      ['tokens', 'most tokens'],
-      ['cost', 'most expensive'],
-    ],
-  ],
+  ['sort', 'Sort', ['newest', 'duration', 'tokens', 'cost'].map((by, at) => [at === 0 ? '' : by, by])],
 ] as const
 
 /** Another agent has others of these. */
@@ -100,7 +91,6 @@ export function RunFacets(): View {
           type=${type}
           aria-label=${label}
           placeholder=${label}
-          maxlength="300"
           value=${query.get(name) ?? ''}
           onChange=${takeText((text: string) => choose(name)(text.trim()))}
         />`,

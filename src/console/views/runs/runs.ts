@@ -59,9 +59,9 @@ export function RunsScreen(): View {
         ...page,
         ...FILTERS[state!],
         ...Object.fromEntries(SENT.map((name) => [name, query.get(name) || undefined])),
-        since: toMidnight(from!, 0) ?? toMoment(since!),
-        minDuration: seconds ? String(Number(seconds) * 1000) : undefined,
-        until: toMidnight(to!, 1),
+        since: toMidnight(from!, 'T00:00') ?? toMoment(since!),
+        minDuration: seconds ? `${seconds}000` : undefined,
+        until: toMidnight(to!, 'T24:00'),
       },
     })
   const runs = useResource(
@@ -105,12 +105,10 @@ export function RunsScreen(): View {
 const toMoment = (age: string): string | undefined =>
   /^[1-9]\d{0,11}$/.test(age) ? new Date(serverTime() - Number(age)).toISOString() : undefined
 
-/** The beginning of a day of the person, or of a later one; undefined for anything else than a date. */
-function toMidnight(date: string, later: number): string | undefined {
-  const at = new Date(`${date}T00:00`)
-  if (Number.isNaN(+at)) return undefined
-  at.setDate(at.getDate() + later)
-  return at.toISOString()
+/** The end or the beginning of a day of the person; undefined for anything else than a date. */
+function toMidnight(date: string, time: string): string | undefined {
+  const at = new Date(date + time)
+  return Number.isNaN(+at) ? undefined : at.toISOString()
 }
 
 /** Everything that the filters let through, in the order of the server. */
