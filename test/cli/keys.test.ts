@@ -15,7 +15,7 @@ interface Arrival {
 
 /** All that a reader gives for what arrives, with a long silence behind it. */
 function pressesOf(arrivals: readonly Arrival[]): readonly KeyPress[] {
-  const reader = createKeyPressReader()
+  const reader = createKeyPressReader(-Infinity)
   const presses: KeyPress[] = []
   let now = 10_000
   const settleUntil = (then: number): void => {
@@ -202,6 +202,17 @@ test.each(DECIDING)('%s decides where it was pressed alone, and after a silence'
       { bytes: bytesOf(key), after: 399 },
     ]),
   ).toEqual([])
+})
+
+test.each(SEQUENCES)('the rest of %s, whose beginning another reader took, decides nothing', (_, sequence) => {
+  const bytes = raw(sequence)
+  for (let cut = 1; cut < bytes.length; cut++) {
+    const reader = createKeyPressReader(10_000)
+    const presses = [...reader.receive(bytes.subarray(cut), 10_001)]
+    for (let due = reader.settlesAt; due !== undefined && due < 70_000; due = reader.settlesAt)
+      presses.push(...reader.settle(due))
+    expect(presses.filter(({ key, standing }) => DECIDING.includes(key) && standing() === 'alone')).toEqual([])
+  }
 })
 
 test('a sequence without an end takes keys away for a second, and never Ctrl-C', () => {

@@ -41,10 +41,11 @@ interface InputBurst {
   lastAt: number
 }
 
-export function createKeyPressReader(): KeyPressReader {
+/** @param beginsAt when it begins to read: what came right before, such as the beginning of a paste, went to another reader */
+export function createKeyPressReader(beginsAt: number): KeyPressReader {
   const decoder = createKeyDecoder()
   let burst: InputBurst | undefined
-  let lastAt = -Infinity
+  let lastAt = beginsAt
 
   const pressesOf = (tokens: ReturnType<typeof decoder.push>, within: InputBurst, now: number): KeyPress[] =>
     tokens.flatMap(({ key, pasted }) => {

@@ -11,7 +11,7 @@ const LEAVE_PASTES = '\u001b[?2004l'
 /** Presses that nobody has taken; buffered only between `holdKeys` and its release. */
 let kept: KeyPress[] = []
 let holders = 0
-let presses = createKeyPressReader()
+let presses = createKeyPressReader(-Infinity)
 let settling: NodeJS.Timeout | undefined
 /** The open question, if any: takes the presses that it can, and leaves the rest in `kept`. */
 let takeKept: (() => void) | undefined
@@ -69,6 +69,7 @@ export function holdKeys(): () => void {
 function startListening(): void {
   const { stdin, stderr } = process
   if (stdin.listeners('data').includes(onData)) return
+  presses = createKeyPressReader(systemClock.monotonic())
   if (stdin.isTTY) stdin.setRawMode(true)
   if (stdin.isTTY && stderr.isTTY && !enclosesPastes) {
     stderr.write(ENCLOSE_PASTES)
@@ -82,7 +83,6 @@ function startListening(): void {
 function stopListening(): void {
   process.stdin.off('data', onData)
   clearTimeout(settling)
-  presses = createKeyPressReader()
   leavePastes()
 }
 
