@@ -274,6 +274,8 @@ export namespace Tools {
         readonly 'svc/effect-window'?: string
         /** What happens to a second call with the effect key: `ask` a person, `refuse` it, or `return` the earlier result, the default of an idempotent write. */
         readonly 'svc/effect-repeat'?: string
+        /** What a call does, for the person who decides it: `Refund {args.amount} {args.currency} for {args.order}`. */
+        readonly 'svc/summary'?: string
         /** The tool that undoes a call, as `namespace.name`, bound by the same agent; `none`: nothing undoes it. */
         readonly 'svc/undone-by'?: string
         /** Its arguments, as JSON; `{args.order}` and `{result.id}` are values of the call that is undone. */
