@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fail } from '../../../base/failure.ts'
 import type { PostgresPool } from './pool.ts'
 
-/** Oldest version of the schema that this program reads and writes. */
-const OLDEST_READ = 3
+/** Oldest version of the schema that this program reads and writes: it names columns of each migration up to this one. */
+export const OLDEST_READ = 12
 
 export interface SchemaVersions {
   /** Version of the database; 0 if it has none of our tables. */
