@@ -411,7 +411,7 @@ describe('svc policy test', () => {
   })
 
   test('without a test it says how to write one', async () => {
-    expect(await svc(['policy', 'test', 'prompts'])).toMatchObject({
+    expect(await svc(['policy', 'test', 'tools'])).toMatchObject({
       code: 5,
       stderr: expect.stringContaining('svc schema policytest') as string,
     })
