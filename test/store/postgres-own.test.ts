@@ -329,7 +329,7 @@ describe.skipIf(!server)('a PostgreSQL that processes share', () => {
     expect((await two.keyByHash(aKey('k').hash))?.key.revokedAt).toBe(NOW)
   })
 
-  test('JSON stays as it was written; only a plain text loses what PostgreSQL cannot store', async () => {
+  test('JSON stays as it was written but for halves of a pair; only a plain text loses what PostgreSQL cannot store', async () => {
     const store = await open()
     const session = await start(store, 'a')
     const content = { z: 'a\0b', a: '\ud800', 'k\\u0000': '\\', nested: [1.0, '"\\u0000"'] }
@@ -339,9 +339,10 @@ describe.skipIf(!server)('a PostgreSQL that processes share', () => {
         runs: [aRun(session, { output: content, error: 'x\0y\ud800z\\u0000' })],
       }),
     )
-    expect(JSON.stringify((await store.stepsOfSession(session.id))[0]!.content)).toBe(JSON.stringify(content))
+    const stored = JSON.stringify({ ...content, a: '\ufffd' })
+    expect(JSON.stringify((await store.stepsOfSession(session.id))[0]!.content)).toBe(stored)
     const run = (await store.run(runId('a')))!
-    expect(JSON.stringify(run.output)).toBe(JSON.stringify(content))
+    expect(JSON.stringify(run.output)).toBe(stored)
     expect(run.error).toBe('x\ufffdy\ufffdz\\u0000')
   })
 
