@@ -46,7 +46,7 @@ export interface RunningServer {
   readonly consoleUrl: string | null
   /** Null where there is no internal listener. */
   readonly internalUrl: string | null
-  /** Aborted when an operator asks this process to hand over and end. */
+  /** Aborted when an operator asks this process to hand over and end, and, with a Failure, when its store cannot be read any more. */
   readonly drain: AbortSignal
   /** Path of the Unix socket; null in memory. */
   readonly adminSocket: string | null
@@ -159,10 +159,9 @@ async function openListeners(
     const following = followPeers({ store, exchange: engine.text, secret, worker, now: () => clock.now() })
     runtime.onClose(() => following.close())
   }
-  const drain = new AbortController()
   await presence.begin(() => {
     log.write('info', 'an operator asked this process to drain')
-    drain.abort()
+    runtime.ending.abort()
   })
   const { url, uploadUrl } = { url: about.url, uploadUrl: about.uploadUrl ?? '' }
   if (directory !== undefined && adminSocket !== null) {
@@ -181,7 +180,7 @@ async function openListeners(
     uploadUrl,
     consoleUrl,
     internalUrl,
-    drain: drain.signal,
+    drain: runtime.ending.signal,
     adminSocket,
     engine,
     store,

@@ -1,4 +1,5 @@
 /** Shared by `serve`, `dev` and `demo`: reading the address, opening the server, waiting for a signal. */
+import { once } from 'node:events'
 import { isFailure } from '../../base/failure.ts'
 import { isLoopback } from '../../base/net/loopback.ts'
 import type { RunningServer, ServerOptions } from '../../server/open.ts'
@@ -123,9 +124,13 @@ export const readyLine = ({ url, uploadUrl, consoleUrl }: RunningServer) => ({
   pid: process.pid,
 })
 
-/** Resolves at Ctrl-C or SIGTERM. */
-export const untilStopped = (signal: AbortSignal): Promise<void> =>
-  new Promise((done) => {
-    if (signal.aborted) done()
-    else signal.addEventListener('abort', () => done(), { once: true })
-  })
+/** Resolves at Ctrl-C or SIGTERM. @throws Failure for which a server ends by itself */
+export async function untilStopped(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort')
+  throwWhyEnded(signal)
+}
+
+/** @throws Failure for which a server ends by itself */
+export function throwWhyEnded({ reason }: AbortSignal): void {
+  if (isFailure(reason)) throw reason
+}

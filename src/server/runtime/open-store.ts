@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fail } from '../../base/failure.ts'
+import { fail, type Failure } from '../../base/failure.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import type { Redactor } from '../../base/secret.ts'
@@ -58,6 +58,8 @@ interface StoreParts {
   readonly closing: CloseStack
   /** False: no listener is open, so neither a log file nor ballast is kept. */
   readonly serving: boolean
+  /** Is told that the database cannot be read any more, at most once. */
+  readonly damaged: (failure: Failure) => void
 }
 
 /**
@@ -66,7 +68,7 @@ interface StoreParts {
  */
 export async function openLogAndStore(
   options: RuntimeOptions,
-  { clock, redactor, closing, serving }: StoreParts,
+  { clock, redactor, closing, serving, damaged }: StoreParts,
 ): Promise<{ readonly log: Log; readonly store: Store }> {
   const { dataDirectory } = options
   const processLog = options.log ?? (await import('../log/log.ts')).createLog(redactor, 'info', options.logTo)
@@ -75,19 +77,30 @@ export async function openLogAndStore(
   if (logFile) closing.push(() => logFile.close())
   const log = logFile ? logToAll(processLog, logFile) : processLog
 
-  const opened = await openDatabaseOf(options, clock, serving, log)
+  const opened = await openDatabaseOf(options, { clock, serving, log, damaged: tellOnce(log, damaged) })
   closing.push(() => opened.close())
   const logged = logFile ? withRunLog(opened, logFile) : opened
   const store = options.otel ? withSpans(logged, await openTelemetry(options.version), log) : logged
   return { log, store }
 }
 
+/** Whoever asks for what cannot be read gets an error; the log says why once. */
+function tellOnce(log: Log, damaged: (failure: Failure) => void): (failure: Failure) => void {
+  let isTold = false
+  return (failure) => {
+    if (isTold) return
+    isTold = true
+    log.write('error', 'the database cannot be read: this server ends, since it would decide on what it cannot read', {
+      detail: failure.message,
+    })
+    damaged(failure)
+  }
+}
+
 /** @throws Failure of the store */
 async function openDatabaseOf(
   { dataDirectory, store, readOnly = false, workspace, config }: RuntimeOptions,
-  clock: Clock,
-  serving: boolean,
-  log: Log,
+  { clock, serving, log, damaged }: Pick<StoreParts, 'clock' | 'serving' | 'damaged'> & { readonly log: Log },
 ): Promise<Store> {
   if (store !== undefined) {
     const { openPostgres } = await import('../../store/postgres/open.ts')
@@ -101,7 +114,7 @@ async function openDatabaseOf(
   if (dataDirectory !== undefined && serving) await checkFreeSpace(dataDirectory, file, log)
   return readOnly
     ? await openSqliteReadOnly(file, clock)
-    : openSqlite(file, { clock, ballastBytes, ...(serving && { log }) })
+    : openSqlite(file, { clock, ballastBytes, ...(serving && { log, damaged }) })
 }
 
 /**

@@ -51,6 +51,8 @@ export interface OpenRuntime {
   onListening(host: string, port: number): void
   /** Reads where the other processes of the store listen; later their listeners come with each report. */
   learnOthers(): Promise<void>
+  /** Ends the server: an operator asked for it, or its store cannot be read; the reason is then a Failure. */
+  readonly ending: AbortController
   /** Registers a part that was opened on top of the runtime: it is closed before the runtime, last opened first. */
   onClose(close: CloseAction): void
   /** Refuses requests from now on; resolves when everything is stored and closed. */
@@ -87,7 +89,9 @@ async function openParts(
   })
   if (uploads && options.store !== undefined) await checkShared(config)
   const clusterSecret = options.store === undefined ? undefined : readClusterSecret(env['SVC_CLUSTER_SECRET'])
+  const ending = new AbortController()
   const { log, store } = await openLogAndStore(options, {
+    damaged: (failure) => ending.abort(failure),
     clock: options.clock ?? systemClock,
     redactor,
     closing,
@@ -218,6 +222,7 @@ async function openParts(
     services,
     presence,
     clusterSecret,
+    ending,
     worker,
     lag,
     onListening: (host, port) => listeners.add(host, port),

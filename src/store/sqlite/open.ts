@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import { ownStoreClock, type Clock } from '../../base/clock.ts'
+import type { Failure } from '../../base/failure.ts'
 import type { Log } from '../../base/log.ts'
 import type { SessionHint } from '../lease.ts'
 import { createOutageLog, type OutageLog } from '../outage-log.ts'
@@ -41,6 +42,7 @@ import { openTriggers } from './triggers.ts'
 import { openSessionUpdates } from './updates.ts'
 import { openVersions } from './versions/versions.ts'
 import { openWorkers } from './workers.ts'
+import { noticeDamage } from './database/notice-damage.ts'
 import { createWriter } from './database/writer.ts'
 
 export interface SqliteOptions {
@@ -49,6 +51,8 @@ export interface SqliteOptions {
   readonly ballastBytes?: number
   /** Is told when the disk is full, and when there is room again. */
   readonly log?: Log
+  /** Is told of each statement that fails because the file cannot be read any more: Failure `store_unreadable`. */
+  readonly damaged?: (failure: Failure) => void
 }
 
 /**
@@ -57,8 +61,9 @@ export interface SqliteOptions {
  * @param path a file, or `:memory:`
  * @throws Failure `store_unreadable`
  */
-export function openSqlite(path: string, { clock, ballastBytes = 0, log }: SqliteOptions): Store {
+export function openSqlite(path: string, { clock, ballastBytes = 0, log, damaged }: SqliteOptions): Store {
   const db = openDatabase(path)
+  if (damaged) noticeDamage(db, path, damaged)
   releaseAllLeases(db)
   const ballast = ballastBytes > 0 ? openBallast(ballastOf(dirname(path)), ballastBytes, clock) : NO_BALLAST
   return createSqliteStore(db, clock, ballast, log && createOutageLog(log))

@@ -42,7 +42,7 @@ import {
   type FoundServerFile,
 } from '../../project/server/server-file.ts'
 import { checksOfAgent } from '../../project/secret-checks.ts'
-import { openServerNearPort, readAddress, readyLine, untilStopped } from '../../project/open-server.ts'
+import { openServerNearPort, readAddress, readyLine, throwWhyEnded, untilStopped } from '../../project/open-server.ts'
 import { readTapes } from '../../scenario/rehearsal.ts'
 import { bundlesOf, saveSnapshot, type SavedSnapshots, type SnapshotSave } from '../../release/snapshots.ts'
 import { packageVersion } from '../../shell/version.ts'
@@ -218,6 +218,7 @@ async function stay(bench: HotkeyContext, ended?: AbortSignal): Promise<void> {
     stop.abort()
     await logging
   }
+  if (ended) throwWhyEnded(ended)
 }
 
 const RECORDING = 'recording.ndjson'
