@@ -112,7 +112,10 @@ const lines: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['serve', '--admin-socket', '%', '--port', '0', '--data', 'other'],
   ],
   backup: [['backup', '%']],
-  restore: [['restore', '%', ...elsewhere]],
+  restore: [
+    ['restore', '%', ...elsewhere],
+    ['restore', '--resume', '--happened', '%', ...elsewhere],
+  ],
   run: [
     ['run', AGENT, '--input', '%'],
     ['run', AGENT, 'order=<%'],

@@ -120,7 +120,10 @@ test('a recorded decision is headed by what was asked about: a task, or a run, a
 
 test('what is no address is told before anything is asked', async () => {
   const ran = await svc(['stream', '@last', '--forward-to', 'here', '--data', project.data], at)
-  expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('"here" is not an http or https address.')])
+  expect([ran.code, ran.stderr]).toEqual([
+    2,
+    expect.stringContaining('(unreadable address) is not an http or https address.'),
+  ])
 })
 
 test('which run to watch is asked on a terminal only', async () => {
