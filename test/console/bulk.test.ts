@@ -33,10 +33,7 @@ const cellsOf = async (page: Page): Promise<string[][]> => {
 /** Publishes and deploys the template with another class of the refund tool, and `runtime` keys in the policy. */
 async function deployIrreversible(desk: RefundServer, runtime: string): Promise<void> {
   const policy = join(desk.directory, 'policies/refund-limit.yaml')
-  const text = readFileSync(policy, 'utf8').replace(
-    '    approvals_required: 1\n',
-    `    approvals_required: 1\n${runtime}`,
-  )
+  const text = readFileSync(policy, 'utf8').replace(/    runtime:\n.*\n/, runtime)
   writeFileSync(policy, text)
   await desk.publish('1.1.0', {
     'tools/refunds.yaml': ['side_effect_class: non_idempotent_write', 'side_effect_class: irreversible_action'],

@@ -44,7 +44,7 @@ async function tabTo(page: Page, name: string): Promise<void> {
 const noteOf = (page: Page) => page.locator('.card .note')
 
 async function openCard(page: Page, amount: number): Promise<void> {
-  await tabTo(page, `acme.refunds amount ${amount}`)
+  await tabTo(page, `Refund ${amount.toLocaleString('en')} EUR`)
   await page.keyboard.press('Enter')
   await page.locator('.card .digest code').waitFor()
 }
