@@ -10,7 +10,7 @@ afterAll(remove)
 test('svc alone prints a short help on stdout and succeeds', async () => {
   const { code, stdout, stderr } = await svc([], { cwd })
   expect([code, stderr]).toEqual([0, ''])
-  expect(stdout).toMatch(/^Author {4}init {2}demo {2}lint {2}/m)
+  expect(stdout).toMatch(/^Start {3}svc demo {2,}watch a run stop for approval/m)
 })
 
 test.each([['-V'], ['--version']])('%s prints only the version', async (flag) => {

@@ -39,7 +39,7 @@ async function openWaiting(note: string) {
   })
   await server.engine.waitForPause({ id: runId, sessionId } as never, AbortSignal.timeout(10_000))
   const { page } = await openPage(`${server.consoleUrl}/#code=${await newCode(server)}`)
-  await page.getByRole('link', { name: /Refund 180 EUR/ }).click()
+  await page.getByRole('link', { name: /acme.refunds amount 180/ }).click()
   await page.locator('.digest code').waitFor()
   const decided = async () => {
     const { items } = await ask<{ items: { status: string }[] }>(server.operator, 'GET /tasks?all=true')
@@ -165,7 +165,7 @@ describeInBrowser('a call that cannot be undone', () => {
     await page.keyboard.up('a')
     await page.clock.runFor(10_000)
     await page.clock.resume()
-    await page.getByRole('link', { name: /Refund 180 EUR/ }).click()
+    await page.getByRole('link', { name: /acme.refunds amount 180/ }).click()
     await page.locator('.digest code').waitFor()
     expect(await decided()).toBe('pending')
   })

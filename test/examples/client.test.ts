@@ -69,7 +69,7 @@ test('refund.ts follows a run until a person has decided, and prints the output'
     }),
   )
   const approved = await svc(['approve', task, '--data', desk.data], { cwd: desk.directory })
-  expect(approved.stdout).toMatch(/^approved acme\.refunds /)
+  expect(approved.stdout).toMatch(/^approved Refund 180 EUR for A-1042 /)
   expect(await stdout).toBe('{"refunded":180,"currency":"EUR"}\n')
   await closed
   expect(lines.join('\n')).toMatch(
