@@ -7,19 +7,24 @@ const module = (state: string, tests: readonly unknown[] = []): TestModule => {
   const made = {
     state: () => state,
     moduleId: join(process.cwd(), 'test/a.test.ts'),
-    children: { allTests: () => tests },
+    children: {
+      allTests: (state?: string) =>
+        (tests as TestCase[]).filter((each) => state === undefined || each.result().state === state),
+    },
   }
   for (const each of tests) Object.assign(each as object, { module: made })
   return made as unknown as TestModule
 }
 const result = (name: string, state: string, retryCount = 0, messages: readonly string[] = []) =>
   ({
+    name,
     fullName: name,
+    parent: { type: 'module' },
     result: () => ({ state, errors: messages.map((message) => ({ message })) }),
     diagnostic: () => ({ retryCount, flaky: state === 'passed' && retryCount > 0 }),
   }) as unknown as TestCase
 
-test('names each test that passed at a second try, with the failure before, and counts last', () => {
+test('names what was skipped, failed, or passed at a second try, and counts last', () => {
   const tests = [
     result('is quick', 'passed', 1, ['expected 900 to be less than 500\n\n+ 900']),
     result('is right', 'passed'),
@@ -27,7 +32,9 @@ test('names each test that passed at a second try, with the failure before, and 
     result('needs a browser', 'skipped'),
   ]
   expect(summarize([module('failed', tests)], [])).toEqual([
+    'Skipped in test/a.test.ts: needs a browser (1)',
     'Passed at try 2: test/a.test.ts > is quick (expected 900 to be less than 500)',
+    'Failed: test/a.test.ts > is wrong (no; no)',
     '2 passed, 1 failed, 1 skipped',
   ])
 })

@@ -4,8 +4,13 @@ import type { FetchFunction } from '../base/net/transport.ts'
 import type { McpServer } from '../spec/document.ts'
 import type { ToolList } from './listed-tool.ts'
 import type { McpAnswer } from './mcp-answer.ts'
-import { createMcpExchanges, MAX_MCP_ANSWER_BYTES, type ClientAnswer, type ExpectedAnswer } from './mcp-exchange.ts'
-import { ATTEMPT_HEADER } from './mcp-form-error.ts'
+import {
+  ATTEMPT_HEADER,
+  createMcpExchanges,
+  MAX_MCP_ANSWER_BYTES,
+  type ClientAnswer,
+  type ExpectedAnswer,
+} from './mcp-exchange.ts'
 import { createToolListReader } from './mcp-tool-list.ts'
 import { withDeadline } from './outcome.ts'
 

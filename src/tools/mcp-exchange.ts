@@ -8,8 +8,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json
 import type { FetchFunction } from '../base/net/transport.ts'
 import { readMcpMessage, type McpAnswer } from './mcp-answer.ts'
 import { dataOfEvent, looksLikeEvents, splitEvents } from './mcp-events.ts'
-import { ATTEMPT_HEADER, McpFormError } from './mcp-form-error.ts'
 import { MAX_OUTPUT_BYTES } from './tool.ts'
+
+/** Tells which request carries which attempt; servers ignore it. */
+export const ATTEMPT_HEADER = 'svc-attempt'
 
 /** Result or error of the message that the client gets in place of an answer. */
 export type ClientAnswer = { readonly result: JsonObject } | { readonly error: JsonObject }
@@ -30,6 +32,11 @@ export interface McpExchanges {
 
 /** Larger than a result may be, because an answer wraps a result. */
 export const MAX_MCP_ANSWER_BYTES = 4 * MAX_OUTPUT_BYTES
+
+/** The peer answered in a form that cannot be used. No outage: waiting does not help. The message continues "MCP server x". */
+export class McpFormError extends Error {
+  override readonly name = 'McpFormError'
+}
 
 export interface McpExchangesParts {
   readonly fetch: FetchFunction

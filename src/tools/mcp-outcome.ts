@@ -7,7 +7,7 @@ import type { McpServer } from '../spec/document.ts'
 import type { AgentSnapshot } from '../spec/snapshot.ts'
 import type { McpAnswer } from './mcp-answer.ts'
 import { readContent, readContentText } from './mcp-content.ts'
-import { McpFormError } from './mcp-form-error.ts'
+import { McpFormError } from './mcp-exchange.ts'
 import type { McpTokenError } from './mcp-token.ts'
 import {
   cutNote,

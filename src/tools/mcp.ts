@@ -15,7 +15,7 @@ import type { BoundTool, AgentSnapshot } from '../spec/snapshot.ts'
 import { digestOfTool, whyNotListed, type ListedTool, type ToolList } from './listed-tool.ts'
 import type { CallOptions, McpConnection } from './mcp-connection.ts'
 import { missingSecret } from './mcp-credentials.ts'
-import { ATTEMPT_HEADER } from './mcp-form-error.ts'
+import { ATTEMPT_HEADER } from './mcp-exchange.ts'
 import {
   answerCodeOf,
   toAbortedCallOutcome,

@@ -67,7 +67,15 @@ test('fmt loads the parser that keeps comments', () => {
 })
 
 test('a server loads neither providers nor storage, protocols, patterns or a log before they are needed', () => {
-  expect(loadedBy('server/open.ts').packages).toEqual(['ajv', 'ajv-formats', 'croner', 'h3', 'ipaddr.js', 'semver'])
+  expect(loadedBy('server/open.ts').packages).toEqual([
+    'ajv',
+    'ajv-formats',
+    'croner',
+    'eventsource-parser',
+    'h3',
+    'ipaddr.js',
+    'semver',
+  ])
 })
 
 test.each(['serve/dev', 'serve/serve', 'drive/run'])(

@@ -60,7 +60,7 @@ let earlier: string | undefined
 /** A repository whose main branch holds the project with the archive of svc, as a pipeline finds it. */
 function repository(name: string, args: string): string {
   const directory = join(home, name)
-  shell(home, `rm -rf base && svc init ${name} --full ${args}`)
+  shell(home, `rm -rf base && svc init ${name} ${args}`)
   copyFileSync(packed.archive, join(directory, basename(packed.archive)))
   if (earlier === undefined) shell(directory, IN_A_PROJECT)
   else for (const file of ['package-lock.json', 'node_modules']) renameSync(join(earlier, file), join(directory, file))
@@ -86,7 +86,7 @@ const scriptsOf = (text: string): string[] =>
   Object.values(parse(text) as Record<string, { script?: string[] }>).flatMap((job) => job?.script ?? [])
 
 test('the GitHub workflow is what svc init writes, and passes on what svc init wrote', () => {
-  const directory = repository('github', '--ci github')
+  const directory = repository('github', '--full --ci github')
   const text = readFileSync(join(directory, '.github/workflows/agents.yml'), 'utf8')
   expect(readFileSync(join(ROOT, 'examples/ci/github.yml'), 'utf8')).toBe(text)
   const commands = stepsOf(text).flatMap(({ run }) => run ?? [])
@@ -106,7 +106,7 @@ test('the GitHub workflow is what svc init writes, and passes on what svc init w
 })
 
 test('the GitLab pipeline is what svc init writes, and passes on what svc init wrote', () => {
-  const directory = repository('gitlab', '--ci gitlab')
+  const directory = repository('gitlab', '--full --ci gitlab')
   const text = readFileSync(join(directory, '.gitlab-ci.yml'), 'utf8')
   expect(readFileSync(join(ROOT, 'examples/ci/gitlab.yml'), 'utf8')).toBe(text)
   const commit = shell(directory, 'git rev-parse HEAD').trim()
@@ -115,7 +115,7 @@ test('the GitLab pipeline is what svc init writes, and passes on what svc init w
 })
 
 test('a change that widens what an agent may do stops the pipeline', () => {
-  const directory = repository('wider', '--ci github')
+  const directory = repository('wider', '--full --ci github')
   shell(directory, "sed -i 's/value: 100$/value: 250/' policies/refund-limit.yaml && npx --no svc compile")
   const diff = stepsOf(readFileSync(join(directory, '.github/workflows/agents.yml'), 'utf8')).find(({ run }) =>
     run?.includes('bundle diff'),
