@@ -15,9 +15,8 @@ const steady = (snapshot: string, runIds: readonly string[]): string =>
     .replaceAll(/\b(?:\d+(?:\.\d+)? ?(?:ms|[smhd])\b ?)+(?:ago)?/g, 'TIME ')
     .replaceAll(/just now|now\b/g, 'TIME')
     .replaceAll(/\d\d:\d\d:\d\d/g, 'TIME')
-    .replaceAll(/TIME +(?=[\w\"])/g, (found, at: number, text: string) =>
-      text[at + found.length] === '\"' ? 'TIME' : 'TIME ',
-    )
+    .replaceAll(/TIME +(?=\w)/g, 'TIME ')
+    .replaceAll(/TIME +(?=")/g, 'TIME')
     .replaceAll(/\d{4}-\d\d-\d\d/g, 'DAY')
     .replaceAll(/(Seconds of work\n.*definition: )\d+/g, '$1N')
     .replaceAll(/[^\S\n]+$/gm, '')

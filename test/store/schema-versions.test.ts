@@ -15,11 +15,9 @@ test('a program refuses a database that lacks a table or column which its migrat
   expect(OLDEST_READ).toBeLessThanOrEqual(migrations.length)
 })
 
-test.each([
-  [OLDEST_READ - 1, 'store_not_migrated'],
-  [OLDEST_READ, undefined],
-])('of a database of version %i it says %s', (found, code) => {
-  const check = (): void => checkSchemaVersions('svc', { found, newest: migrations.length, minReader: 0 })
-  if (code === undefined) expect(check).not.toThrow()
-  else expect(check).toThrow(expect.objectContaining({ code }) as Error)
+test('of an older database it says that it is not migrated, and of the oldest that it reads nothing', () => {
+  const check = (found: number) => (): void =>
+    checkSchemaVersions('svc', { found, newest: migrations.length, minReader: 0 })
+  expect(check(OLDEST_READ - 1)).toThrow(expect.objectContaining({ code: 'store_not_migrated' }) as Error)
+  expect(check(OLDEST_READ)).not.toThrow()
 })
