@@ -3,8 +3,8 @@ import { CHANNELS, openHostileWorld, type Channel, type HostileWorld } from './b
 import { LARGEST_VALUE_BYTES, hostileCase } from './bounds/hostile.ts'
 import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 
-/** Processor time of the server's main thread from a question for its health to the answer; 60 to 100 on a machine that is alone. */
-const MAX_HEALTH_MS = 200
+/** Processor time of the server's main thread from a question for its health to the answer. */
+const MAX_HEALTH_MS = 100
 /** Resident memory while a value is served, above what was resident before; the server has served a large value in every way. */
 const MAX_GROWTH_MIB = 64
 

@@ -1,20 +1,26 @@
 /** Well-formed Unicode inside JSON values: what databases and vendors accept. */
 
 /** A copy in which every half of a pair of code units is U+FFFD, keys included; the same value where there is none. */
-export function wellFormedJson<T>(value: T): T {
-  if (typeof value === 'string') return (value.isWellFormed() ? value : value.toWellFormed()) as T
-  if (typeof value !== 'object' || value === null) return value
+export const wellFormedJson = <T>(value: T): T => (isWellFormedJson(value) ? value : (copyWellFormed(value) as T))
+
+/** Looks before anything is copied: almost every value is well-formed, and the largest are walked while others wait. */
+function isWellFormedJson(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed()
+  if (typeof value !== 'object' || value === null) return true
   if (Array.isArray(value)) {
-    const copy = value.map((each: unknown) => wellFormedJson(each))
-    return (copy.some((each, at) => each !== value[at]) ? copy : value) as T
+    for (const each of value) if (!isWellFormedJson(each)) return false
+    return true
   }
-  let isChanged = false
-  const members = Object.entries(value).map(([key, each]): [string, unknown] => {
-    const member: [string, unknown] = [wellFormedJson(key), wellFormedJson(each)]
-    isChanged ||= member[0] !== key || member[1] !== each
-    return member
-  })
-  return isChanged ? (Object.fromEntries(members) as T) : value
+  for (const key of Object.keys(value))
+    if (!key.isWellFormed() || !isWellFormedJson((value as Record<string, unknown>)[key])) return false
+  return true
+}
+
+function copyWellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed()
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(copyWellFormed)
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key.toWellFormed(), copyWellFormed(each)]))
 }
 
 /** Whether JSON text can hold a half of a pair: as it is, or escaped. */
