@@ -7,23 +7,16 @@ export const wellFormedJson = <T>(value: T): T => (isWellFormedJson(value) ? val
 function isWellFormedJson(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed()
   if (typeof value !== 'object' || value === null) return true
-  if (Array.isArray(value)) {
-    for (const each of value) if (!isWellFormedJson(each)) return false
-    return true
-  }
-  for (const key of Object.keys(value))
-    if (!key.isWellFormed() || !isWellFormedJson((value as Record<string, unknown>)[key])) return false
-  return true
+  if (Array.isArray(value)) return value.every(isWellFormedJson)
+  return Object.entries(value).every(isWellFormedJson)
 }
 
 function copyWellFormed(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed()
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(copyWellFormed)
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key.toWellFormed(), copyWellFormed(each)]))
+  return Object.fromEntries(Object.entries(value).map(copyWellFormed) as [string, unknown][])
 }
 
 /** Whether JSON text can hold a half of a pair: as it is, or escaped. */
-export const mayHoldHalves = (text: string): boolean => HALF_ESCAPE.test(text) || !text.isWellFormed()
-
-const HALF_ESCAPE = /\\u[dD][89a-fA-F]/
+export const mayHoldHalves = (text: string): boolean => text.includes(String.raw`\u`) || !text.isWellFormed()
