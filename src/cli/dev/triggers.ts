@@ -4,22 +4,11 @@ import { join } from 'node:path'
 import { isFailure } from '../../base/failure.ts'
 import { runInDataDirectory } from '../../base/file-error.ts'
 import type { TriggerConfig } from '../../spec/config.ts'
+import { DEFAULT_TRIGGER_SETTINGS } from '../../spec/key.ts'
 import type { TriggerView } from '../../spec/operator/access.ts'
 import { readTextIfAny } from '../files/sync-files.ts'
 import type { OperatorClient } from '../project/server/operator.ts'
 import { RemoteError } from '../shell/remote.ts'
-
-/** What a trigger has where the file says nothing: a limit or right that left the file is gone. */
-const DEFAULT_SETTINGS = {
-  exposeTimeline: true,
-  allowDelete: false,
-  allowApprovals: false,
-  allowOlderVersions: false,
-  allowIps: [],
-  ratePerMinute: null,
-  ratePerDay: null,
-  maxConcurrentRuns: null,
-} satisfies Record<keyof Omit<TriggerConfig, 'agent' | 'type' | 'name' | 'cron' | 'timeZone' | 'input'>, unknown>
 
 /** Where the triggers of the file are known, so that those made by hand stay as they are. */
 export interface FileTriggers {
@@ -51,7 +40,8 @@ export async function createTriggers(
       // One that was turned off by hand stays off.
       const active = known.get(existing.triggerId) === 'off' ? { active: true } : {}
       const start = type === 'schedule' ? { input: input ?? {} } : {}
-      const body = { ...DEFAULT_SETTINGS, ...settings, ...start, ...active }
+      // A limit or right that left the file is gone.
+      const body = { ...DEFAULT_TRIGGER_SETTINGS, ...settings, ...start, ...active }
       triggers.push(await operator.call('PATCH /triggers/:id', { id: existing.triggerId, body }))
       continue
     }
@@ -80,7 +70,7 @@ async function turnOff(operator: OperatorClient, id: string, staysOn: boolean): 
   try {
     await operator.call('PATCH /triggers/:id', {
       id,
-      body: { ...DEFAULT_SETTINGS, ...(!staysOn && { active: false }) },
+      body: { ...DEFAULT_TRIGGER_SETTINGS, ...(!staysOn && { active: false }) },
     })
     return true
   } catch (error) {

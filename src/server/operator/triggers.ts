@@ -5,7 +5,7 @@ import { Failure, isFailure, type InvalidPlace } from '../../base/failure.ts'
 import type { AgentId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import { checkInput } from '../../engine/check-start.ts'
-import type { Trigger } from '../../spec/key.ts'
+import { DEFAULT_TRIGGER_SETTINGS, type Trigger } from '../../spec/key.ts'
 import type { OperatorRoutes } from '../../spec/operator/routes.ts'
 import type { TriggerView } from '../../spec/operator/access.ts'
 import { describeRefusal } from '../runtime/schedule.ts'
@@ -32,14 +32,7 @@ export const createTrigger: OperatorAction<'POST /triggers'> = async ({ services
     type,
     name: name ?? freeName(type, taken),
     active: true,
-    exposeTimeline: true,
-    allowDelete: false,
-    allowApprovals: false,
-    allowOlderVersions: false,
-    allowIps: [],
-    ratePerMinute: null,
-    ratePerDay: null,
-    maxConcurrentRuns: null,
+    ...DEFAULT_TRIGGER_SETTINGS,
     ...settingsOf(body),
     cron: cron ?? null,
     timeZone: timeZone ?? null,
