@@ -42,7 +42,7 @@ import { openTriggers } from './triggers.ts'
 import { openSessionUpdates } from './updates.ts'
 import { openVersions } from './versions/versions.ts'
 import { openWorkers } from './workers.ts'
-import { noticeDamage } from './database/notice-damage.ts'
+import { onDamage } from './database/guarded-statements.ts'
 import { createWriter } from './database/writer.ts'
 
 export interface SqliteOptions {
@@ -63,7 +63,7 @@ export interface SqliteOptions {
  */
 export function openSqlite(path: string, { clock, ballastBytes = 0, log, damaged }: SqliteOptions): Store {
   const db = openDatabase(path)
-  if (damaged) noticeDamage(db, path, damaged)
+  if (damaged) onDamage(db, damaged)
   releaseAllLeases(db)
   const ballast = ballastBytes > 0 ? openBallast(ballastOf(dirname(path)), ballastBytes, clock) : NO_BALLAST
   return createSqliteStore(db, clock, ballast, log && createOutageLog(log))

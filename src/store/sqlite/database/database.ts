@@ -7,7 +7,7 @@ import { connectSqlite } from './connect.ts'
 import { migrateSchema } from './migrate.ts'
 import { databaseFailure } from './unusable.ts'
 import { createPrivateFile } from './private-file.ts'
-import { writeWellFormedTexts } from './well-formed-texts.ts'
+import { guardStatements } from './guarded-statements.ts'
 
 const MIB = 1024 * 1024
 
@@ -41,7 +41,7 @@ export function openDatabase(path: string): Database.Database {
     db.pragma(`journal_size_limit = ${64 * MIB}`)
     if (unclean && statSync(path).size < CHECKED_BYTES) quickCheck(db, path)
     migrateSchema(db, path)
-    writeWellFormedTexts(db)
+    guardStatements(db, path)
     return db
   } catch (error) {
     db.close()
