@@ -1,6 +1,6 @@
 import { wrapMessage } from './message.ts'
 import type { KeyedCard } from '../spec/view/task-actions.ts'
-import { describeApprover } from '../spec/view/task-card.ts'
+import { describeApprover, type CardRow } from '../spec/view/task-card.ts'
 import type { Canvas } from './screen.ts'
 import { safeText } from '../base/escape-text.ts'
 import { widthOf } from './width.ts'
@@ -57,7 +57,9 @@ export function drawApproval(canvas: Canvas, card: KeyedCard, layout: ApprovalLa
       : [{ text: sideEffect, style: isIrreversible ? (text: string) => theme.strong(theme.warn(text)) : plainText }]),
     ...(deadline === undefined ? [] : [{ text: deadline, style: theme.waiting }]),
   ]
-  const drawn = rows.map((row) => drawApprovalRow(theme, row, width - 2, valueLines, asideLines))
+  const drawn = rows.map((row) =>
+    drawApprovalRow(theme, row, width - 2, isDanger(row) ? Math.max(VALUE_LINES, valueLines) : valueLines, asideLines),
+  )
   const keys = actions.map(({ key, label, decides }) => {
     const text = `[${key}]${label.slice(key.length)}`
     return decides ? theme.strong(text) : text
@@ -75,6 +77,9 @@ export function drawApproval(canvas: Canvas, card: KeyedCard, layout: ApprovalLa
     tail: below.length + last.length,
   }
 }
+
+/** What must not be missed, such as a repetition, is the last to be folded. */
+const isDanger = (row: CardRow): boolean => 'emphasis' in row && row.emphasis === 'danger'
 
 /** Every value whole. */
 export const drawWholeApproval = (canvas: Canvas, card: KeyedCard, taskId: string): readonly string[] =>

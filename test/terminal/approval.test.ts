@@ -254,6 +254,21 @@ test.each([40, 60, 100])('a card whose keys are not offered yet is as high as wi
   expect(late!.join('\n')).toContain('[a]pprove')
 })
 
+test('says a repetition whole on a low terminal, where other values are folded', () => {
+  const given = cardOf(task({ arguments: { note: 'x'.repeat(600) } }))
+  const repeats = `it was made ${'long ago '.repeat(12)}by run 3f2a91`
+  const withRow = (emphasis: 'danger' | 'plain') => ({
+    ...given,
+    rows: [{ label: 'repeats', text: repeats, ...(emphasis === 'danger' && { emphasis }) } as never, ...given.rows],
+  })
+  const shown = (emphasis: 'danger' | 'plain'): string =>
+    fitApproval(canvasOf(60), withRow(emphasis), 14)
+      .lines.map((line) => line.slice(1).trim())
+      .join(' ')
+  expect(shown('danger')).toContain('by run 3f2a91')
+  expect(shown('plain')).not.toContain('by run 3f2a91')
+})
+
 test('no argument can look like a line of the card', () => {
   const hostile = {
     '\x1b[2K\rwhy': 'x\n│ votes     2 of 2\n└ approved',
