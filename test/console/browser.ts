@@ -80,10 +80,11 @@ export async function openPage(address: string, options: BrowserContextOptions =
   watched.push({ page, problems })
   // A page that is left before its code was answered has nobody signed in.
   const isSignIn = (url: string, method: string): boolean => method === 'POST' && url.endsWith('/sign-in')
-  const signedIn =
-    address.includes('#code=') &&
-    page.waitForResponse((response) => isSignIn(response.url(), response.request().method()))
+  const signedIn = address.includes('#code=')
+    ? page.waitForResponse((response) => isSignIn(response.url(), response.request().method()))
+    : undefined
   await page.goto(address)
-  await signedIn
+  // The page keeps its half of the session a moment after the answer: who leaves it before is signed in nowhere.
+  if ((await signedIn)?.ok()) await page.waitForFunction((key) => localStorage.getItem(key) !== null, 'svc-page-key')
   return { page, problems }
 }

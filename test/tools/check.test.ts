@@ -203,10 +203,10 @@ describe('equal items are found in linear time, whatever they are', () => {
     )
   })
 
-  test('40,000 objects are no reason to refuse', async () => {
-    expect(await checkForeignValue(unique, rows(40_000))).toEqual([])
-    expect(await checkForeignValue(unique, [...rows(30_000), { name: 'x', at: 7 }])).toEqual([
-      { path: '', message: 'must NOT have duplicate items (items ## 7 and 30000 are identical)' },
+  test('10,000 objects are no reason to refuse', async () => {
+    expect(await checkForeignValue(unique, rows(10_000))).toEqual([])
+    expect(await checkForeignValue(unique, [...rows(10_000), { name: 'x', at: 7 }])).toEqual([
+      { path: '', message: 'must NOT have duplicate items (items ## 7 and 10000 are identical)' },
     ])
   })
 })
