@@ -22,7 +22,7 @@ const checks = {
   ],
   lint: [...program('oxlint/bin/oxlint'), '--type-aware', '--deny-warnings'],
   types: [...program('typescript/bin/tsc'), '-p', '.'],
-  format: [...program('prettier/bin/prettier.cjs'), '--check', '--cache', '--log-level', 'warn', '.'],
+  format: [...program('oxfmt/bin/oxfmt'), '--check'],
   'dead code': [...program('knip/bin/knip.js')],
 }
 

@@ -1,8 +1,8 @@
 // Writes docs/http-reference.md, the reference page of the HTTP interface, from schemas/openapi.yaml.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { format, resolveConfig } from 'prettier'
 import { parse } from 'yaml'
+import { formatGenerated } from './format-generated.js'
 import { writeGenerated } from './write-generated.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -160,5 +160,4 @@ ${Object.entries(schemas)
   .map(([name, schema]) => sectionOf(name, schema))
   .join('\n\n')}
 `
-const style = await resolveConfig(`${root}/docs/http-reference.md`)
-writeGenerated('docs/http-reference.md', await format(page, { ...style, parser: 'markdown' }))
+writeGenerated('docs/http-reference.md', await formatGenerated('docs/http-reference.md', page))

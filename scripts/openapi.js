@@ -203,10 +203,12 @@ const NAMES = ['first', 'every']
 if (!process.argv.includes('--check'))
   for (const name of NAMES) writeGenerated(`src/server/generated/${name}.js`, validators(name === 'every'))
 if (process.argv.includes('--types')) {
-  const { format, resolveConfig } = await import('prettier')
-  const style = { ...(await resolveConfig(`${root}/scripts/openapi.js`)), parser: 'typescript' }
-  writeGenerated('src/spec/generated/api.ts', await format(types, style))
-  writeGenerated('clients/typescript/src/generated/api.ts', await format(clientTypes, style))
-  writeGenerated('src/spec/generated/operator.ts', await format(operatorTypes, style))
-  for (const name of NAMES) writeGenerated(`src/server/generated/${name}.d.ts`, await format(declared, style))
+  const { formatGenerated } = await import('./format-generated.js')
+  const written = [
+    ['src/spec/generated/api.ts', types],
+    ['clients/typescript/src/generated/api.ts', clientTypes],
+    ['src/spec/generated/operator.ts', operatorTypes],
+    ...NAMES.map((name) => [`src/server/generated/${name}.d.ts`, declared]),
+  ]
+  for (const [file, text] of written) writeGenerated(file, await formatGenerated(file, text))
 }

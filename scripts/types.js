@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { format, resolveConfig } from 'prettier'
+import { formatGenerated } from './format-generated.js'
 import { createTypeWriter } from './type-writer.js'
 import { writeGenerated } from './write-generated.js'
 
@@ -43,4 +43,4 @@ const text = [
   `export type Document = ${KINDS.map(upper).join(' | ')}\n`,
 ].join('\n')
 const file = 'schemas/documents.d.ts'
-writeGenerated(file, await format(text, { ...(await resolveConfig(join(root, file))), parser: 'typescript' }))
+writeGenerated(file, await formatGenerated(file, text))

@@ -27,7 +27,7 @@ test('a changed schema is noticed', () => {
   const home = mkdtempSync(join(tmpdir(), 'svc-generated-'))
   try {
     for (const folder of ['schemas', 'scripts']) cpSync(join(ROOT, folder), join(home, folder), { recursive: true })
-    for (const file of ['package.json', '.prettierrc.json']) copyFileSync(join(ROOT, file), join(home, file))
+    for (const file of ['package.json', '.oxfmtrc.json']) copyFileSync(join(ROOT, file), join(home, file))
     symlinkSync(join(ROOT, 'node_modules'), join(home, 'node_modules'))
     expect(check(home, 'types.js')).toEqual({ status: 0, stderr: '' })
     const file = join(home, 'schemas/policy.schema.json')

@@ -38,7 +38,9 @@ function Current({ screens }: { readonly screens: ScreenTable }): View {
     if (id === undefined) break
     return screen ? html`<${screen} ...${id === '' ? {} : { id }} />` : html`<${Loading} />`
   }
-  return html`<${EmptyState} icon="search" title="There is no such screen." isScreen><p><a href="/inbox">Go to the inbox</a></p></${EmptyState}>`
+  return html`<${EmptyState} icon="search" title="There is no such screen." isScreen
+    ><p><a href="/inbox">Go to the inbox</a></p></${EmptyState}
+  >`
 }
 
 function take(pattern: RegExp, screen: ScreenComponent | Promise<ScreenComponent>): ScreenComponent | undefined {

@@ -3,7 +3,15 @@ import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { TokenRates } from './price.ts'
 
 export type ProviderType =
-  'anthropic' | 'openai' | 'openai-compatible' | 'gemini' | 'azure-openai' | 'bedrock' | 'scripted' | 'replay' | 'auto'
+  | 'anthropic'
+  | 'openai'
+  | 'openai-compatible'
+  | 'gemini'
+  | 'azure-openai'
+  | 'bedrock'
+  | 'scripted'
+  | 'replay'
+  | 'auto'
 
 /** Environment variables that the vendors' SDKs read for another address. */
 export const BASE_URL_VARIABLES: Readonly<Partial<Record<ProviderType, string>>> = {

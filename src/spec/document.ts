@@ -79,7 +79,8 @@ export interface McpServer {
 }
 
 export type McpAuth =
-  { readonly scheme: 'bearer' | 'header'; readonly secret: string; readonly header?: string } | ClientCredentialsAuth
+  | { readonly scheme: 'bearer' | 'header'; readonly secret: string; readonly header?: string }
+  | ClientCredentialsAuth
 
 /** The OAuth grant of a program that acts for itself. Source: RFC 6749, 4.4. */
 export interface ClientCredentialsAuth {

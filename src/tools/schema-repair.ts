@@ -129,8 +129,8 @@ function isPattern(pattern: string): boolean {
 }
 
 /** Keywords whose members or elements are schemas. */
-const OF_SCHEMAS = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'] // prettier-ignore
-const OF_ONE_SCHEMA = ['not', 'if', 'then', 'else', 'items', 'contains', 'additionalProperties', 'propertyNames', 'unevaluatedItems', 'unevaluatedProperties'] // prettier-ignore
+const OF_SCHEMAS = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'] // oxfmt-ignore
+const OF_ONE_SCHEMA = ['not', 'if', 'then', 'else', 'items', 'contains', 'additionalProperties', 'propertyNames', 'unevaluatedItems', 'unevaluatedProperties'] // oxfmt-ignore
 
 /** Every part of a schema that is a schema, with its place. */
 function* nodesOf(

@@ -92,7 +92,8 @@ const ORDER = '{ type: object, required: [order], properties: { order: { type: s
 
 const toolOf =
   (hasKeys: boolean) =>
-  (name: string, sideEffectClass: string, repeat = ''): string => `
+  (name: string, sideEffectClass: string, repeat = ''): string =>
+    `
 apiVersion: svc/v1
 kind: Tool
 metadata:

@@ -120,7 +120,7 @@ test('a schema that is too large is not checked, and shown', async () => {
   expect(unchecked).toEqual([{ pointer: '', why: 'the schema is larger than 65536 bytes' }])
 })
 
-const KEYWORDS = ['properties', 'required', 'type', 'enum', 'pattern', 'items', 'anyOf', 'oneOf', 'not', 'if', '$ref', 'minimum', 'format', 'additionalProperties', '$defs', 'minLength', 'nullable', '$schema'] // prettier-ignore
+const KEYWORDS = ['properties', 'required', 'type', 'enum', 'pattern', 'items', 'anyOf', 'oneOf', 'not', 'if', '$ref', 'minimum', 'format', 'additionalProperties', '$defs', 'minLength', 'nullable', '$schema'] // oxfmt-ignore
 const anySchema = fc.letrec<{ schema: unknown; value: unknown }>((tie) => ({
   schema: fc.dictionary(fc.constantFrom(...KEYWORDS), tie('value'), { maxKeys: 4 }),
   value: fc.oneof(

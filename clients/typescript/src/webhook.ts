@@ -10,7 +10,8 @@ export class SvcWebhookError extends Error {
 
 /** Headers of a request: those of `fetch`, or an object of them, such as Node's `request.headers`. */
 export type WebhookHeaders =
-  { get(name: string): string | null } | { readonly [name: string]: string | readonly string[] | undefined }
+  | { get(name: string): string | null }
+  | { readonly [name: string]: string | readonly string[] | undefined }
 
 /**
  * Verifies a delivery by the convention of Standard Webhooks: the signature over id, time and body, and a time within five

@@ -59,7 +59,9 @@ export function BulkDecidePanel({
       <div class="buttons">
         ${
           isIrreversible
-            ? html`<${HoldButton} hold=${hold} disabled=${isDisabled} onShort=${() => setMode('confirm')}>Hold to approve ${count}${totals}</${HoldButton}>`
+            ? html`<${HoldButton} hold=${hold} disabled=${isDisabled} onShort=${() => setMode('confirm')}
+                >Hold to approve ${count}${totals}</${HoldButton}
+              >`
             : html`<button type="button" class="button primary" disabled=${isDisabled} onClick=${approve}>
                 Approve ${count}${totals}
               </button>`

@@ -35,7 +35,9 @@ export function BulkScreen({ id = '' }: { readonly id?: string }): View {
   if (reviewed === undefined || waiting === undefined) return html`<${Loading} />`
   const [of] = reviewed
   if (!of)
-    return html`<${EmptyState} icon="check" title="This task does not wait for you any more." isScreen><p><a href="/inbox">Go to the inbox</a></p></${EmptyState}>`
+    return html`<${EmptyState} icon="check" title="This task does not wait for you any more." isScreen
+      ><p><a href="/inbox">Go to the inbox</a></p></${EmptyState}
+    >`
   return html`<${Review} key=${id} back=${back} reviewed=${reviewed} waiting=${waiting} />`
 }
 

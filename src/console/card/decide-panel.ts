@@ -77,7 +77,13 @@ function VotePanel({ task, unread, blocked, isSending, onDecide, onLater }: Deci
   useReleased('a', () => hold.handle.end() && setMode('confirm'))
 
   if (mode === 'edit')
-    return html`<${EditPanel} task=${task} isSending=${isSending} hint=${why} onCancel=${() => setMode('choose')} onSend=${approve}>
+    return html`<${EditPanel}
+      task=${task}
+      isSending=${isSending}
+      hint=${why}
+      onCancel=${() => setMode('choose')}
+      onSend=${approve}
+    >
       <${Comprehension} task=${task} typed=${typed} onType=${setTyped} />
     </${EditPanel}>`
   if (mode === 'reject')
@@ -91,7 +97,9 @@ function VotePanel({ task, unread, blocked, isSending, onDecide, onLater }: Deci
   if (mode === 'confirm')
     return html`
       <footer class="decide" role="group" aria-label="Confirm" tabindex="-1" ref=${takeLostFocus}>
-        <p class="confirm-text">This ${card.isIrreversible ? 'cannot be undone once it is sent' : 'was done before'}.</p>
+        <p class="confirm-text">
+          This ${card.isIrreversible ? 'cannot be undone once it is sent' : 'was done before'}.
+        </p>
         <div class="buttons">
           <${SecondButton} kind="primary" isDisabled=${!canApprove} onPress=${() => approve()}>
             Yes, approve ${safeText(task.tool?.ref ?? 'this')}
@@ -112,7 +120,9 @@ function VotePanel({ task, unread, blocked, isSending, onDecide, onLater }: Deci
         ${
           mayDecide(task) &&
           (card.needsSecondAct
-            ? html`<${HoldButton} hold=${hold} disabled=${!canApprove} keyName=${offered} onShort=${press}>${label}</${HoldButton}>`
+            ? html`<${HoldButton} hold=${hold} disabled=${!canApprove} keyName=${offered} onShort=${press}
+                >${label}</${HoldButton}
+              >`
             : html`<button
                 type="button"
                 class="button primary"

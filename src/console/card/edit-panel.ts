@@ -59,7 +59,9 @@ export function EditPanel({
       <div class="buttons">
         ${
           isShown
-            ? html`<${SecondButton} kind="primary" isDisabled=${isSending || hint !== undefined}>Approve with these</${SecondButton}>`
+            ? html`<${SecondButton} kind="primary" isDisabled=${isSending || hint !== undefined}
+                >Approve with these</${SecondButton}
+              >`
             : html`<button class="button primary" disabled=${changes.length === 0}>See the difference</button>`
         }
         <button type="button" class="button" onClick=${isShown ? () => setShown(false) : onCancel}>Back</button>

@@ -47,14 +47,14 @@ function GraphList({ graph: { root, nodes, edges } }: { readonly graph: BundleGr
   if (edges.length === 0) return html`<p class="dim">${titleOfNode(byId.get(root)!)} calls nothing.</p>`
   return html`
     <${Table} label="Edges" kind="edges" heads=${['From', 'What', 'To']}>
-          ${edges.map(
-            (edge, at) =>
-              html`<tr key=${at}>
-                <td>${link(edge.from)}</td>
-                <td>${safeText(describeEdge(edge))}</td>
-                <td>${link(edge.to)}</td>
-              </tr>`,
-          )}
-</${Table}>
+      ${edges.map(
+        (edge, at) =>
+          html`<tr key=${at}>
+            <td>${link(edge.from)}</td>
+            <td>${safeText(describeEdge(edge))}</td>
+            <td>${link(edge.to)}</td>
+          </tr>`,
+      )}
+    </${Table}>
   `
 }

@@ -27,6 +27,8 @@ export function ConfirmButton({
   if (state === 'idle')
     return html`<button type="button" class="button small" onClick=${() => setState('asked')}>${label}</button>`
   return html`<span class="buttons"
-    ><${SecondButton} kind="small danger" isDisabled=${state === 'acting'} onPress=${() => void go()}>${question}</${SecondButton}><button type="button" class="button small quiet" onClick=${() => setState('idle')}>Back</button></span
+    ><${SecondButton} kind="small danger" isDisabled=${state === 'acting'} onPress=${() => void go()}
+      >${question}</${SecondButton}
+    ><button type="button" class="button small quiet" onClick=${() => setState('idle')}>Back</button></span
   >`
 }

@@ -28,8 +28,8 @@ export function UndoForm({ id, last, onDone }: UndoFormProps): View {
   return html`
     <section aria-label="What can be undone">
       <${Table} label="Calls, newest first" heads=${['Call', 'Undone by', 'State']}>
-            ${value.items.map((item) => html`<${UndoRow} key=${keyOf(item)} item=${item} />`)}
-</${Table}>
+        ${value.items.map((item) => html`<${UndoRow} key=${keyOf(item)} item=${item} />`)}
+      </${Table}>
       <${UndoRequestForm} plan=${value} onDone=${onDone} />
     </section>
   `

@@ -94,28 +94,28 @@ function CostTable({ items }: { readonly items: readonly CostView[] }): View {
   const most = Math.max(1, ...items.map(tokensOf))
   return html`
     <${Table} label="Costs" heads=${COLUMNS}>
-          ${items.map((item) => {
-            const name = [
-              item.day,
-              item.agent,
-              item.version === '' ? 'before versions were kept' : item.version,
-              item.model && `${item.provider ?? ''}/${item.model}`,
-            ]
-              .filter(Boolean)
-              .join('  ')
-            return html`
-              <tr key=${name}>
-                <td>${safeText(name)}</td>
-                <td class="share"><i style=${{ width: `${(tokensOf(item) / most) * 100}%` }}></i></td>
-                <td class="num kept" data-head="Completions">${item.completions.toLocaleString('en')}</td>
-                <td class="num">${item.inputTokens.toLocaleString('en')}</td>
-                <td class="num">${item.cachedInputTokens.toLocaleString('en')}</td>
-                <td class="num">${item.outputTokens.toLocaleString('en')}</td>
-                <td class="num kept" data-head="Cost">${safeText(describeCost(item.cost) ?? '–')}</td>
-              </tr>
-            `
-          })}
-</${Table}>
+      ${items.map((item) => {
+        const name = [
+          item.day,
+          item.agent,
+          item.version === '' ? 'before versions were kept' : item.version,
+          item.model && `${item.provider ?? ''}/${item.model}`,
+        ]
+          .filter(Boolean)
+          .join('  ')
+        return html`
+          <tr key=${name}>
+            <td>${safeText(name)}</td>
+            <td class="share"><i style=${{ width: `${(tokensOf(item) / most) * 100}%` }}></i></td>
+            <td class="num kept" data-head="Completions">${item.completions.toLocaleString('en')}</td>
+            <td class="num">${item.inputTokens.toLocaleString('en')}</td>
+            <td class="num">${item.cachedInputTokens.toLocaleString('en')}</td>
+            <td class="num">${item.outputTokens.toLocaleString('en')}</td>
+            <td class="num kept" data-head="Cost">${safeText(describeCost(item.cost) ?? '–')}</td>
+          </tr>
+        `
+      })}
+    </${Table}>
   `
 }
 
@@ -190,7 +190,11 @@ function Outcomes({ since }: { readonly since: string }): View {
       )}
     </${Table}>
     <p class="dim">Waited: runs that waited for a person, and how long in all.</p>
-    <${ExportButton} name="outcomes.csv" heads=${['agent', 'version', ...OUTCOME_NUMBERS, 'failures']} rows=${() => read.items.map(toExportedOutcome)} />
+    <${ExportButton}
+      name="outcomes.csv"
+      heads=${['agent', 'version', ...OUTCOME_NUMBERS, 'failures']}
+      rows=${() => read.items.map(toExportedOutcome)}
+    />
   `
 }
 

@@ -85,7 +85,8 @@ interface SessionChannel {
   held: number
   /** The newest page, until the end of the turn of the event loop in which it was read or saved. */
   page:
-    { readonly cursor: number; readonly notifications: number; readonly read: () => EventPage | undefined } | undefined
+    | { readonly cursor: number; readonly notifications: number; readonly read: () => EventPage | undefined }
+    | undefined
 }
 
 export function createNotifier(): SessionNotifier {

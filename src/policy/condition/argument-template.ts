@@ -8,7 +8,8 @@ const MAX_TEMPLATE = 1024
 export type ArgumentTemplate = readonly (string | { readonly path: string })[]
 
 export type ReadTemplate =
-  { readonly template: ArgumentTemplate } | { readonly problem: string; readonly placeholder?: string }
+  | { readonly template: ArgumentTemplate }
+  | { readonly problem: string; readonly placeholder?: string }
 
 /**
  * Reads a template. A path without `args.` is none, so that a text says itself what it depends on.

@@ -8,7 +8,17 @@ export const PATH_FUNCTIONS = ['length', 'lower', 'fold', 'host', 'email_domain'
 export type PathFunction = (typeof PATH_FUNCTIONS)[number]
 
 export type FactRoot =
-  'args' | 'tool' | 'agent' | 'run' | 'session' | 'principal' | 'source' | 'history' | 'effect' | 'time' | 'svc'
+  | 'args'
+  | 'tool'
+  | 'agent'
+  | 'run'
+  | 'session'
+  | 'principal'
+  | 'source'
+  | 'history'
+  | 'effect'
+  | 'time'
+  | 'svc'
 
 export interface ConditionPath {
   /** Canonical text, the same for every spelling of a path. */
@@ -30,7 +40,8 @@ export interface ConditionPath {
 }
 
 export type ReadPath =
-  { readonly path: ConditionPath } | { readonly problem: string; readonly code: 'syntax' | 'field' }
+  | { readonly path: ConditionPath }
+  | { readonly problem: string; readonly code: 'syntax' | 'field' }
 
 const CALL = /^([a-z_]+)\((.*)\)$/s
 const HISTORY =

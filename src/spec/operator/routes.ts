@@ -90,7 +90,7 @@ export type OperatorRoutes = {
   }
 }
 
-// prettier-ignore -- one line a route
+// oxfmt-ignore -- one line a route
 interface OperatorAnswers {
   'POST /publish': {
     published: PublishedMember[]

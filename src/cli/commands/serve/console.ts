@@ -15,7 +15,9 @@ import type { CommandContext } from '../../shell/command.ts'
 import { printList } from '../../shell/screen/list.ts'
 
 type ConsoleAnswer =
-  AnswerOf<typeof consoleAddress> | AnswerOf<typeof consoleSession> | AnswerOf<typeof consoleSessions>
+  | AnswerOf<typeof consoleAddress>
+  | AnswerOf<typeof consoleSession>
+  | AnswerOf<typeof consoleSessions>
 type ConsoleCall = CommandContext<ConsoleAnswer>
 
 export async function printConsoleAddress(call: ConsoleCall): Promise<void> {

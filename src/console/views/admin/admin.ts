@@ -43,7 +43,9 @@ function KeysTab(): View {
   const items = keys.value?.items
   if (!items) return showUnread(keys)
   if (items.length === 0)
-    return html`<${EmptyState} icon="admin" title="No key was made yet."><p class="dim"><code>svc keys create</code> makes one and shows its secret once.</p></${EmptyState}>`
+    return html`<${EmptyState} icon="admin" title="No key was made yet."
+      ><p class="dim"><code>svc keys create</code> makes one and shows its secret once.</p></${EmptyState}
+    >`
   return html`
     <${Table} label="Keys" heads=${['Key', 'For', 'State', 'Last used', '']}>
       ${items.map(
@@ -93,7 +95,9 @@ function TriggersTab(): View {
   const items = triggers.value?.items
   if (!items) return showUnread(triggers)
   if (items.length === 0)
-    return html`<${EmptyState} icon="clock" title="No trigger was made yet."><p class="dim"><code>svc triggers create</code> makes one.</p></${EmptyState}>`
+    return html`<${EmptyState} icon="clock" title="No trigger was made yet."
+      ><p class="dim"><code>svc triggers create</code> makes one.</p></${EmptyState}
+    >`
   return html`
     <${Table} label="Triggers" heads=${['Trigger', 'Agent', 'When', 'State', '']}>
       ${items.map(

@@ -52,7 +52,10 @@ const STATES = {
 } as const
 
 const WorkerTable = ({ items }: { readonly items: readonly WorkerView[] }): View => html`
-  <${Table} label="Server processes" heads=${['Process', 'State', ['Sessions', 'num'], 'Version', 'Seen', 'Started', '']}>
+  <${Table}
+    label="Server processes"
+    heads=${['Process', 'State', ['Sessions', 'num'], 'Version', 'Seen', 'Started', '']}
+  >
     ${items.map(({ workerId, version, url, state, leases, seenAt, startedAt }) => {
       const [tone, icon, word] = STATES[state]
       return html`

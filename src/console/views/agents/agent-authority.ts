@@ -22,18 +22,18 @@ export function AuthorityMatrix({ name, version }: { readonly name: string; read
           ? html`<p class="dim">It calls nothing.</p>`
           : html`
               <${Table} label="Authority" heads=${['Call', 'Decision', 'When', 'By']}>
-                    ${rows.map(
-                      (row, at) =>
-                        html`<tr key=${at}>
-                          <td>
-                            ${rows[at - 1]?.wire === row.wire ? html`<span class="unseen">${safeText(row.tool)}</span>` : safeText(row.tool)}
-                          </td>
-                          <td><${DecisionBadge} decision=${row.decision} /></td>
-                          <td><code>${safeText(row.when)}</code></td>
-                          <td class="dim">${safeText(row.by)}</td>
-                        </tr>`,
-                    )}
-</${Table}>
+                ${rows.map(
+                  (row, at) =>
+                    html`<tr key=${at}>
+                      <td>
+                        ${rows[at - 1]?.wire === row.wire ? html`<span class="unseen">${safeText(row.tool)}</span>` : safeText(row.tool)}
+                      </td>
+                      <td><${DecisionBadge} decision=${row.decision} /></td>
+                      <td><code>${safeText(row.when)}</code></td>
+                      <td class="dim">${safeText(row.by)}</td>
+                    </tr>`,
+                )}
+              </${Table}>
             `
     }
     ${

@@ -106,23 +106,23 @@ export function DeploymentHistory({ name }: { readonly name: string }): View | n
   return html`
     <h2 class="section">Deployments</h2>
     <${Table} label="Deployments" heads=${['Version', 'When', 'By', 'Why', '']}>
-          ${items.map(
-            ({ versionLabel, from, at, by, message }) => html`
-              <tr key=${at}>
-                <td>
-                  ${safeText(versionLabel)}${from !== null && html`<span class="dim"> after ${safeText(from)}</span>`}
-                </td>
-                <td class="when"><${Age} at=${at} /></td>
-                <td>${safeText(by)}</td>
-                <td class="why-text">
-                  ${message === null ? html`<span class="dim">nobody said</span>` : safeText(message)}
-                </td>
-                <td class="actions">
-                  ${from !== null && from !== versionLabel && html`<a class="button small quiet" href=${withQuery({ from, version: versionLabel })}>What it changed</a>`}
-                </td>
-              </tr>
-            `,
-          )}
+      ${items.map(
+        ({ versionLabel, from, at, by, message }) => html`
+          <tr key=${at}>
+            <td>
+              ${safeText(versionLabel)}${from !== null && html`<span class="dim"> after ${safeText(from)}</span>`}
+            </td>
+            <td class="when"><${Age} at=${at} /></td>
+            <td>${safeText(by)}</td>
+            <td class="why-text">
+              ${message === null ? html`<span class="dim">nobody said</span>` : safeText(message)}
+            </td>
+            <td class="actions">
+              ${from !== null && from !== versionLabel && html`<a class="button small quiet" href=${withQuery({ from, version: versionLabel })}>What it changed</a>`}
+            </td>
+          </tr>
+        `,
+      )}
     </${Table}>
   `
 }

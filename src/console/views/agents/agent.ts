@@ -67,29 +67,29 @@ function VersionTable({
   return html`
     <h2 class="section">Versions</h2>
     <${Table} label="Versions" heads=${['Version', 'Published', 'By', 'Digest', '']}>
-          ${items.map(
-            (version) => html`
-              <tr key=${version.agentVersionId} aria-current=${version.versionLabel === shown ? 'true' : undefined}>
-                <td>
-                  <a href=${withQuery({ version: version.versionLabel, from: undefined })}
-                    >${safeText(version.versionLabel)}</a
-                  >
-                  ${version.deployed && html`<${Badge} tone="ok" icon="check" text="deployed" />`}
-                  ${version.yanked && html`<${Badge} tone="bad" icon="stop" text="yanked" />`}${version.yankReason !== undefined && html`<span class="sub">${safeText(version.yankReason)}</span>`}
-                </td>
-                <td class="when"><${Age} at=${version.publishedAt} /></td>
-                <td>
-                  ${safeText(version.publishedBy)}${version.message !== undefined && html`<span class="sub">${safeText(version.message)}</span>`}
-                </td>
-                <td><code class="dim" title=${version.digest}>${version.digest.slice(7, 15)}</code></td>
-                <td class="actions">
-                  ${version.versionLabel !== shown && html`<a class="button small quiet" href=${withQuery({ from: version.versionLabel, version: shown })} aria-current=${from === version.versionLabel ? 'true' : undefined}>Compare</a>`}
-                  ${!version.deployed && html`<button type="button" class="button small" onClick=${() => setAsked(version)}>${deployed && Date.parse(version.publishedAt) < Date.parse(deployed.publishedAt) ? 'Roll back to it' : 'Deploy'}</button>`}
-                </td>
-              </tr>
-            `,
-          )}
-</${Table}>
+      ${items.map(
+        (version) => html`
+          <tr key=${version.agentVersionId} aria-current=${version.versionLabel === shown ? 'true' : undefined}>
+            <td>
+              <a href=${withQuery({ version: version.versionLabel, from: undefined })}
+                >${safeText(version.versionLabel)}</a
+              >
+              ${version.deployed && html`<${Badge} tone="ok" icon="check" text="deployed" />`}
+              ${version.yanked && html`<${Badge} tone="bad" icon="stop" text="yanked" />`}${version.yankReason !== undefined && html`<span class="sub">${safeText(version.yankReason)}</span>`}
+            </td>
+            <td class="when"><${Age} at=${version.publishedAt} /></td>
+            <td>
+              ${safeText(version.publishedBy)}${version.message !== undefined && html`<span class="sub">${safeText(version.message)}</span>`}
+            </td>
+            <td><code class="dim" title=${version.digest}>${version.digest.slice(7, 15)}</code></td>
+            <td class="actions">
+              ${version.versionLabel !== shown && html`<a class="button small quiet" href=${withQuery({ from: version.versionLabel, version: shown })} aria-current=${from === version.versionLabel ? 'true' : undefined}>Compare</a>`}
+              ${!version.deployed && html`<button type="button" class="button small" onClick=${() => setAsked(version)}>${deployed && Date.parse(version.publishedAt) < Date.parse(deployed.publishedAt) ? 'Roll back to it' : 'Deploy'}</button>`}
+            </td>
+          </tr>
+        `,
+      )}
+    </${Table}>
     ${asked && html`<${DeployForm} key=${asked.agentVersionId} name=${name} from=${deployed} to=${asked} onDone=${() => setAsked(undefined)} />`}
   `
 }

@@ -20,24 +20,29 @@ export function AgentsScreen(): View {
         items === undefined
           ? !agents.error && html`<${Loading} />`
           : items.length === 0
-            ? html`<${EmptyState} icon="agents" title="No agent is published."><p class="dim"><code>svc publish --deploy</code> publishes one.</p></${EmptyState}>`
+            ? html`<${EmptyState} icon="agents" title="No agent is published."
+                ><p class="dim"><code>svc publish --deploy</code> publishes one.</p></${EmptyState}
+              >`
             : html`
-                <${Table} label="Agents" heads=${['Agent', 'Deployed', ['Runs today', 'num'], ['Waiting', 'num'], 'Last run', 'Tools']}>
-                      ${items.map(
-                        (agent) => html`
-                          <tr key=${agent.agentId}>
-                            <td class="agent"><a href=${hrefOfAgent(agent.name)}>${safeText(agent.name)}</a></td>
-                            <td>
-                              ${agent.deployed ? safeText(agent.deployed.versionLabel) : html`<span class="dim">not deployed</span>`}
-                            </td>
-                            <td class="num">${agent.runsToday ?? 0}</td>
-                            <td class="num">${agent.waiting ?? 0}</td>
-                            <td class="when">${agent.lastRunAt ? html`<${Age} at=${agent.lastRunAt} />` : 'never'}</td>
-                            <td class="preview">${safeText(agent.tools.join(', '))}</td>
-                          </tr>
-                        `,
-                      )}
-</${Table}>
+                <${Table}
+                  label="Agents"
+                  heads=${['Agent', 'Deployed', ['Runs today', 'num'], ['Waiting', 'num'], 'Last run', 'Tools']}
+                >
+                  ${items.map(
+                    (agent) => html`
+                      <tr key=${agent.agentId}>
+                        <td class="agent"><a href=${hrefOfAgent(agent.name)}>${safeText(agent.name)}</a></td>
+                        <td>
+                          ${agent.deployed ? safeText(agent.deployed.versionLabel) : html`<span class="dim">not deployed</span>`}
+                        </td>
+                        <td class="num">${agent.runsToday ?? 0}</td>
+                        <td class="num">${agent.waiting ?? 0}</td>
+                        <td class="when">${agent.lastRunAt ? html`<${Age} at=${agent.lastRunAt} />` : 'never'}</td>
+                        <td class="preview">${safeText(agent.tools.join(', '))}</td>
+                      </tr>
+                    `,
+                  )}
+                </${Table}>
               `
       }
       <${Pauses} />

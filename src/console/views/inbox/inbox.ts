@@ -87,7 +87,9 @@ export function InboxScreen({ id }: { readonly id?: string }): View {
       <section class="detail" aria-label="Task">
         ${
           chosen === undefined
-            ? html`<${EmptyState} icon="inbox" title=${items?.length ? 'Choose a task.' : ''}>${items?.length ? html`<p class="dim"><kbd>j</kbd> <kbd>k</kbd> move through the list</p>` : null}</${EmptyState}>`
+            ? html`<${EmptyState} icon="inbox" title=${items?.length ? 'Choose a task.' : ''}
+                >${items?.length ? html`<p class="dim"><kbd>j</kbd> <kbd>k</kbd> move through the list</p>` : null}</${EmptyState}
+              >`
             : html`<${TaskScreen}
                 key=${chosen}
                 id=${chosen}

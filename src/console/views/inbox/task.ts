@@ -92,7 +92,9 @@ export function TaskScreen({
   if (!task) return showUnread(item)
   isReply.current = task.kind === 'reply'
   if (isReply.current && waiting && !waiting.some(({ userTaskId }) => userTaskId === id))
-    return html`<${EmptyState} icon="check" title="The run continues."><p><a href=${`/runs/${task.runId}`}>Open the run</a></p></${EmptyState}>`
+    return html`<${EmptyState} icon="check" title="The run continues."
+      ><p><a href=${`/runs/${task.runId}`}>Open the run</a></p></${EmptyState}
+    >`
   const decide = async (decision: TaskDecision): Promise<void> => {
     if (!digest || isSending) return
     setSending(true)

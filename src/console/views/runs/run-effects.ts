@@ -17,9 +17,12 @@ export function EffectsTab({ id, last }: { readonly id: string; readonly last: n
   if (!items) return showUnread(calls, 3)
   if (items.length === 0) return html`<${EmptyState} icon="tool" title="No call was made yet." />`
   return html`
-    <${Table} label="Calls" heads=${['Call', 'Outcome', ['Attempt', 'num'], 'Effect key', 'Idempotency key', 'Last change']}>
-          ${items.map((call) => html`<${CallRow} key=${`${call.runId} ${call.toolCallId}`} call=${call} />`)}
-</${Table}>
+    <${Table}
+      label="Calls"
+      heads=${['Call', 'Outcome', ['Attempt', 'num'], 'Effect key', 'Idempotency key', 'Last change']}
+    >
+      ${items.map((call) => html`<${CallRow} key=${`${call.runId} ${call.toolCallId}`} call=${call} />`)}
+    </${Table}>
   `
 }
 

@@ -11,32 +11,35 @@ import { Age, TimeTaken } from '../../parts/moments.ts'
 import { callOperator } from '../../wire/request.ts'
 
 export const RunTable = ({ items }: { readonly items: readonly RunView[] }): View => html`
-  <${Table} label="Runs" heads=${['Run', 'Status', 'Agent', 'Input', ['Own tokens', 'num'], ['Cost', 'num'], ['Took', 'num'], 'Started', '']}>
-        ${items.map(
-          (run) => html`
-            <tr key=${run.runId}>
-              <td class="id"><a href=${`/runs/${run.runId}`} title=${run.runId}>${shortId(run.runId)}</a></td>
-              <td>
-                <${StatusBadge}
-                  status=${run.status}
-                />${run.waitingOn !== undefined && html`<span class="sub">${safeText(run.waitingOn)}</span>`}${run.hold && html`<span class="sub">held: ${safeText(run.hold.reason)}</span>`}
-              </td>
-              <td class="agent">
-                <span>${safeText(run.agent)}</span
-                ><span class="sub">${safeText(run.versionLabel)}, by ${safeText(run.trigger)}</span>
-              </td>
-              <td class="preview"><code>${safeText(run.inputPreview ?? '')}</code></td>
-              <td class="num">${run.totalTokensUsed.toLocaleString('en')}</td>
-              <td class="num">${run.cost ? safeText(describeCost(run.cost) ?? '') : ''}</td>
-              <td class="num">
-                <${TimeTaken} from=${run.startedAt} until=${run.finishedAt} />
-              </td>
-              <td class="when"><${Age} at=${run.startedAt} /></td>
-              <td class="actions">
-                ${run.finishedAt === null && html`<${ConfirmButton} label=${html`Cancel<span class="unseen"> run ${shortId(run.runId)}</span>`} question="Cancel it now" act=${() => callOperator('POST /runs/:id/cancel', { id: run.runId, body: {} })} />`}
-              </td>
-            </tr>
-          `,
-        )}
-</${Table}>
+  <${Table}
+    label="Runs"
+    heads=${['Run', 'Status', 'Agent', 'Input', ['Own tokens', 'num'], ['Cost', 'num'], ['Took', 'num'], 'Started', '']}
+  >
+    ${items.map(
+      (run) => html`
+        <tr key=${run.runId}>
+          <td class="id"><a href=${`/runs/${run.runId}`} title=${run.runId}>${shortId(run.runId)}</a></td>
+          <td>
+            <${StatusBadge}
+              status=${run.status}
+            />${run.waitingOn !== undefined && html`<span class="sub">${safeText(run.waitingOn)}</span>`}${run.hold && html`<span class="sub">held: ${safeText(run.hold.reason)}</span>`}
+          </td>
+          <td class="agent">
+            <span>${safeText(run.agent)}</span
+            ><span class="sub">${safeText(run.versionLabel)}, by ${safeText(run.trigger)}</span>
+          </td>
+          <td class="preview"><code>${safeText(run.inputPreview ?? '')}</code></td>
+          <td class="num">${run.totalTokensUsed.toLocaleString('en')}</td>
+          <td class="num">${run.cost ? safeText(describeCost(run.cost) ?? '') : ''}</td>
+          <td class="num">
+            <${TimeTaken} from=${run.startedAt} until=${run.finishedAt} />
+          </td>
+          <td class="when"><${Age} at=${run.startedAt} /></td>
+          <td class="actions">
+            ${run.finishedAt === null && html`<${ConfirmButton} label=${html`Cancel<span class="unseen"> run ${shortId(run.runId)}</span>`} question="Cancel it now" act=${() => callOperator('POST /runs/:id/cancel', { id: run.runId, body: {} })} />`}
+          </td>
+        </tr>
+      `,
+    )}
+  </${Table}>
 `

@@ -121,16 +121,16 @@ export function EventsTab({ id, last }: { readonly id: string; readonly last: nu
   if (read.length === 0) return html`<${EmptyState} icon="runs" title="No event yet." />`
   return html`
     <${Table} label="Events" heads=${[['No.', 'num'], 'Time', 'Event', 'Data']}>
-          ${read.map(
-            ({ number, at, subject, data }) =>
-              html`<tr key=${number}>
-                <td class="num">${number}</td>
-                <td class="when"><${TimeOfDay} at=${at} /></td>
-                <td><code>${safeText(subject)}</code></td>
-                <td class="preview"><code>${safeText(data)}</code></td>
-              </tr>`,
-          )}
-</${Table}>
+      ${read.map(
+        ({ number, at, subject, data }) =>
+          html`<tr key=${number}>
+            <td class="num">${number}</td>
+            <td class="when"><${TimeOfDay} at=${at} /></td>
+            <td><code>${safeText(subject)}</code></td>
+            <td class="preview"><code>${safeText(data)}</code></td>
+          </tr>`,
+      )}
+    </${Table}>
   `
 }
 
