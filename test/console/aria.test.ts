@@ -1,7 +1,7 @@
 /** What a screen reader is told of each screen, beside what it was told before. Source: console, 3.4. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { shortId } from '../../src/base/short-text.ts'
 import { describeInBrowser, openPage } from './browser.ts'
 import { openDesk } from './open-desk.ts'
@@ -56,10 +56,7 @@ describeInBrowser('every screen', () => {
       // Parts of a screen ask for what they show, each by itself.
       const file = join(import.meta.dirname, `aria/${name}.yaml`)
       const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
-      await expect
-        .poll(readScreen, { timeout: 10_000 })
-        .toBe(before)
-        .catch(() => undefined)
+      await vi.waitUntil(async () => (await readScreen()) === before, { timeout: 10_000 }).catch(() => undefined)
       await expect(await readScreen()).toMatchFileSnapshot(file)
     }
   })

@@ -1,34 +1,31 @@
-// What to run before a commit: format, lint, types, dead code and the tests that start no program, browser or database. Two at a time;
-// what each printed is shown where it failed.
+// Format, lint, types and dead code, and then all tests; with --fast, only the tests that start no program, browser or database, which
+// is what to run before a commit. Checks run two at a time; what one printed is shown where it failed.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { installTools } from './tools.js'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
+const isFast = process.argv.includes('--fast')
 const PURE = ['base', 'spec', 'policy', 'terminal', 'documents/rules.test.ts', 'names.test.ts', 'floors.test.ts']
 /** Takes half a minute alone. */
 const SLOW = 'test/policy/proofs.test.ts'
 const program = (path) => [process.execPath, `node_modules/${path}`]
+const VITEST = [...program('vitest/vitest.mjs'), 'run']
 const build = [process.execPath, 'scripts/build.js', '--types', '--failpoints', '--if-changed']
 const checks = {
-  tests: [
-    ...program('vitest/vitest.mjs'),
-    'run',
-    '--maxWorkers=1',
-    '--exclude',
-    SLOW,
-    ...PURE.map((each) => `test/${each}`),
-  ],
+  ...(isFast && { tests: [...VITEST, '--maxWorkers=1', '--exclude', SLOW, ...PURE.map((each) => `test/${each}`)] }),
   lint: [...program('oxlint/bin/oxlint'), '--type-aware', '--deny-warnings'],
   types: [...program('typescript/bin/tsc'), '-p', '.'],
-  format: [...program('oxfmt/bin/oxfmt'), '--check'],
   'dead code': [...program('knip/bin/knip.js')],
+  format: [...program('oxfmt/bin/oxfmt'), '--check'],
 }
+// The build is made once, before.
+const env = { ...process.env, TEST_BUILD: 'off' }
 
 async function run(name, [command, ...args]) {
   const begun = Date.now()
-  const child = spawn(command, args, { env: { ...process.env, TEST_BUILD: 'off' }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   let printed = ''
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (printed += text))
   const [status] = await once(child, 'close')
@@ -44,3 +41,8 @@ const worker = async () => {
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await run(...next)
 }
 await Promise.all([worker(), worker()])
+if (!isFast) {
+  const [command, ...args] = VITEST
+  const [status] = await once(spawn(command, args, { env, stdio: 'inherit' }), 'close')
+  if (status !== 0) process.exitCode = 1
+}
