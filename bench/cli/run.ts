@@ -80,7 +80,7 @@ const agentOf = (list: string): string => (JSON.parse(list) as { items: { agentI
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!
 
-/** Of `node -e 0`. Source: performance, goals G8 and G14; `dev` to ready: the same limit as G8. */
+/** Of `node -e 0`. Source: docs/design/command-line.md#start-time */
 const GATES: Readonly<Record<string, number>> = {
   'svc --version': 1.5,
   'svc --help': 2,

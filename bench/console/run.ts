@@ -1,6 +1,6 @@
 /**
  * Speed of the console in Chromium: `npm run bench:console`. Each time stands beside that of an empty page of the same server in
- * the same run, because a busy machine slows both. Source: console, 6 (C1 to C9).
+ * the same run, because a busy machine slows both. Source: docs/design/console.md#speed
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { chromium, type Page } from '../../test/console/chromium.ts'

@@ -163,7 +163,7 @@ gate('G14', starts, 'svc --help', 2, 'node -e 0')
 gate('G14', starts, 'svc lint, one file', 3, 'node -e 0')
 
 const others = install()
-/** Milliseconds that so many documents may take on a quiet machine. Source: performance, goal G15. */
+/** Milliseconds that so many documents may take on a quiet machine. Source: docs/design/lint.md#speed */
 const MOST_MS = new Map([
   [20, 150],
   [200, 500],

@@ -1,7 +1,7 @@
 /**
  * The secret of an API key: `svc_`, 32 base62 characters of randomness (190 bits), 6 base62 characters of CRC32 over all
  * before them. Typos are detected without a query, and secret scanners can match it.
- * Source: decisions, section 1.
+ * Source: docs/design/http.md#ids-and-numbers
  */
 import { hash, randomFillSync } from 'node:crypto'
 import { crc32 } from 'node:zlib'

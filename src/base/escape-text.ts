@@ -2,7 +2,7 @@
  * Makes untrusted text safe to show: model output, tool results, arguments, file names, messages of others.
  * Characters that move the cursor, colour, hide, reorder or end a line are removed or escaped, so that a value cannot forge
  * what is shown around it. Pure, so that a terminal and a browser show the same text.
- * Source: command line, 1.2; security, S18.
+ * Source: docs/design/security.md#text-of-others
  */
 
 import { UNSEEN_CHARACTER } from './unseen-character.ts'

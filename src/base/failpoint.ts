@@ -1,7 +1,7 @@
 /** True only in test builds (`node scripts/build.js --failpoints`); other builds contain none of this code. */
 declare const SVC_FAILPOINTS: boolean | undefined
 
-/** Points at which a test can make the process die. Source: reliability, "Test ladder to build". */
+/** Points at which a test can make the process die. Source: docs/design/runs-and-recovery.md#in-the-code */
 export type FailpointName =
   | 'commit.before'
   | 'commit.after'

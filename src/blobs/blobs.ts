@@ -18,7 +18,7 @@ export interface Blobs {
    * @param askedAs host name by which the client reached this machine. The address uses it when the storage listens on all
    *   addresses of the machine and no other name is configured
    *
-   * Source: HTTP API, "POST /v1/file-library/presign"; decisions, section 11.
+   * Source: docs/design/http.md#files
    */
   presignPut(
     key: string,

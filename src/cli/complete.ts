@@ -1,7 +1,7 @@
 /**
  * Shell completion: `svc complete -- words…` prints one `value<TAB>description` a line, then a line `:directive`.
  * Names of agents, runs and tasks come from a running server only; opening the database would take too long.
- * Source: command line, 2.6.
+ * Source: docs/design/command-line.md#operating
  */
 import { safeText } from '../base/escape-text.ts'
 import type { CommandSpec, OptionSpec } from './shell/command.ts'

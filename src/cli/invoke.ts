@@ -10,7 +10,7 @@ import { wrapMessage } from '../terminal/message.ts'
 import { createManual, parseCommandLine } from './program.ts'
 import { usageFailure } from './shell/usage-failure.ts'
 
-/** A second Ctrl-C within this time ends the process at once. Source: command line, 1.3. */
+/** A second Ctrl-C within this time ends the process at once. Source: docs/design/command-line.md#asking */
 const SECOND_MS = 2000
 
 /** Parses and runs a command and prints its error: the only place that decides the exit code. */

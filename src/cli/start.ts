@@ -1,4 +1,4 @@
-/** Entry point of the process. Source: performance, "What works", 6, and goals G8 and G14. */
+/** Entry point of the process. Source: docs/design/command-line.md#start-time */
 import { cacheCompiledCode } from './shell/compile-cache.ts'
 import { exitOnLostOutput } from './shell/lost-output.ts'
 import { handleVersionFlag } from './shell/version.ts'

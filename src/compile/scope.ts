@@ -1,4 +1,4 @@
-/** Selects the findings in the closure of the compiled document. Source: bundles, section 1. */
+/** Selects the findings in the closure of the compiled document. Source: docs/design/bundles-and-authority.md#members */
 import { isFailure } from '../base/failure.ts'
 import { filesNamedBy, reachableDocuments } from '../documents/lint/dependents.ts'
 import type { Diagnostic } from '../documents/text/diagnostic.ts'

@@ -1,4 +1,4 @@
-/** Compiles Policy documents without an agent into one set, for given calls. Source: policies, section 7. */
+/** Compiles Policy documents without an agent into one set, for given calls. Source: docs/design/policies.md#replay */
 import type { Diagnostic } from '../documents/text/diagnostic.ts'
 import { asKind, type Document } from '../documents/text/document.ts'
 import type { Workspace } from '../documents/workspace/workspace.ts'

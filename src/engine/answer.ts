@@ -1,4 +1,4 @@
-/** Answers to a run: to a user task, or a reply to its question. Source: HTTP API, "POST /v1/runs/{runId}/input". */
+/** Answers to a run: to a user task, or a reply to its question. Source: docs/design/approvals.md#refused-answers */
 import { fail, isFailure, type Failure } from '../base/failure.ts'
 import type { RunId, TaskId, WorkspaceId } from '../base/ids.ts'
 import { canonicalJson } from '../base/json/json.ts'
@@ -133,7 +133,7 @@ function withPending({ record, tx }: RunHandle, accepted: MessageAccepted, hidde
   return { ...accepted, pending: hidden ? answerableWhileHidden(pending) : pending }
 }
 
-/** After this time the same text counts as another reply. Source: decisions, section 17. */
+/** After this time the same text counts as another reply. Source: docs/design/steering.md#a-conversation-goes-on */
 const REPEATED_REPLY_MS = 60_000
 
 /** True if the last accepted reply was the same and recent: the client sent it twice. */

@@ -1,4 +1,4 @@
-/** Checks before a run starts, when nothing is stored yet. Source: decisions, section 4. */
+/** Checks before a run starts, when nothing is stored yet. Source: docs/design/http.md#start */
 import { fail } from '../base/failure.ts'
 import type { SessionId } from '../base/ids.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'

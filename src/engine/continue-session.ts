@@ -1,4 +1,7 @@
-/** Whether a session may continue with another root run, and what that run inherits. Source: decisions, section 17. */
+/**
+ * Whether a session may continue with another root run, and what that run inherits.
+ * Source: docs/design/steering.md#a-conversation-goes-on
+ */
 import type { Instant } from '../base/clock.ts'
 import { fail } from '../base/failure.ts'
 import type { SessionId } from '../base/ids.ts'

@@ -1,6 +1,6 @@
 /**
  * Forks of runs: a new run in a session of its own begins with the first steps of another one. Everything after these steps is
- * decided, asked and made anew. Source: decisions, section 18; command line, 2.7.
+ * decided, asked and made anew. Source: docs/design/steering.md#fork
  */
 import { fail, isFailure } from '../base/failure.ts'
 import type { RunId, SessionId } from '../base/ids.ts'

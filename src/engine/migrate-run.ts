@@ -1,4 +1,4 @@
-/** Moves a waiting run to another version for an operator. Source: decisions, section 18; command line, 2.7. */
+/** Moves a waiting run to another version for an operator. Source: docs/design/steering.md#migrate */
 import { fail } from '../base/failure.ts'
 import type { RunId } from '../base/ids.ts'
 import { approverOf } from '../spec/key.ts'

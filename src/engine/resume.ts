@@ -1,4 +1,4 @@
-/** Resumes a run for an operator. Source: decisions, section 18; command line, 2.7. */
+/** Resumes a run for an operator. Source: docs/design/steering.md#resume */
 import { fail } from '../base/failure.ts'
 import type { RunId } from '../base/ids.ts'
 import { outageHold, pausedSince } from '../spec/hold.ts'

@@ -1,4 +1,4 @@
-/** Starting a run. Source: HTTP API, "POST /v1/agents/{agentId}/runs"; decisions, sections 4 and 17. */
+/** Starting a run. Source: docs/design/http.md#start */
 import { fail, isFailure } from '../base/failure.ts'
 import type { RunId, SessionId, TriggerId } from '../base/ids.ts'
 import type { JsonObject } from '../base/json/json.ts'

@@ -1,6 +1,6 @@
 /**
  * Input to a run while it works: messages, signals, and reports of work that was done elsewhere. Input that the run does not wait
- * for is refused and changes nothing. Source: decisions, section 18.
+ * for is refused and changes nothing. Source: docs/design/steering.md#waits-outside
  */
 import { digestOfJson } from '../base/digest.ts'
 import { fail, type Failure } from '../base/failure.ts'

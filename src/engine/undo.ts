@@ -1,7 +1,7 @@
 /**
  * Undoing what an ended run made, on an operator's word: the plan, and the request. Data flows from the recorded calls to the
  * calls that would undo them (`session/undo-arguments.ts`), which the policies decide in a transaction that is dropped; the
- * request adds the first undoing run (`calls/undo.ts`), and each adds the next. Source: decisions, section 18; command line, 2.7.
+ * request adds the first undoing run (`calls/undo.ts`), and each adds the next. Source: docs/design/steering.md#undo
  */
 import { fail } from '../base/failure.ts'
 import type { RunId } from '../base/ids.ts'

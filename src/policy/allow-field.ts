@@ -1,4 +1,4 @@
-/** The argument that an allow list checks. Source: policies, section 4. */
+/** The argument that an allow list checks. Source: docs/design/policies.md#the-decision */
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import { resolveReference } from '../base/json/resolve-pointer.ts'
 import { readArgumentPath } from './condition/path.ts'

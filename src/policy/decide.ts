@@ -1,6 +1,6 @@
 /**
  * Decides one call and words the decision: the strictest of all gates that fired, and why. Pure and synchronous; it never
- * throws, and an error denies. Source: policies, section 4.
+ * throws, and an error denies. Source: docs/design/policies.md#the-decision
  */
 import type { SideEffectClass } from '../spec/document.ts'
 import type { DecidedPolicy } from '../spec/step.ts'

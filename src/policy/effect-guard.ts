@@ -1,6 +1,6 @@
 /**
- * What the effect key of a tool requires in addition to its policies: approval or refusal of a repetition. Source:
- * policies, section 8.
+ * What the effect key of a tool requires in addition to its policies: approval or refusal of a repetition.
+ * Source: docs/design/policies.md#effect-keys
  */
 import type { CallFacts, PolicyDecision } from './condition/decision.ts'
 import { effectKeyOf, effectRepeatOf } from './condition/effect-key.ts'

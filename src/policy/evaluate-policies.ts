@@ -1,4 +1,7 @@
-/** Decides a call: which policies fire, and what follows. `decide.ts` words the result for people. Source: policies, section 4. */
+/**
+ * Decides a call: which policies fire, and what follows. `decide.ts` words the result for people.
+ * Source: docs/design/policies.md#the-decision
+ */
 import { canonicalJson, type JsonValue } from '../base/json/json.ts'
 import type { SideEffectClass } from '../spec/document.ts'
 import type { PolicyEffect, PolicyEntry } from '../spec/policy-set.ts'

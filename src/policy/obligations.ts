@@ -1,4 +1,4 @@
-/** Merges the obligations of several approvals. Source: policies, section 4. */
+/** Merges the obligations of several approvals. Source: docs/design/policies.md#the-decision */
 import { joinRoles } from '../spec/approver-role.ts'
 import type { SideEffectClass } from '../spec/document.ts'
 import type { ApprovalObligations } from '../spec/policy-set.ts'

@@ -1,4 +1,4 @@
-/** Digests of compiled policies. Compile writes them, every decision checks them. Source: policies, section 6. */
+/** Digests of compiled policies. Compile writes them, every decision checks them. Source: docs/design/policies.md#which-policies-apply */
 import { digestOfJson, type Digest } from '../base/digest.ts'
 import type { PolicyEntry, PolicySet } from '../spec/policy-set.ts'
 

@@ -1,6 +1,6 @@
 /**
  * The labels of a Tool document that say how its calls are undone: by which tool and with which arguments.
- * Source: decisions, section 18, "Undo".
+ * Source: docs/design/steering.md#undo
  */
 import { canonicalJson, isJsonObject, parseJson, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import { readArgumentPath, stepInto } from './condition/path.ts'

@@ -1,7 +1,7 @@
 /**
  * An offline model for any agent, without a key or a network. It calls each tool once, in the order of the request, with
  * arguments that fit the schema and come from the run's input where possible; then it answers. Its behaviour depends on the
- * transcript alone. Source: command line, section 3.1.
+ * transcript alone. Source: docs/design/models-and-tools.md#record-and-replay
  */
 import { streamOfflineAnswer } from './offline-answer.ts'
 import type { CompletionRequest, ModelMessage, ModelProvider } from './provider.ts'

@@ -1,4 +1,4 @@
-/** Circuit breaker for model providers. Source: security, S31. */
+/** Circuit breaker for model providers. Source: docs/design/security.md#runaway-runs */
 import { createBreaker, describePause, type BreakerLimits } from '../base/breaker.ts'
 import type { Clock } from '../base/clock.ts'
 import { isHeldBack } from '../base/net/transport.ts'

@@ -1,4 +1,4 @@
-/** Records model traffic, or replays a recording. Source: decisions, section 13, "Record and replay". */
+/** Records model traffic, or replays a recording. Source: docs/design/models-and-tools.md#record-and-replay */
 import { digestOf } from '../base/digest.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import { normalizeRequest, type NormalizedRequest, type Cassette, type CassetteReplay } from '../spec/cassette.ts'

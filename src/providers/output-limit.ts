@@ -1,4 +1,4 @@
-/** Limits on the output tokens of a model. Source: decisions, section 13. */
+/** Limits on the output tokens of a model. Source: docs/design/models-and-tools.md#incomplete-completions */
 import type { ProviderType } from '../spec/config.ts'
 import type { SnapshotModel } from '../spec/snapshot.ts'
 

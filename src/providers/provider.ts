@@ -157,7 +157,7 @@ export class ProviderFormError extends ProviderError {
   }
 }
 
-/** Source: decisions, section 13: the engine retries 408, 409, 429, 5xx and connection errors. */
+/** Source: docs/design/models-and-tools.md#attempts */
 export const isRetryableStatus = (status: number): boolean =>
   status === 408 || status === 409 || status === 429 || status >= 500
 

@@ -1,5 +1,5 @@
 /**
- * The scripted model: plays a list of turns without a key or a network. Source: decisions, section 13.
+ * The scripted model: plays a list of turns without a key or a network. Source: docs/design/models-and-tools.md#record-and-replay
  *
  * The request alone determines the turn, so a restart and concurrent runs do not change which turns a run sees:
  *

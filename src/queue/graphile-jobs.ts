@@ -1,7 +1,7 @@
 /**
  * Jobs of servers that share a PostgreSQL database, run by graphile-worker: each job runs on one server at a time. A job
  * that a dead server had begun stays locked for hours, so every minute one server adds those that are missing.
- * Source: scale-out, sections 0.4 and 2.2.
+ * Source: docs/design/several-processes.md#background-jobs
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { TaskList, WorkerUtils } from 'graphile-worker'

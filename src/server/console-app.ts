@@ -1,7 +1,7 @@
 /**
  * The operator listener: the operator application for people who are signed in, and the page of the console. It has the
  * same routes at the same paths as the local channel; only the identification of callers differs. A browser that navigates
- * to a path gets the page. Source: console, 4.1; scale-out, section 6.
+ * to a path gets the page. Source: docs/design/console.md#signing-in
  */
 import type { NodeHandler } from './http/listen.ts'
 import { checkConsoleRequest, isReachedSafely, type ListenerRules } from './console/address.ts'

@@ -1,7 +1,7 @@
 /**
  * The internal listener: routes for load balancers and the other processes of a cluster, at an address that clients cannot
  * reach.
- * Source: scale-out, sections 3.4 and 3.5.
+ * Source: docs/design/several-processes.md#life-of-a-process
  */
 import { toNodeHandler } from 'h3/node'
 import type { NodeHandler } from './http/listen.ts'

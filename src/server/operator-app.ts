@@ -144,7 +144,7 @@ const STREAMED: ReadonlySet<string> = new Set<OwnOperatorRoute>([
 /** The route whose body is not JSON; its action reads the bytes. */
 const BYTES: OwnOperatorRoute = 'POST /files'
 
-/** A whole compiled bundle travels in one body (bundles, section 2: 32 MiB of sources), schemas nested in it. */
+/** A whole compiled bundle travels in one body (32 MiB of sources), schemas nested in it. */
 const BODY: BodyLimits = { maxBytes: 64 * 1024 * 1024, maxLevels: 256, maxValues: Infinity }
 
 export interface OperatorApp {

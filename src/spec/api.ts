@@ -1,7 +1,7 @@
 /**
  * Bodies of every route, as they travel: the types that `scripts/openapi.js` writes from `schemas/openapi.yaml`, under the
  * names that the code has for them. Statuses are open unions, so that a client compiled today reads what is added tomorrow.
- * Source: HTTP API, "Resources and their fields" and "Endpoints".
+ * Source: docs/design/http.md#what-is-demanded
  */
 import type { JsonObject } from '../base/json/json.ts'
 import type { Conversation as ApiConversation, StreamEventBase, TimelineItemBase } from './generated/api.ts'

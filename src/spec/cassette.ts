@@ -1,5 +1,6 @@
 /**
- * A recording of model answers and tool results of a run, one exchange per line of JSON. Source: decisions, section 13, "Record and replay".
+ * A recording of model answers and tool results of a run, one exchange per line of JSON.
+ * Source: docs/design/models-and-tools.md#record-and-replay
  */
 import { digestOfJson, type Digest } from '../base/digest.ts'
 import { fail } from '../base/failure.ts'

@@ -1,4 +1,4 @@
-/** `svc.config.yaml` after its shape check. Source: command line, 1.5; decisions, sections 13 to 15. */
+/** `svc.config.yaml` after its shape check. Source: docs/design/command-line.md#settings */
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { TokenRates } from './price.ts'
 

@@ -1,4 +1,4 @@
-/** How much of a long conversation an agent's model gets (`svc/context`). Source: decisions, section 18. */
+/** How much of a long conversation an agent's model gets (`svc/context`). Source: docs/design/steering.md#context */
 export interface ContextRule {
   /** Newest messages that are never left out. */
   readonly keep: number

@@ -12,7 +12,7 @@ const MESSAGE: JsonSchema = {
  * What the arguments of a delegation must satisfy.
  * @param binding its `input_schema` @param contract the child's input contract
  *
- * Source: decisions, section 9.
+ * Source: docs/design/models-and-tools.md#sub-agents
  */
 export const delegationSchema = (binding: JsonSchema | undefined, contract: JsonSchema | undefined): JsonSchema =>
   binding ?? contract ?? MESSAGE

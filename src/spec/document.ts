@@ -1,6 +1,7 @@
 /**
  * The four authoring documents as values, after the shape check.
- * Source: authoring format, "Resources and their fields". Field names are the documents' own.
+ * Field names are the documents' own.
+ * Source: docs/design/authoring-format.md#resources-and-their-fields
  */
 import type { JsonObject } from '../base/json/json.ts'
 
@@ -183,7 +184,7 @@ export type AnyDocument = AgentDocument | ToolDocument | PolicyDocument | Bundle
 export const idOf = (metadata: { readonly namespace: string; readonly name: string }): string =>
   `${metadata.namespace}.${metadata.name}`
 
-/** Provider names in the documents' neutral spelling and in ours mean the same. Source: decisions, section 1. */
+/** Provider names in the documents' neutral spelling and in ours mean the same. Source: docs/design/http.md#ids-and-numbers */
 const PROVIDER_ALIASES: Readonly<Record<string, string>> = {
   vendor_a: 'anthropic',
   vendor_b: 'openai',

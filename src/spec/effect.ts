@@ -1,4 +1,4 @@
-/** Effect keys: names of real-world effects. At most one call of a workspace holds a key. Source: policies, section 8. */
+/** Effect keys: names of real-world effects. At most one call of a workspace holds a key. Source: docs/design/policies.md#effect-keys */
 import type { Digest } from '../base/digest.ts'
 import type { Instant } from '../base/clock.ts'
 import type { RunId, SessionId, WorkspaceId } from '../base/ids.ts'
@@ -49,7 +49,7 @@ export interface EffectRecord {
 
 /**
  * How long after its deadline a call may still arrive: bytes in a kernel's buffer outlive their sender.
- * Source: reliability, "Records and protocol", 7, and "Leases and fencing", defaults.
+ * Source: docs/design/runs-and-recovery.md#dispatch-and-recovery
  */
 export const QUARANTINE_MARGIN_MS = 3000
 

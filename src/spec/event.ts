@@ -1,4 +1,4 @@
-/** Source: HTTP API, "Events"; decisions, section 7. */
+/** Source: docs/design/http.md#stream */
 import type { Instant } from '../base/clock.ts'
 import type { RunId, SessionId } from '../base/ids.ts'
 import type { JsonObject } from '../base/json/json.ts'

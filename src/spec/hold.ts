@@ -1,4 +1,4 @@
-/** Why a running run makes no progress. Source: decisions, section 18; reliability, "Hold instead of fail". */
+/** Why a running run makes no progress. Source: docs/design/runs-and-recovery.md#hold-instead-of-fail */
 import { toIsoText, type Instant } from '../base/clock.ts'
 import { isHeldBy, mayEndByRestart, type Outage, type OutageReason } from './outage.ts'
 import type { Run } from './run.ts'

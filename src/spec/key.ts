@@ -81,7 +81,7 @@ export interface ApiKey {
 
 /**
  * The credential of one person on the operator channel. It opens no route of the API.
- * Source: command line, `svc keys create --operator`.
+ * Source: docs/design/approvals.md#who-may-decide
  */
 export interface OperatorKey {
   readonly id: KeyId
@@ -99,7 +99,7 @@ export interface OperatorKey {
   readonly lastUsedAt: Instant | null
 }
 
-/** A browser in which an operator is signed in to the console. Source: console, 4.1. */
+/** A browser in which an operator is signed in to the console. Source: docs/design/console.md#signing-in */
 export interface ConsoleSession {
   readonly id: ConsoleSessionId
   readonly workspaceId: WorkspaceId

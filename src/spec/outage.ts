@@ -1,4 +1,4 @@
-/** Outages: a run cannot reach what it needs. Source: reliability, "Hold instead of fail". */
+/** Outages: a run cannot reach what it needs. Source: docs/design/runs-and-recovery.md#hold-instead-of-fail */
 import type { Instant } from '../base/clock.ts'
 
 /** A reason that prevents a completion or call for now, until it passes or an operator removes it. */
@@ -21,7 +21,7 @@ export interface Outage {
   readonly failures: number
 }
 
-/** Attempts, within seconds, before a run is held. Source: decisions, section 13: retried twice at once. */
+/** Attempts, within seconds, before a run is held. Source: docs/design/models-and-tools.md#attempts */
 export const ATTEMPTS_BEFORE_HOLD = 3
 
 /** The `cause` of a hold by the plan of the workspace, which every run of it meets. */

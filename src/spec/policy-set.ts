@@ -1,6 +1,7 @@
 /**
  * The compiled policies of one agent version: everything that the runtime evaluates.
- * Source: policies, section 6. Written by `compile`, read by `policy`.
+ * Written by `compile`, read by `policy`.
+ * Source: docs/design/policies.md#which-policies-apply
  */
 import type { Digest } from '../base/digest.ts'
 import type { JsonObject } from '../base/json/json.ts'
@@ -43,7 +44,7 @@ export interface PolicyEntry {
   readonly policy: string
   readonly version: string
   readonly effect: PolicyEffect
-  /** Canonical condition tree (policies, section 2); absent = always true. */
+  /** Canonical condition tree; absent = always true. */
   readonly when?: JsonObject
   /** For `restrict`: the argument that is checked and the values it may have. */
   readonly allow?: { readonly field: string; readonly values: readonly string[] }

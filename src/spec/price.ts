@@ -1,4 +1,4 @@
-/** Prices of models, costs of completions and sums of money. Source: decisions, sections 6 and 15; reach, section 5. */
+/** Prices of models, costs of completions and sums of money. Source: docs/design/models-and-tools.md#costs */
 import { formatDecimal, readDecimal, toScaled, addDecimals, type ScaledDecimal } from '../base/json/decimal.ts'
 import type { CompletionUsage } from './step.ts'
 

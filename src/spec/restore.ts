@@ -1,4 +1,4 @@
-/** The restore of a backup, as the store that it made remembers it. Source: reliability, "Restoring". */
+/** The restore of a backup, as the store that it made remembers it. Source: docs/design/runs-and-recovery.md#restoring */
 import type { Instant } from '../base/clock.ts'
 
 /** The store knows nothing of what happened between `backedUpAt` and `at`: calls, effect keys, undos. */

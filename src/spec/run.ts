@@ -11,7 +11,7 @@ import type { CostSum, Money } from './price.ts'
 import type { RunStarter } from './starter.ts'
 import type { CallWait, SteeringMessage } from './steer/wait.ts'
 
-/** Source: decisions, section 5. */
+/** Source: docs/design/runs-and-recovery.md#states-and-statuses */
 export const RUN_STATUSES = [
   'Running',
   'WaitingForHITL',
@@ -24,7 +24,7 @@ export const RUN_STATUSES = [
 
 export type RunStatusName = (typeof RUN_STATUSES)[number]
 
-/** Source: decisions, section 5. */
+/** Source: docs/design/runs-and-recovery.md#states-and-statuses */
 export type ErrorCode =
   | 'limit_exceeded'
   | 'output_invalid'
@@ -294,7 +294,7 @@ export const undoneAsJson = ({ runId, callId, tool, by, reason }: UndoneCall): J
   reason,
 })
 
-/** As the status of a run names its origin. Source: decisions, section 18. */
+/** As the status of a run names its origin. Source: docs/design/steering.md#retry */
 export const originFields = ({ origin }: Pick<Run, 'origin'>): OriginFields => {
   if (!origin) return {}
   if (origin.kind === 'undo') return { undoOf: origin.runId, undoneCall: origin.callId }

@@ -7,7 +7,7 @@ import type { RunStarter } from './starter.ts'
 
 /**
  * A conversation: root runs that follow each other, each with its sub-agent runs. Version, input, start context, status and output
- * are those of the newest root run. Source: decisions, section 17, "A conversation goes on".
+ * are those of the newest root run. Source: docs/design/steering.md#a-conversation-goes-on
  */
 export interface Session extends RunStarter {
   readonly id: SessionId
@@ -39,7 +39,7 @@ export interface Session extends RunStarter {
   /** Number of timeline items so far. */
   readonly lastOrdinal: number
   readonly title?: string
-  /** Set by the caller, never shown to the model; absent if not set. Source: decisions, section 17. */
+  /** Set by the caller, never shown to the model; absent if not set. Source: docs/design/http.md#sessions-and-lists */
   readonly metadata?: Readonly<Record<string, string>>
   readonly tags?: readonly string[]
   /** When its content was erased; absent if it was not. */

@@ -1,6 +1,6 @@
 /**
  * What compile writes and the engine runs: an agent version with everything by value. The runtime never reads YAML.
- * Source: bundles, section 4.
+ * Source: docs/design/bundles-and-authority.md#snapshots
  */
 import { digestOfJson, type Digest } from '../base/digest.ts'
 import type { JsonObject } from '../base/json/json.ts'
@@ -14,7 +14,7 @@ export type JsonSchema = JsonObject | boolean
 /** Version of the tools that the engine itself carries out. */
 export const BUILTIN_VERSION = '1.0.0'
 
-/** Calls that one completion may make where its agent sets no maximum. Source: decisions, section 15. */
+/** Calls that one completion may make where its agent sets no maximum. Source: docs/design/models-and-tools.md#limits */
 export const DEFAULT_MAX_TOOL_CALLS = 32
 
 export interface BoundTool {
@@ -41,7 +41,7 @@ export interface BoundTool {
 
 /**
  * True where a result of the tool sets `run.taint`, because its content is untrusted. It affects decisions on later calls, so it is
- * part of the compiled authority. Source: policies, section 2.
+ * part of the compiled authority. Source: docs/design/policies.md#facts
  */
 export const isTaintSource = ({
   builtin,
@@ -68,7 +68,7 @@ export interface BoundAgent {
   readonly result: 'summary' | 'full'
 }
 
-/** One turn of a scripted model. Source: decisions, section 13. */
+/** One turn of a scripted model. Source: docs/design/models-and-tools.md#record-and-replay */
 export interface ScriptTurn {
   /** Picks the turn by the last message: every given matcher must hold. Absent = played in order. */
   readonly when?: {
@@ -98,7 +98,7 @@ export interface SnapshotModel extends Omit<ModelSpec, 'provider'> {
   readonly script?: readonly ScriptTurn[]
 }
 
-/** Limits of a session whose root runs this agent, all its runs together. Source: decisions, section 15. */
+/** Limits of a session whose root runs this agent, all its runs together. Source: docs/design/models-and-tools.md#limits */
 export interface SessionLimits {
   readonly tokens?: number
   readonly runs?: number

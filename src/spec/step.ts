@@ -1,6 +1,7 @@
 /**
  * Timeline items and the content of each type of step.
- * Source: HTTP API, "Timeline item"; decisions, section 6. Content keys are those of the interface (snake_case).
+ * Content keys are those of the interface (snake_case).
+ * Source: docs/design/runs-and-recovery.md#timeline
  */
 import type { Instant } from '../base/clock.ts'
 import type { RunId, SessionId, StepId } from '../base/ids.ts'

@@ -6,7 +6,7 @@ import type { Digest } from '../base/digest.ts'
 import { isProvedPerson, type Principal } from './key.ts'
 import type { DecidedPolicy } from './step.ts'
 
-/** Kinds that a key may complete, and those only an operator may. Source: decisions, section 8. */
+/** Kinds that a key may complete, and those only an operator may. Source: docs/design/approvals.md#the-task */
 export const API_TASK_KINDS = ['approval', 'multi_option', 'text', 'number'] as const
 export const OPERATOR_TASK_KINDS = ['escalation', 'aitl_escalation', 'anomaly_review'] as const
 export type TaskKind = (typeof API_TASK_KINDS)[number] | (typeof OPERATOR_TASK_KINDS)[number]
@@ -118,7 +118,7 @@ export interface TaskRecord extends TaskRequest {
   /** The subject of an `escalation`. */
   readonly about?: 'policy' | 'limit' | 'output' | 'timeout' | 'dispatch'
   readonly argumentsDigest?: Digest
-  /** Digest of the action that would run (policies, section 5); recomputed before it does. */
+  /** Digest of the action that would run; recomputed before it does. Source: docs/design/approvals.md#what-is-approved */
   readonly actionDigest?: Digest
   readonly decisionId?: DecisionId
   readonly votes: readonly TaskVote[]

@@ -1,4 +1,4 @@
-/** References to large values. Source: decisions, section 2, "Bounded answers". */
+/** References to large values. Source: docs/design/http.md#bounded-answers */
 import type { Digest } from '../base/digest.ts'
 import type { RunId } from '../base/ids.ts'
 import type { ValueReference } from './api.ts'

@@ -1,6 +1,6 @@
 /**
  * The order in which sessions are claimed. Claimants take turns, so that one with many sessions does not delay the others. The
- * claimant of a session is its trigger, or its agent where an operator started it. Source: scale-out, section 3.6.
+ * claimant of a session is its trigger, or its agent where an operator started it. Source: docs/design/several-processes.md#turns
  */
 import type { SessionLease } from './lease.ts'
 

@@ -1,4 +1,4 @@
-/** Leases: which process may perform the effects of a session, and until when. Source: scale-out, section 3.1. */
+/** Leases: which process may perform the effects of a session, and until when. Source: docs/design/several-processes.md#lease-and-epoch */
 import type { SessionId } from '../base/ids.ts'
 
 /** Identifies one start of a process; never used again by another. */
@@ -51,5 +51,5 @@ export interface LeaseTimes {
   readonly claimEveryMs?: number
 }
 
-/** Source: reliability, "Leases and fencing", defaults. */
+/** Source: docs/design/several-processes.md#lease-and-epoch */
 export const DEFAULT_LEASE_TIMES: LeaseTimes = { ttlMs: 15_000, marginMs: 3000 }

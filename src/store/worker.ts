@@ -1,4 +1,4 @@
-/** The server processes of one store. Source: scale-out, sections 3.4 and 3.5. */
+/** The server processes of one store. Source: docs/design/several-processes.md#life-of-a-process */
 import type { Instant } from '../base/clock.ts'
 import type { ListenerReport } from '../base/net/own-listeners.ts'
 import type { WorkerId } from './lease.ts'

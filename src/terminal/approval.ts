@@ -41,7 +41,7 @@ export interface DrawnApproval {
 
 /**
  * The card of a task. Values are fenced, so that they cannot imitate other lines of the card.
- * Source: command line, 2.4 and 2.5.
+ * Source: docs/design/approvals.md#the-card
  */
 export function drawApproval(canvas: Canvas, card: KeyedCard, layout: ApprovalLayout = {}): DrawnApproval {
   if (canvas.isAccessible) return { lines: describeApproval(card, layout), folded: 0, tail: 1 }

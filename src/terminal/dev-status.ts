@@ -1,4 +1,4 @@
-/** The status area of `svc dev`: server, versions, runs, tasks, the last problem and keys. Source: command line, 1.3. */
+/** The status area of `svc dev`: server, versions, runs, tasks, the last problem and keys. Source: docs/design/command-line.md#asking */
 import type { Instant } from '../base/clock.ts'
 import type { Canvas } from './screen.ts'
 import { safeText } from '../base/escape-text.ts'

@@ -57,7 +57,7 @@ export interface LiveTimeline {
   add(item: TimelineItem): string[]
 }
 
-/** Short lines for items as they happen. Source: command line, `svc run`. */
+/** Short lines for items as they happen. Source: docs/design/command-line.md#driving */
 export function createLiveTimeline(canvas: Canvas, rootRunId?: string): LiveTimeline {
   const known = createIndex()
   return {

@@ -1,4 +1,4 @@
-/** Circuit breaker for tools. Source: security, S31. */
+/** Circuit breaker for tools. Source: docs/design/security.md#runaway-runs */
 import { createBreaker, describePause, type BreakerLimits } from '../base/breaker.ts'
 import type { Clock } from '../base/clock.ts'
 import type { ToolOutcome, Toolbox } from './tool.ts'

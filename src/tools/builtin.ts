@@ -12,7 +12,10 @@ export type ReadFile = (
 /** Most characters per call; the model may ask for fewer. */
 const PAGE_CHARACTERS = 64 * 1024
 
-/** `svc.read_file {filename, offset?, length?}`: reads text of a file; offsets count characters. Source: decisions, section 10. */
+/**
+ * `svc.read_file {filename, offset?, length?}`: reads text of a file; offsets count characters.
+ * Source: docs/design/models-and-tools.md#built-in-tools
+ */
 export async function readWorkspaceFile(readFile: ReadFile, invocation: ToolInvocation): Promise<ToolOutcome> {
   const { filename, offset, length } = isJsonObject(invocation.arguments) ? invocation.arguments : {}
   if (typeof filename !== 'string') return returnedOutcome('svc.read_file needs a filename.', true, 0)

@@ -1,4 +1,4 @@
-/** Records tool calls, or replays a recording. Source: decisions, section 13, "Record and replay". */
+/** Records tool calls, or replays a recording. Source: docs/design/models-and-tools.md#record-and-replay */
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import { normalizeRequest, type NormalizedRequest, type Cassette } from '../spec/cassette.ts'
 import type { ToolOutcome, Toolbox } from './tool.ts'

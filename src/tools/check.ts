@@ -1,6 +1,6 @@
 /**
  * Checks values against untrusted JSON Schemas. A check that may take long runs in another thread, within limits of time and
- * memory. A value that cannot be checked is never valid. Source: security, S11 to S13.
+ * memory. A value that cannot be checked is never valid. Source: docs/design/security.md#foreign-values
  */
 import { createHash } from 'node:crypto'
 import type { InvalidPlace } from '../base/failure.ts'

@@ -1,5 +1,5 @@
 /**
- * A tool that is a program: one process per call, JSON on stdin, JSON on stdout. Source: decisions, section 14.
+ * A tool that is a program: one process per call, JSON on stdin, JSON on stdout. Source: docs/design/models-and-tools.md#where-a-tool-runs
  *
  * Exit code 0 with JSON is a result; any other exit code is an error of the tool, which is a complete answer too. The outcome
  * of a process that was killed or timed out is unknown.

@@ -1,4 +1,7 @@
-/** A tool behind a URL: the call is POSTed as JSON and the response body is the result. Source: decisions, section 14. */
+/**
+ * A tool behind a URL: the call is POSTed as JSON and the response body is the result.
+ * Source: docs/design/models-and-tools.md#where-a-tool-runs
+ */
 import type { Clock } from '../base/clock.ts'
 import type { Redactor } from '../base/secret.ts'
 import { retryAfterMs } from '../base/retry.ts'
@@ -102,7 +105,7 @@ function toRefusal(
     : { at: 'unknown', code: 'broken', error, ...later }
 }
 
-/** Statuses of a request that the tool refused before it did anything. Source: policies, section 8. */
+/** Statuses of a request that the tool refused before it did anything. Source: docs/design/policies.md#effect-keys */
 const NOT_EXECUTED: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 413, 415, 422])
 
 const TAIL_CHARACTERS = 2000

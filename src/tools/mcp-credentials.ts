@@ -1,4 +1,4 @@
-/** Credentials of an agent for its MCP servers. Source: authoring format, "Authentication". */
+/** Credentials of an agent for its MCP servers. Source: docs/design/authoring-format.md#authentication */
 import type { Clock } from '../base/clock.ts'
 import { failures } from '../base/failure.ts'
 import type { FetchFunction, GuardedRequestInit } from '../base/net/transport.ts'

@@ -1,5 +1,5 @@
 /**
- * Tools of an MCP server over streamable HTTP. Source: decisions, section 14; reliability, "MCP revision 2026-07-28".
+ * Tools of an MCP server over streamable HTTP. Source: docs/design/models-and-tools.md#where-a-tool-runs
  *
  * The outcome of a failed call depends on whether the server may have received the request that carries it.
  */
@@ -255,7 +255,10 @@ const isAsPinned = ({ mcp }: BoundTool, found: ListedTool): boolean =>
 const otherThanPinned = (server: string, name: string): string =>
   `The description of tool "${name}" by MCP server "${server}" is not what svc.lock pins. Review it, then run svc compile --mcp and publish again.`
 
-/** Makes an untrusted description safe to show: at most 4096 characters, none of them invisible. Source: security, S16. */
+/**
+ * Makes an untrusted description safe to show: at most 4096 characters, none of them invisible.
+ * Source: docs/design/security.md#tools-that-change
+ */
 const toSafeDescription = (text: string): string =>
   cutText(
     text.replaceAll(/[\p{Cc}\p{Cf}]/gu, (each) => (each === '\n' || each === '\t' ? each : '')),

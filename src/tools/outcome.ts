@@ -50,7 +50,7 @@ function boundResult(result: JsonValue): JsonValue {
 /** Decodes in streaming mode, which drops a character that the cut divides. */
 const decodeBeginning = (bytes: Uint8Array): string => new TextDecoder().decode(bytes, { stream: true })
 
-/** An error of a tool, which may say that it did nothing. Source: policies, section 8. */
+/** An error of a tool, which may say that it did nothing. Source: docs/design/policies.md#effect-keys */
 export const failedOutcome = (result: JsonValue, durationMs: number, didNothing: boolean): ToolOutcome => {
   const outcome = returnedOutcome(result, true, durationMs)
   return didNothing && outcome.at === 'returned' ? { ...outcome, notExecuted: true } : outcome

@@ -1,4 +1,7 @@
-/** Compiles untrusted JSON Schemas, each once, and checks values with them in bounded time. Source: security, S11 to S13. */
+/**
+ * Compiles untrusted JSON Schemas, each once, and checks values with them in bounded time.
+ * Source: docs/design/security.md#foreign-values
+ */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'

@@ -3,7 +3,7 @@ import { patternGrowth, type PatternGrowth } from '../base/pattern/pattern-growt
 import { resolveReference } from '../base/json/resolve-pointer.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
 
-/** Limits on a schema that is compiled. Source: security, S12. */
+/** Limits on a schema that is compiled. Source: docs/design/security.md#foreign-values */
 const MAX_BYTES = 64 * 1024
 const MAX_DEPTH = 32
 const MAX_NODES = 2000

@@ -86,7 +86,10 @@ export interface Toolbox {
   close(): Promise<void>
 }
 
-/** The JSON that a command tool reads from stdin and an http tool from the request body. Source: decisions, section 14. */
+/**
+ * The JSON that a command tool reads from stdin and an http tool from the request body.
+ * Source: docs/design/models-and-tools.md#where-a-tool-runs
+ */
 export interface InvocationBody {
   readonly tool: string
   readonly arguments: JsonValue
@@ -96,7 +99,7 @@ export interface InvocationBody {
   readonly run: JsonObject
 }
 
-/** Default of a tool's timeout and the cap on its output. Source: decisions, section 14. */
+/** Default of a tool's timeout and the cap on its output. Source: docs/design/models-and-tools.md#where-a-tool-runs */
 export const DEFAULT_TIMEOUT_MS = 60_000
 export const MAX_OUTPUT_BYTES = 1024 * 1024
 /** Read of an output, to know whether it is longer: one character more than is kept. */

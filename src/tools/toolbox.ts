@@ -1,4 +1,7 @@
-/** Routes each tool to its handler: `mcp` in the manifest, else the project config by logical id. Source: decisions, section 14. */
+/**
+ * Routes each tool to its handler: `mcp` in the manifest, else the project config by logical id.
+ * Source: docs/design/models-and-tools.md#where-a-tool-runs
+ */
 import { systemClock, type Clock } from '../base/clock.ts'
 import { parseDuration } from '../base/duration.ts'
 import { createEgress } from '../base/net/egress.ts'

@@ -1,6 +1,6 @@
 /**
  * Every observable sentence of the two source documents, by an id that tests name (`verifies`).
- * Sentences that decisions.md adds are not here: their tests stand on their own.
+ * `docs/design/http.md` and `docs/design/authoring-format.md` name each id. What svc adds is not here: its tests stand on their own.
  */
 interface Requirement {
   readonly source: string

@@ -1,4 +1,4 @@
-/** What a bad grant would allow can be asked before it is mended. Source: policies, section 7. */
+/** What a bad grant would allow can be asked before it is mended. Source: docs/design/policies.md#replay */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

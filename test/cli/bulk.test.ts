@@ -1,4 +1,4 @@
-/** `svc approve` with several tasks, and `svc claim`. Source: console, 2 and 2.1. */
+/** `svc approve` with several tasks, and `svc claim`. Source: docs/design/approvals.md#approving-several-at-once */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

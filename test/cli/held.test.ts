@@ -1,4 +1,4 @@
-/** Runs that an outage holds, as the inbox and svc doctor tell of them. Source: reliability, "Hold instead of fail". */
+/** Runs that an outage holds, as the inbox and svc doctor tell of them. Source: docs/design/runs-and-recovery.md#hold-instead-of-fail */
 import { expect, test } from 'vitest'
 import type { OperatorClient } from '../../src/cli/project/server/operator.ts'
 import { describeHeldRuns, readHeldRuns, timesFor } from '../../src/cli/runs/held.ts'

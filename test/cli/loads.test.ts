@@ -1,4 +1,4 @@
-/** What a command loads before it does anything: each package costs every start of it. Source: performance, "What works", 6. */
+/** What a command loads before it does anything: each package costs every start of it. Source: docs/design/command-line.md#start-time */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'

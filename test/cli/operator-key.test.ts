@@ -1,4 +1,4 @@
-/** Where a command finds the credential of the person who gives it. Source: command line, 1.5. */
+/** Where a command finds the credential of the person who gives it. Source: docs/design/command-line.md#settings */
 import { mkdtempSync, mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** `svc policy eval`, `policy test` and `policy explain` of documents. Source: command line, 2.1; policies, section 7. */
+/** `svc policy eval`, `policy test` and `policy explain` of documents. Source: docs/design/policies.md#replay */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

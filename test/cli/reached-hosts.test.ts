@@ -1,4 +1,4 @@
-/** `svc explain --egress`. Source: scale-out, section 6. */
+/** `svc explain --egress`. Source: docs/design/command-line.md#operating */
 import { cpSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'

@@ -26,7 +26,7 @@ const schemaOf = async (...kind: string[]): Promise<Schema> =>
 const validator = (schema: Schema) => {
   const ajv = new Ajv2020({ strict: true, allErrors: true })
   addFormats.default(ajv)
-  // Marks what svc adds to the format. Source: decisions, section 1.
+  // Marks what svc adds to the format. Source: docs/design/http.md#ids-and-numbers
   ajv.addKeyword('x-svc-extension')
   return ajv.compile(schema)
 }

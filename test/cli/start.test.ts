@@ -1,4 +1,4 @@
-/** How the built program starts, in a copy of the package without any other package. Source: performance, "What works", 6. */
+/** How the built program starts, in a copy of the package without any other package. Source: docs/design/command-line.md#start-time */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** What a screen reader is told of each screen, beside what it was told before. Source: console, 3.4. */
+/** What a screen reader is told of each screen, beside what it was told before. Source: docs/design/console.md#accessibility */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'

@@ -1,4 +1,4 @@
-/** How much a browser loads before it shows the inbox, and for everything. Source: console, 5. */
+/** How much a browser loads before it shows the inbox, and for everything. Source: docs/design/console.md#speed */
 import { readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'

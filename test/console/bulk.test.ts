@@ -1,4 +1,7 @@
-/** Several tasks decided in one review, and people who tell each other what they look at. Source: console, 2.1. */
+/**
+ * Several tasks decided in one review, and people who tell each other what they look at.
+ * Source: docs/design/console.md#several-tasks-at-once
+ */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** What the console hands over as a file or on the clipboard. Source: console, 2. */
+/** What the console hands over as a file or on the clipboard. Source: docs/design/console.md#screens */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

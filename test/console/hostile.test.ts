@@ -1,4 +1,7 @@
-/** Content of others in a real browser: it stays text, and what cannot be undone needs a second act. Source: console, 3.3 and 7. */
+/**
+ * Content of others in a real browser: it stays text, and what cannot be undone needs a second act.
+ * Source: docs/design/console.md#browser-tests
+ */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'

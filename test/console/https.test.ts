@@ -1,4 +1,4 @@
-/** The console behind a proxy that ends TLS, as people on other machines reach it. Source: console, 4.1. */
+/** The console behind a proxy that ends TLS, as people on other machines reach it. Source: docs/design/console.md#signing-in */
 import { request as forward } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { listen } from 'listhen'

@@ -1,4 +1,4 @@
-/** The inbox and its card in a real browser. Source: console, 2.1, 3.3 and 7. */
+/** The inbox and its card in a real browser. Source: docs/design/console.md#browser-tests */
 import { expect, test } from 'vitest'
 import type { Page } from 'playwright-core'
 import { digestOfJson } from '../../src/base/digest.ts'

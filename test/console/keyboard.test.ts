@@ -1,4 +1,4 @@
-/** A whole approval with Tab, Enter and text alone: no pointer, no key of a card. Source: console, 3.3, 3.4 and 7.6. */
+/** A whole approval with Tab, Enter and text alone: no pointer, no key of a card. Source: docs/design/console.md#accessibility */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'

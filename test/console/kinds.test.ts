@@ -1,4 +1,7 @@
-/** Every kind of task in a real browser: options, texts, numbers, replies, roles and comprehension. Source: console, 2.1. */
+/**
+ * Every kind of task in a real browser: options, texts, numbers, replies, roles and comprehension.
+ * Source: docs/design/approvals.md#the-task
+ */
 import { expect, test } from 'vitest'
 import type { PolicyEntry } from '../../src/spec/policy-set.ts'
 import type { ServerOptions } from '../../src/server/open.ts'

@@ -1,4 +1,4 @@
-/** The operator listener: who gets in, and what a page of another site cannot do. Source: console, 4.1 and 4.2. */
+/** The operator listener: who gets in, and what a page of another site cannot do. Source: docs/design/console.md#what-the-page-may-do */
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { expect, test } from 'vitest'

@@ -1,6 +1,7 @@
 /**
  * Runs of up to a hundred thousand steps in a real browser: only what is in sight is drawn. Times are written to the standard
- * error of the test, beside those of an empty page in the same run. `npm run bench:console` measures more. Source: console, 6.
+ * error of the test, beside those of an empty page in the same run. `npm run bench:console` measures more.
+ * Source: docs/design/console.md#timeline
  */
 import { expect, test } from 'vitest'
 import { workspaceIdOf, agentIdOf, versionIdOf } from '../../src/base/ids.ts'

@@ -1,4 +1,7 @@
-/** Values of a megabyte in a real browser: drawn when somebody opens them, while the page goes on answering. Source: console, 6. */
+/**
+ * Values of a megabyte in a real browser: drawn when somebody opens them, while the page goes on answering.
+ * Source: docs/design/console.md#timeline
+ */
 import { expect, test } from 'vitest'
 import { snapshotOf } from '../server/fixtures.ts'
 import { ask, desk, DESK, publishDesk, tool } from '../server/running.ts'

@@ -1,4 +1,7 @@
-/** What goes wrong around a page: a clock that is off, a network that is gone, a session that ends. Source: console, 3.4 and 7. */
+/**
+ * What goes wrong around a page: a clock that is off, a network that is gone, a session that ends.
+ * Source: docs/design/console.md#browser-tests
+ */
 import { expect, test } from 'vitest'
 import type { Page } from 'playwright-core'
 import { describeInBrowser, openPage } from './browser.ts'

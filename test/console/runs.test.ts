@@ -1,4 +1,4 @@
-/** Runs and one run in a real browser. Source: console, 3.2 and 7. */
+/** Runs and one run in a real browser. Source: docs/design/console.md#timeline */
 import { expect, test } from 'vitest'
 import { findingsOfAxe } from './axe.ts'
 import { describeInBrowser, openPage } from './browser.ts'

@@ -1,4 +1,4 @@
-/** The other screens in a real browser: agents, try it, files, costs and admin. Source: console, 2. */
+/** The other screens in a real browser: agents, try it, files, costs and admin. Source: docs/design/console.md#screens */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { snapshotOf } from '../server/fixtures.ts'

@@ -1,4 +1,4 @@
-/** Runs that are ended, go on, are repeated or forked from their page. Source: issue "The console", 3; decisions, section 18. */
+/** Runs that are ended, go on, are repeated or forked from their page. Source: docs/design/steering.md#resume */
 import { expect, test } from 'vitest'
 import { findingsOfAxe } from './axe.ts'
 import { describeInBrowser, openPage } from './browser.ts'

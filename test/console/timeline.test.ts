@@ -1,4 +1,4 @@
-/** The axis and the tree of a run's timeline. Source: console, 3.2. */
+/** The axis and the tree of a run's timeline. Source: docs/design/console.md#timeline */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createAxis, type TimeSpan } from '../../src/console/timeline/axis.ts'

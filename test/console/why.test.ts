@@ -1,4 +1,4 @@
-/** Why and What-if in a real browser: lines that decided, other arguments, edited policies. Source: console, 2 (screens 4 and 5). */
+/** Why and What-if in a real browser: lines that decided, other arguments, edited policies. Source: docs/design/console.md#routes */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'

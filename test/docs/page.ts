@@ -50,6 +50,19 @@ function partsOf(text: string): Part[] {
   return parts
 }
 
+/** Titles of the headings of a page, without those that a block shows. */
+export const headingsOf = (markdown: string): string[] =>
+  [...markdown.replaceAll(FENCE, '').matchAll(/^#+ (.*)$/gm)].map(([, title]) => title!)
+
+/** The headings as links name them. */
+export const anchorsOf = (markdown: string): string[] =>
+  headingsOf(markdown).map((title) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  )
+
 /** Ids and addresses of the page, with those that stood in their place. */
 export type Names = Map<string, string>
 

@@ -1,4 +1,4 @@
-/** The README and every page under docs/: what they show is what happens. `UPDATE_PAGES=1` writes what was printed instead. */
+/** The README and every page under docs/ and docs/design/: what they show is what happens. `UPDATE_PAGES=1` writes what was printed instead. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,12 +7,13 @@ import { describe, expect, test } from 'vitest'
 import type { FakeScript } from '../fakes/model-server.ts'
 import { startFakeOpenai } from '../fakes/openai.ts'
 import { svc, temporary } from '../cli/recording-io.ts'
-import { blocksOf, matches } from './page.ts'
+import { anchorsOf, blocksOf, matches } from './page.ts'
 import { play, type Difference } from './play.ts'
 import { removeDirectory } from '../remove-directory.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)]
+const pagesOf = (folder: string): string[] => readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`)
+const pages = ['README.md', ...pagesOf('docs'), ...pagesOf('docs/design')]
   .filter((path) => path.endsWith('.md'))
   .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }))
 
@@ -138,16 +139,7 @@ test.each([
 })
 
 test('every link of a page leads to a file or a heading that is there', () => {
-  const anchors = (text: string): string[] =>
-    [...text.matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
-      title!
-        .toLowerCase()
-        .replaceAll(/[^\w\s-]/g, '')
-        .replaceAll(' ', '-'),
-    )
-  const rulePages = readdirSync(join(ROOT, 'docs/rules'))
-    .map((name) => `docs/rules/${name}`)
-    .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }))
+  const rulePages = pagesOf('docs/rules').map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }))
   const broken = [...pages, ...rulePages].flatMap(({ path, text }) =>
     [...text.matchAll(/\]\(([^)\s]+)\)/g)]
       .map(([, link]) => link!)
@@ -156,7 +148,7 @@ test('every link of a page leads to a file or a heading that is there', () => {
         const [file = '', heading] = link.split('#')
         const target = file === '' ? join(ROOT, path) : resolve(ROOT, dirname(path), file)
         if (!existsSync(target)) return true
-        return heading !== undefined && !anchors(readFileSync(target, 'utf8')).includes(heading)
+        return heading !== undefined && !anchorsOf(readFileSync(target, 'utf8')).includes(heading)
       })
       .map((link) => `${path} → ${link}`),
   )

@@ -1,4 +1,4 @@
-/** A secret that everything it was given to tells on: nothing of it is kept or sent. Source: security, S20. */
+/** A secret that everything it was given to tells on: nothing of it is kept or sent. Source: docs/design/security.md#secrets */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The console's address, through the binary. Source: command line, introduction and 2.3; console, 4.1. */
+/** The console's address, through the binary. Source: docs/design/console.md#signing-in */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { copyExample, deploy, serve, svc, svcJson, type Project, type ServerProcess } from './binary.ts'
 

@@ -1,4 +1,7 @@
-/** A server whose database has no room: for a while no connection, or no lock, is to be had. Source: reliability, "Hold instead of fail". */
+/**
+ * A server whose database has no room: for a while no connection, or no lock, is to be had.
+ * Source: docs/design/runs-and-recovery.md#hold-instead-of-fail
+ */
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Commands that look at runs, through the binary. Source: command line, 2.4. */
+/** Commands that look at runs, through the binary. Source: docs/design/command-line.md#driving */
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'

@@ -1,4 +1,7 @@
-/** Two servers on one PostgreSQL, of which one ends: how soon the other has what it drove. Source: scale-out, sections 3.5 and 4. */
+/**
+ * Two servers on one PostgreSQL, of which one ends: how soon the other has what it drove.
+ * Source: docs/design/several-processes.md#life-of-a-process
+ */
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { Client } from 'pg'

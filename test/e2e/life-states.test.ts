@@ -1,4 +1,7 @@
-/** The states of a server's life, as a balancer, a reader and the other servers see them. Source: scale-out, section 3.5. */
+/**
+ * The states of a server's life, as a balancer, a reader and the other servers see them.
+ * Source: docs/design/several-processes.md#life-of-a-process
+ */
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import pg from 'pg'

@@ -1,4 +1,4 @@
-/** Persons at the operator channel, each with a credential, through the binary. Source: command line, 2.2 and 2.5. */
+/** Persons at the operator channel, each with a credential, through the binary. Source: docs/design/approvals.md#who-may-decide */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

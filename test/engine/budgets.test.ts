@@ -1,4 +1,7 @@
-/** Budgets that bind together: totals by key and over the whole workspace, and standing authorities. Source: policies, section 2.2. */
+/**
+ * Budgets that bind together: totals by key and over the whole workspace, and standing authorities.
+ * Source: docs/design/policies.md#what-history-counts
+ */
 import { expect, test } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
 import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'

@@ -1,4 +1,7 @@
-/** Why an agent makes a call that waits for a person: what its model said, and the results that it had. Source: console, 2.1. */
+/**
+ * Why an agent makes a call that waits for a person: what its model said, and the results that it had.
+ * Source: docs/design/approvals.md#the-card
+ */
 import { expect, test } from 'vitest'
 import type { JsonValue } from '../../src/base/json/json.ts'
 import type { TaskRecord } from '../../src/spec/task.ts'

@@ -1,4 +1,4 @@
-/** What a long run's model is given (`svc/context`). Source: decisions, section 18; issue of long conversations. */
+/** What a long run's model is given (`svc/context`). Source: docs/design/steering.md#context */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { CompletionRequest, ModelMessage } from '../../src/providers/provider.ts'

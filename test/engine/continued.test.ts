@@ -1,4 +1,4 @@
-/** A session that goes on with another root run. Source: decisions, section 17, "A conversation goes on". */
+/** A session that goes on with another root run. Source: docs/design/steering.md#a-conversation-goes-on */
 import { expect, test, vi } from 'vitest'
 import type { SessionId, VersionId } from '../../src/base/ids.ts'
 import type { ModelMessage } from '../../src/providers/provider.ts'

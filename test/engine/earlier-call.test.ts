@@ -1,4 +1,7 @@
-/** A payment of a run that does the work of another one asks, in whatever words its model makes it. Source: decisions, section 18. */
+/**
+ * A payment of a run that does the work of another one asks, in whatever words its model makes it.
+ * Source: docs/design/approvals.md#repeated-calls
+ */
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import type { RunId } from '../../src/base/ids.ts'

@@ -1,4 +1,4 @@
-/** Effect keys over runs: at most one call of a workspace holds a key. Source: policies, section 8. */
+/** Effect keys over runs: at most one call of a workspace holds a key. Source: docs/design/policies.md#effect-keys */
 import { expect, test } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
 import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'

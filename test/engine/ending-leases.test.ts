@@ -1,4 +1,4 @@
-/** What becomes of leases when their process ends. Source: scale-out, section 3.5. */
+/** What becomes of leases when their process ends. Source: docs/design/several-processes.md#life-of-a-process */
 import { expect, test } from 'vitest'
 import { ownStoreClock } from '../../src/base/clock.ts'
 import { silentLog } from '../../src/base/log.ts'

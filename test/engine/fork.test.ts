@@ -1,4 +1,4 @@
-/** Forks and retries under crashes, and what they take over. Source: decisions, section 18; command line, 2.7. */
+/** Forks and retries under crashes, and what they take over. Source: docs/design/steering.md#fork */
 import { expect, test } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
 import { readForkSource } from '../../src/engine/fork.ts'

@@ -1,4 +1,4 @@
-/** What a hold is told to, and what goes on while it lasts. Source: reliability, "Hold instead of fail"; decisions, sections 15 and 18. */
+/** What a hold is told to, and what goes on while it lasts. Source: docs/design/runs-and-recovery.md#hold-instead-of-fail */
 import { expect, test } from 'vitest'
 import { fail } from '../../src/base/failure.ts'
 import type { SessionId } from '../../src/base/ids.ts'

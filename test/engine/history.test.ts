@@ -1,4 +1,4 @@
-/** What conditions on `history` count in runs that happen. Source: policies, section 2. */
+/** What conditions on `history` count in runs that happen. Source: docs/design/policies.md#what-history-counts */
 import { expect, test } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'

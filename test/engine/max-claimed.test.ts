@@ -1,4 +1,4 @@
-/** How many sessions a process takes over from others. Source: scale-out, section 3.5. */
+/** How many sessions a process takes over from others. Source: docs/design/several-processes.md#life-of-a-process */
 import { expect, test } from 'vitest'
 import { silentLog } from '../../src/base/log.ts'
 import { createLeases } from '../../src/engine/drive/leases.ts'

@@ -1,4 +1,4 @@
-/** Waiting runs that move to another version. Source: decisions, section 18. */
+/** Waiting runs that move to another version. Source: docs/design/steering.md#migrate */
 import { expect, test } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
 import { versionIdOf } from '../../src/base/ids.ts'

@@ -1,4 +1,4 @@
-/** Outages hold a run instead of ending it. Source: reliability, "Hold instead of fail"; decisions, sections 13 and 18. */
+/** Outages hold a run instead of ending it. Source: docs/design/runs-and-recovery.md#hold-instead-of-fail */
 import { expect, test } from 'vitest'
 import { fail } from '../../src/base/failure.ts'
 import type { RunId } from '../../src/base/ids.ts'

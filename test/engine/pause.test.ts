@@ -1,4 +1,4 @@
-/** Pauses hold effects, never runs' lives. Source: decisions, section 18; command line, 2.7. */
+/** Pauses hold effects, never runs' lives. Source: docs/design/steering.md#pauses */
 import { expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/open.ts'
 import type { RunId } from '../../src/base/ids.ts'

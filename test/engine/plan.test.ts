@@ -1,4 +1,4 @@
-/** The spend cap of the workspace: completions wait for it, runs are not ended by it. Source: security, S31. */
+/** The spend cap of the workspace: completions wait for it, runs are not ended by it. Source: docs/design/models-and-tools.md#limits */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'

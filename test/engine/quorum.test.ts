@@ -1,4 +1,4 @@
-/** A quorum counts different people, each of whom proved who they are. Source: authoring format, `approvals_required`. */
+/** A quorum counts different people, each of whom proved who they are. Source: docs/design/approvals.md#votes-and-quorums */
 import { describe, expect, test } from 'vitest'
 import type { OperatorIdentityProof, Principal } from '../../src/spec/key.ts'
 import { inOrder, key, openBench, operator, policy, replyTo, returns, snapshotOf, tool, turns } from './bench.ts'

@@ -1,4 +1,4 @@
-/** A run that has ended goes on where it stopped. Source: decisions, section 18; command line, 2.7. */
+/** A run that has ended goes on where it stopped. Source: docs/design/steering.md#resume */
 import { expect, test } from 'vitest'
 import { agentIdOf, versionIdOf, type RunId } from '../../src/base/ids.ts'
 import type { ResumeRequest } from '../../src/engine/session/engine.ts'

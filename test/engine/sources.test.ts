@@ -1,4 +1,7 @@
-/** Who handed a run the value of an argument: a corpus of injections, and what each value is called. Source: policies, section 2.1. */
+/**
+ * Who handed a run the value of an argument: a corpus of injections, and what each value is called.
+ * Source: docs/design/policies.md#where-a-value-comes-from
+ */
 import { expect, test } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
 import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'

@@ -1,4 +1,7 @@
-/** Messages to runs that work, waits for a time or a signal, and reports from outside. Source: decisions, section 18. */
+/**
+ * Messages to runs that work, waits for a time or a signal, and reports from outside.
+ * Source: docs/design/steering.md#messages-to-working-runs
+ */
 import { expect, test } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
 import type { JsonValue } from '../../src/base/json/json.ts'

@@ -1,4 +1,4 @@
-/** Undoing what an ended run made. Source: decisions, section 18, "Undo"; command line, 2.7. */
+/** Undoing what an ended run made. Source: docs/design/steering.md#undo */
 import { expect, test } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
 import { ProviderError, type ModelMessage } from '../../src/providers/provider.ts'

@@ -1,4 +1,7 @@
-/** Where a value occurs in what was handed over, against an evaluator that reads like the page. Source: policies, section 2.1. */
+/**
+ * Where a value occurs in what was handed over, against an evaluator that reads like the page.
+ * Source: docs/design/policies.md#where-a-value-comes-from
+ */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { canonicalJson, type JsonValue } from '../../src/base/json/json.ts'

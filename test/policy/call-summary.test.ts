@@ -1,4 +1,4 @@
-/** What a tool's author says a call does, with arguments that a model wrote. Source: console, 2.1. */
+/** What a tool's author says a call does, with arguments that a model wrote. Source: docs/design/approvals.md#the-card */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { HIDDEN_CHARACTER } from '../../src/base/invisible-text.ts'

@@ -8,7 +8,7 @@ const truth = (condition: JsonValue, facts: Parameters<typeof makeFacts>[0] = {}
   evaluateCondition(conditionOf(condition), makeFacts(facts)).truth
 const letter = { true: 'T', false: 'F', unknown: 'U' } as const
 
-describe('the table of policies, section 2', () => {
+describe('the table of three-valued logic', () => {
   test.each<[string, JsonObject, string]>([
     ['gt 500', { field: 'amount', op: 'gt', value: 500 }, 'FTUU'],
     ['not gt 500', { not: { field: 'amount', op: 'gt', value: 500 } }, 'TFUU'],

@@ -1,4 +1,4 @@
-/** What must hold for every set of policies and every call. Source: policies, section 4, "Properties". */
+/** What must hold for every set of policies and every call. Source: docs/design/policies.md#the-decision */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json/json.ts'

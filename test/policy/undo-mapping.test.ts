@@ -1,4 +1,4 @@
-/** What the labels of a tool say about undoing its calls. Source: decisions, section 18, "Undo". */
+/** What the labels of a tool say about undoing its calls. Source: docs/design/steering.md#undo */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'

@@ -1,6 +1,6 @@
 /**
  * Who may reach what: three workspaces in one store, two agents each, two triggers an agent, and keys in every condition,
- * against every route of the table and every resource. Source: decisions, section 3; security, S2.
+ * against every route of the table and every resource. Source: docs/design/http.md#scope
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApiKeySecret, isWellFormedKey } from '../../src/base/api-key.ts'

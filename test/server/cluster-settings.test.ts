@@ -1,4 +1,4 @@
-/** What the environment says of a server that shares its store. Source: scale-out, section 6. */
+/** What the environment says of a server that shares its store. Source: docs/design/several-processes.md#life-of-a-process */
 import { expect, test } from 'vitest'
 import { isFailure } from '../../src/base/failure.ts'
 import { drainTime, maxClaimedSessions, sharedLeaseTimes } from '../../src/server/runtime/cluster-settings.ts'

@@ -1,4 +1,4 @@
-/** Sessions over HTTP: going on, reading, naming and erasing. Source: decisions, section 17. */
+/** Sessions over HTTP: going on, reading, naming and erasing. Source: docs/design/steering.md#a-conversation-goes-on */
 import { expect, test } from 'vitest'
 import type { Conversation, RunStatusBody, SessionListItem, StartRunResponse } from '../../src/spec/api.ts'
 import type { AgentSnapshot } from '../../src/spec/snapshot.ts'

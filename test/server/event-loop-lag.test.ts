@@ -1,4 +1,4 @@
-/** When a process counts as late with what it does. Source: scale-out, section 3.5. */
+/** When a process counts as late with what it does. Source: docs/design/several-processes.md#life-of-a-process */
 import { expect, test } from 'vitest'
 import { watchEventLoop } from '../../src/server/runtime/event-loop-lag.ts'
 

@@ -1,4 +1,4 @@
-/** Forks of runs through a whole server, for good and dry. Source: decisions, section 18; command line, 2.7. */
+/** Forks of runs through a whole server, for good and dry. Source: docs/design/steering.md#fork */
 import { writeFileSync, existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { digestOf } from '../../src/base/digest.ts'

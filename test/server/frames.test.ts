@@ -1,4 +1,4 @@
-/** What arrives on the socket and is no good HTTP, or good HTTP that comes too slowly. Source: security, S7 and S8. */
+/** What arrives on the socket and is no good HTTP, or good HTTP that comes too slowly. Source: docs/design/security.md#requests */
 import { connect } from 'node:net'
 import { toNodeHandler } from 'h3/node'
 import { afterAll, beforeAll, expect, test } from 'vitest'

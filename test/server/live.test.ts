@@ -1,4 +1,4 @@
-/** GET /live: when a hint leaves, by a clock wound by hand. Source: console, 4.3 and 6 (C6). */
+/** GET /live: when a hint leaves, by a clock wound by hand. Source: docs/design/console.md#routes */
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { SessionId } from '../../src/base/ids.ts'
 import { openHouse } from './fixtures.ts'

@@ -1,4 +1,4 @@
-/** How long sessions wait for a server, as an autoscaler is told. Source: scale-out, section 3.6. */
+/** How long sessions wait for a server, as an autoscaler is told. Source: docs/design/several-processes.md#turns */
 import { expect, test } from 'vitest'
 import { fail } from '../../src/base/failure.ts'
 import type { SessionId } from '../../src/base/ids.ts'

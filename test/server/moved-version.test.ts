@@ -1,4 +1,7 @@
-/** A waiting run moves to another version, and lists tell runs by their version, through a whole server. Source: decisions, section 18. */
+/**
+ * A waiting run moves to another version, and lists tell runs by their version, through a whole server.
+ * Source: docs/design/steering.md#migrate
+ */
 import { expect, test } from 'vitest'
 import { digestOf } from '../../src/base/digest.ts'
 import type { RunStatusBody } from '../../src/spec/api.ts'

@@ -1,4 +1,4 @@
-/** Credentials of persons at the operator channel. Source: command line, 2.2 and 2.5; security, S17. */
+/** Credentials of persons at the operator channel. Source: docs/design/approvals.md#who-may-decide */
 import { expect, test } from 'vitest'
 import { createOperatorApp } from '../../src/server/operator-app.ts'
 import { openHouse } from './fixtures.ts'

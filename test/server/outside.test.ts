@@ -1,4 +1,4 @@
-/** Signals, reports from outside and pauses through a whole server. Source: decisions, section 18; command line, 2.7. */
+/** Signals, reports from outside and pauses through a whole server. Source: docs/design/steering.md#waits-outside */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { RunStatusBody } from '../../src/spec/api.ts'

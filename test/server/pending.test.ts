@@ -1,4 +1,4 @@
-/** What a run waits for, and the tasks of a key. Source: decisions, section 17. */
+/** What a run waits for, and the tasks of a key. Source: docs/design/http.md#waiting-and-pending */
 import { expect, test } from 'vitest'
 import { digestOfJson } from '../../src/base/digest.ts'
 import type { PendingAnswer, RunStatusBody, TaskItem, TaskList, ValueReference } from '../../src/spec/api.ts'

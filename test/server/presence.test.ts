@@ -1,4 +1,7 @@
-/** Whether a process serves, as balancers, other processes and operators are told. Source: scale-out, section 3.5. */
+/**
+ * Whether a process serves, as balancers, other processes and operators are told.
+ * Source: docs/design/several-processes.md#life-of-a-process
+ */
 import { expect, test } from 'vitest'
 import { ownStoreClock } from '../../src/base/clock.ts'
 import { openServer } from '../../src/server/open.ts'

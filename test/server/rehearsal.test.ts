@@ -1,4 +1,7 @@
-/** Runs of a development server that are recorded, played, or asked of another model. Source: command line, `svc run`. */
+/**
+ * Runs of a development server that are recorded, played, or asked of another model.
+ * Source: docs/design/models-and-tools.md#record-and-replay
+ */
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Readers of the stream that break off, come back, are slow, or are other people's. Source: decisions, section 7. */
+/** Readers of the stream that break off, come back, are slow, or are other people's. Source: docs/design/http.md#stream */
 import { execFile } from 'node:child_process'
 import { connect } from 'node:net'
 import { promisify } from 'node:util'

@@ -1,6 +1,6 @@
 /**
  * Retention and the removal of abandoned uploads as servers really do them: by the background job at their start, on SQLite by one
- * server, on PostgreSQL by two of which one does it. Source: scale-out, section 3.7; security, S23.
+ * server, on PostgreSQL by two of which one does it. Source: docs/design/several-processes.md#retention-and-erasure
  */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** What the configuration keeps no longer. Source: scale-out, section 3.7. */
+/** What the configuration keeps no longer. Source: docs/design/several-processes.md#retention-and-erasure */
 import { expect, test } from 'vitest'
 import { silentLog } from '../../src/base/log.ts'
 import { applyRetention, retentionJob, retentionMs } from '../../src/server/runtime/upkeep/retention.ts'

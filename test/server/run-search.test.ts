@@ -1,4 +1,4 @@
-/** The search of runs through a whole server. Source: command line, `svc runs list`; console, "Runs". */
+/** The search of runs through a whole server. Source: docs/design/command-line.md#driving */
 import { expect, test } from 'vitest'
 import type { OperatorRoutes } from '../../src/spec/operator/routes.ts'
 import { DESK, policiesFor, running, tool } from './running.ts'

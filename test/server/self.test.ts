@@ -1,4 +1,4 @@
-/** An agent that tries to be its own approver. Source: security, S19. */
+/** An agent that tries to be its own approver. Source: docs/design/security.md#what-leaves */
 import { expect, test } from 'vitest'
 import { openServer } from '../../src/server/open.ts'
 import type { Conversation } from '../../src/spec/api.ts'

@@ -1,4 +1,4 @@
-/** What a key lists of its agent's sessions. Source: decisions, sections 2 and 17. */
+/** What a key lists of its agent's sessions. Source: docs/design/http.md#sessions-and-lists */
 import { describe, expect, test } from 'vitest'
 import { digestOf } from '../../src/base/digest.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'

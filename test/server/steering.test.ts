@@ -1,4 +1,4 @@
-/** Runs that operators resume and start again, through a whole server. Source: decisions, section 18; command line, 2.7. */
+/** Runs that operators resume and start again, through a whole server. Source: docs/design/steering.md#messages-to-working-runs */
 import { expect, test } from 'vitest'
 import { digestOf } from '../../src/base/digest.ts'
 import type { RunStatusBody } from '../../src/spec/api.ts'

@@ -1,4 +1,4 @@
-/** Undoing what a run made, through a whole server. Source: decisions, section 18; command line, 2.7. */
+/** Undoing what a run made, through a whole server. Source: docs/design/steering.md#undo */
 import { expect, test } from 'vitest'
 import type { Conversation, ErrorBody, RunStatusBody } from '../../src/spec/api.ts'
 import type { EffectView } from '../../src/spec/operator/operations.ts'

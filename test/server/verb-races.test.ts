@@ -1,4 +1,7 @@
-/** Verbs of operators that come in the same moment, in one server and in two that share a database. Source: decisions, section 18. */
+/**
+ * Verbs of operators that come in the same moment, in one server and in two that share a database.
+ * Source: docs/design/steering.md#retry
+ */
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Conversation, RunStatusBody } from '../../src/spec/api.ts'
 import type { RunView } from '../../src/spec/operator/runs.ts'

@@ -1,4 +1,4 @@
-/** Verbs for runs whose version is yanked, or no longer stored. Source: decisions, section 18; bundle, "Publishing". */
+/** Verbs for runs whose version is yanked, or no longer stored. Source: docs/design/steering.md#migrate */
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { digestOf } from '../../src/base/digest.ts'

@@ -1,4 +1,4 @@
-/** Recorded calls decided again: why, with other arguments, and by edited policies. Source: console, 4.3 and 7.8. */
+/** Recorded calls decided again: why, with other arguments, and by edited policies. Source: docs/design/console.md#routes */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { assert, asyncProperty, constantFrom, integer, record, sample } from 'fast-check'

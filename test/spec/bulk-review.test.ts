@@ -1,4 +1,4 @@
-/** Which tasks are reviewed together, and what the review shows. Source: console, 2.1. */
+/** Which tasks are reviewed together, and what the review shows. Source: docs/design/approvals.md#approving-several-at-once */
 import { expect, test } from 'vitest'
 import type { JsonValue } from '../../src/base/json/json.ts'
 import { findBulkProblem, type ShownTask } from '../../src/spec/task.ts'

@@ -1,4 +1,4 @@
-/** What a version reaches, as nodes and edges. Source: console, 2, screen 7. */
+/** What a version reaches, as nodes and edges. Source: docs/design/console.md#screens */
 import { expect, test } from 'vitest'
 import { digestOf } from '../../src/base/digest.ts'
 import type { PolicyEntry } from '../../src/spec/policy-set.ts'

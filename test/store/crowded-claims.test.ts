@@ -1,4 +1,4 @@
-/** Claims where one trigger has far more sessions with work than anyone takes. Source: scale-out, section 3.6. */
+/** Claims where one trigger has far more sessions with work than anyone takes. Source: docs/design/several-processes.md#turns */
 import pg from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import type { TriggerId } from '../../src/base/ids.ts'

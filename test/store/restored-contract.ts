@@ -1,4 +1,4 @@
-/** What every store promises that was restored from a backup. Source: reliability, "Restoring". */
+/** What every store promises that was restored from a backup. Source: docs/design/runs-and-recovery.md#restoring */
 import { describe, expect, test } from 'vitest'
 import type { Clock } from '../../src/base/clock.ts'
 import { nameBasedId, type TriggerId } from '../../src/base/ids.ts'

@@ -45,7 +45,7 @@ export interface TortureResult {
 
 /** The shortest that a server takes. */
 const LEASE_MS = 5000
-/** Saves and starts of which the reply of one is lost. Source: scale-out, section 5, 4. */
+/** Saves and starts of which the reply of one is lost. Source: docs/design/several-processes.md#example */
 const LOST_EVERY = 20
 /** After the last fault: a lease runs out, calls time out, and reviews wait until nothing can arrive any more. */
 const END_WITHIN_MS = 120_000

@@ -86,7 +86,7 @@ export interface ConversationQuery {
   readonly values?: 'ref'
 }
 
-/** Body of an answer; `runId` is set from the argument. Source: HTTP API, "POST /v1/runs/{runId}/input and …/messages". */
+/** Body of an answer; `runId` is set from the argument. Source: docs/design/http.md#client */
 export interface RunMessage {
   readonly userTaskId?: string
   readonly approved?: boolean
@@ -111,7 +111,7 @@ export interface MessageOptions extends StartOptions {
  * The HTTP API, one method per route. Functions such as `waitForRun` combine several routes.
  * Every method throws SvcError for a failing status, SvcConnectionError and SvcTimeoutError.
  *
- * Source: HTTP API, "TypeScript client library mapping".
+ * Source: docs/design/http.md#client
  */
 export class SvcClient {
   readonly #connection: ClientConnection

@@ -1,4 +1,4 @@
-/** A failing HTTP status. Source: HTTP API, "Errors": "an error with `status`, `path` and the body". */
+/** A failing HTTP status. Source: docs/design/http.md#client */
 export class SvcError extends Error {
   override readonly name = 'SvcError'
   readonly status: number

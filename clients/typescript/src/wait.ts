@@ -24,7 +24,7 @@ export interface WaitOptions {
  * Waits until the run pauses or ends, and returns its status: in requests that the server holds until then (`Prefer: wait`).
  * Where it answers at once, because it grants no wait or because the run waits for someone, asks ever more seldom. Where a held
  * request breaks, asks again, and for shorter waits: something between may close what is silent for so long.
- * Source: HTTP API, "Polling rule".
+ * Source: docs/design/http.md#waiting-and-pending
  */
 export async function waitForRun(client: SvcClient, runId: string, options: WaitOptions = {}): Promise<RunStatus> {
   const { until = 'pause', signal, pollMs = FIRST_POLL_MS } = options

@@ -1,4 +1,4 @@
-/** Detects numbers that would change when they are parsed. Source: decisions, section 1: numbers are never changed silently. */
+/** Detects numbers that would change when they are parsed. Source: docs/design/http.md#ids-and-numbers */
 import { pointerTo } from './pointer.ts'
 
 /** A number that cannot be represented exactly. The message names its location and the remedy. */

@@ -2,7 +2,7 @@
  * Rules for outgoing requests. Addresses from an author's document: https only, except http to this machine; no host name that
  * resolves into a private network, checked at every resolution; no redirect to another host. Addresses from the operator's
  * configuration may be anywhere. Neither may reach the listeners of the servers of the store: an agent could answer its own approvals there.
- * Source: security, S14 and S19; decisions, section 14.
+ * Source: docs/design/security.md#what-leaves
  */
 import { lookup as systemLookup, type LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'

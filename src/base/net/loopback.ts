@@ -1,4 +1,4 @@
-/** The one test of whether a host is this machine. Source: decisions, section 2; security, S5 and S6. */
+/** The one test of whether a host is this machine. Source: docs/design/security.md#requests */
 import ipaddr from 'ipaddr.js'
 
 /**

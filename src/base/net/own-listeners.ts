@@ -1,6 +1,6 @@
 /**
  * Where the servers of one store listen: this process and the others. Tools and models must reach none of them, since an agent
- * could answer its own approvals at any. Source: security, S19.
+ * could answer its own approvals at any. Source: docs/design/security.md#what-leaves
  */
 import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'

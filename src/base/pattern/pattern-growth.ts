@@ -1,5 +1,5 @@
 /**
- * How the time of a backtracking match grows with the length of the text. Source: security, S11.
+ * How the time of a backtracking match grows with the length of the text. Source: docs/design/security.md#foreign-values
  *
  * A match that fails tries every way in which the pattern can read the text, so the time grows with the number of ways. They
  * are counted on the position automaton: two ways around one loop make them exponential, loops in a row that read the same text

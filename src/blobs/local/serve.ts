@@ -1,6 +1,6 @@
 /**
  * The embedded object storage: a small S3-compatible server on its own address, with its objects on disk. The server uses it
- * like any other S3, and clients upload to it directly. Source: decisions, section 11.
+ * like any other S3, and clients upload to it directly. Source: docs/design/http.md#files
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { chmod, readFile, writeFile } from 'node:fs/promises'

@@ -1,6 +1,6 @@
 /**
  * Verifies that a request was signed with our credentials, in its header or in its URL. Computes the expected signature with
- * the library that the AWS client uses, so that we canonicalise nothing ourselves. Source: decisions, section 11; security, S23.
+ * the library that the AWS client uses, so that we canonicalise nothing ourselves. Source: docs/design/security.md#files-and-uploads
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { SignatureV4 } from '@smithy/signature-v4'

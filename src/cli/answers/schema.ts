@@ -71,7 +71,7 @@ export const openObject = <const F extends AnswerFields>(fields: F): AnswerSchem
   schema: { ...object(fields).schema, additionalProperties: true },
 })
 
-/** The form of every list. Source: command line, 1.2. */
+/** The form of every list. Source: docs/design/command-line.md#streams */
 export const listAnswer = <T>(
   item: AnswerSchema<T>,
 ): AnswerSchema<{ readonly items: readonly T[]; readonly total: number }> =>

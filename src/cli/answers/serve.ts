@@ -16,7 +16,7 @@ import {
 } from './schema.ts'
 import { versionChangeSchema } from './difference.ts'
 
-/** The line that scripts wait for. Source: command line, introduction. */
+/** The line that scripts wait for. Source: docs/design/command-line.md#serving */
 export const readyAnswer = object({
   type: oneOf('ready'),
   url: string,

@@ -1,4 +1,4 @@
-/** Reads a conversation that comes in several answers. Source: decisions, section 2, "Bounded answers". */
+/** Reads a conversation that comes in several answers. Source: docs/design/http.md#bounded-answers */
 import type { Conversation } from '../../spec/api.ts'
 
 /** Answers read at most, of 8 MiB each: more would not fit into one text of Node. */

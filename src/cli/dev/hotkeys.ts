@@ -1,4 +1,4 @@
-/** Keys of `svc dev` on a terminal. Source: command line, 2.3. */
+/** Keys of `svc dev` on a terminal. Source: docs/design/command-line.md#serving */
 import { isJsonObject } from '../../base/json/json.ts'
 import { isFailure } from '../../base/failure.ts'
 import { readInboxItem } from '../../spec/view/task-content.ts'

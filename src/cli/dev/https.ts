@@ -1,4 +1,4 @@
-/** HTTPS in front of a development server, with a certificate of its own. Source: command line, 2.3. */
+/** HTTPS in front of a development server, with a certificate of its own. Source: docs/design/command-line.md#serving */
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 
 export interface HttpsProxy {

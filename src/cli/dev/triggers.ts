@@ -1,4 +1,4 @@
-/** Triggers of the project file. Source: command line, 1.5. */
+/** Triggers of the project file. Source: docs/design/command-line.md#settings */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isFailure } from '../../base/failure.ts'

@@ -1,4 +1,4 @@
-/** Pipelines that `svc init --ci` writes. Source: command line, 3.2. */
+/** Pipelines that `svc init --ci` writes. Source: docs/design/command-line.md#tests */
 import { packageSpecifier } from '../shell/version.ts'
 
 /** Of this package. The name of the command alone is another project's package, so `npx` may download nothing. */

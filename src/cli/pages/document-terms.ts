@@ -11,7 +11,7 @@ export interface TermPage {
   readonly text: string
 }
 
-/** What svc does with a call of each class. Source: policies and reliability. */
+/** What svc does with a call of each class. */
 const CLASSES: Readonly<Record<SideEffectClass, string>> = {
   read_only: 'The call changes nothing. svc repeats it after a crash.',
   idempotent_write:

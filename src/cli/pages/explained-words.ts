@@ -1,7 +1,7 @@
 /** Words of policies and tasks that `svc explain` explains in a sentence. */
 import type { API_TASK_KINDS, OPERATOR_TASK_KINDS } from '../../spec/task.ts'
 
-/** Decisions of policies. Source: policies, section 2. */
+/** Decisions of policies. Source: docs/design/policies.md#the-decision */
 export const DECISION_WORDS: Readonly<Record<'allow' | 'deny' | 'require_approval' | 'escalate' | 'block', string>> = {
   allow: 'The call is sent, unless another policy or its side-effect class asks for more.',
   deny: 'The call is never sent; the model is told why.',
@@ -12,7 +12,7 @@ export const DECISION_WORDS: Readonly<Record<'allow' | 'deny' | 'require_approva
 
 type TaskKindWord = (typeof API_TASK_KINDS)[number] | (typeof OPERATOR_TASK_KINDS)[number]
 
-/** Kinds of tasks. Source: decisions, section 5. */
+/** Kinds of tasks. Source: docs/design/approvals.md#the-task */
 export const TASK_KIND_WORDS: Readonly<Record<TaskKindWord, string>> = {
   approval: 'May this call be sent? svc approve TASK, or svc reject TASK --reason TEXT.',
   multi_option: 'One of several options: svc answer TASK OPTION.',

@@ -1,4 +1,4 @@
-/** Files of tests: `*.scenario.yaml` and `*.policytest.yaml`. Source: command line, 2.1 and 4. */
+/** Files of tests: `*.scenario.yaml` and `*.policytest.yaml`. Source: docs/design/command-line.md#tests */
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fail, type Failure } from '../../base/failure.ts'

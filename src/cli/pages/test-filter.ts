@@ -1,4 +1,4 @@
-/** `--filter` of the test commands. Source: command line, 2.1. */
+/** `--filter` of the test commands. Source: docs/design/command-line.md#tests */
 import { safeText } from '../../base/escape-text.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
 

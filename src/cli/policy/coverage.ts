@@ -1,4 +1,4 @@
-/** Coverage of policy tests: which truths each comparison had. Source: command line, 2.1. */
+/** Coverage of policy tests: which truths each comparison had. Source: docs/design/policies.md#replay */
 import { leavesOfEntry, type ConditionLeaf } from '../../policy/condition/condition.ts'
 import { describeLeaf } from '../../policy/condition/describe.ts'
 import type { DecisionExplanation } from '../../policy/explain/explain.ts'

@@ -1,4 +1,4 @@
-/** Prints decisions for `svc policy eval`, `explain` and `test`. Source: command line, 2.1; policies, section 7. */
+/** Prints decisions for `svc policy eval`, `explain` and `test`. Source: docs/design/policies.md#replay */
 import type { JsonValue } from '../../base/json/json.ts'
 import type { PolicyDecision } from '../../policy/condition/decision.ts'
 import { decidingPolicy } from '../../policy/explain/deciding.ts'

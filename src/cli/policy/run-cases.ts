@@ -1,4 +1,4 @@
-/** Runs the calls of policy tests. Source: policies, section 7. */
+/** Runs the calls of policy tests. Source: docs/design/policies.md#replay */
 import { stat } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
 import { isFailure } from '../../base/failure.ts'

@@ -1,4 +1,4 @@
-/** `.env` and `.env.local` beside the project file. Source: command line, 1.5. */
+/** `.env` and `.env.local` beside the project file. Source: docs/design/command-line.md#settings */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'

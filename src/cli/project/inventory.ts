@@ -1,4 +1,4 @@
-/** The contents of a project, as `svc init` prints them. Source: command line, 2.1. */
+/** The contents of a project, as `svc init` prints them. */
 import { readdir } from 'node:fs/promises'
 import type { Document } from '../../documents/text/document.ts'
 import { readAgentRef } from '../../documents/text/reference.ts'

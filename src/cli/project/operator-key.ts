@@ -1,4 +1,4 @@
-/** Finds the credential of a person for the operator application. Source: command line, 1.5 and 2.2. */
+/** Finds the credential of a person for the operator application. Source: docs/design/command-line.md#settings */
 import { resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { CommandContext } from '../shell/command.ts'

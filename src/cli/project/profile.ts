@@ -1,4 +1,4 @@
-/** Named servers and how to reach them: `--profile`, `SVC_PROFILE`, `SVC_HOST`. Source: command line, 1.5. */
+/** Named servers and how to reach them: `--profile`, `SVC_PROFILE`, `SVC_HOST`. Source: docs/design/command-line.md#settings */
 import { join, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'

@@ -1,4 +1,4 @@
-/** The hosts that a server of the project contacts, for firewalls and network policies. Source: scale-out, section 6. */
+/** The hosts that a server of the project contacts, for firewalls and network policies. Source: docs/design/command-line.md#operating */
 import { fallbackOf } from '../../documents/facts/agents/model-fallback.ts'
 import { asKind } from '../../documents/text/document.ts'
 import { withDotEnv } from './dot-env.ts'

@@ -1,4 +1,4 @@
-/** Resolves what users type for a run, a task or an agent to its id. Source: command line, 1.6. */
+/** Resolves what users type for a run, a task or an agent to its id. Source: docs/design/command-line.md#names-of-things */
 import { fail } from '../../base/failure.ts'
 import { isUuid } from '../../base/ids.ts'
 import type { InboxItem } from '../../spec/operator/inbox.ts'

@@ -1,4 +1,7 @@
-/** The user's settings for all projects: `$XDG_CONFIG_HOME/svc/config.yaml`; the project file overrides them. Source: command line, 1.5. */
+/**
+ * The user's settings for all projects: `$XDG_CONFIG_HOME/svc/config.yaml`; the project file overrides them.
+ * Source: docs/design/command-line.md#settings
+ */
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { fail } from '../../base/failure.ts'

@@ -1,4 +1,4 @@
-/** Lists tools of MCP servers while documents are checked or compiled. Source: security, S14 and S16. */
+/** Lists tools of MCP servers while documents are checked or compiled. Source: docs/design/security.md#tools-that-change */
 import type { McpToolLister } from '../../tools/mcp-listing.ts'
 import type { CommandContext } from '../shell/command.ts'
 import type { Project } from '../project/project.ts'

@@ -4,7 +4,7 @@ import type { VersionChange, VersionDifference } from '../../compile/diff/change
 import type { FileChange } from '../../compile/diff/files.ts'
 import { safeText } from '../../base/escape-text.ts'
 
-/** The JSON of a difference. Source: command line, `svc bundle diff`. */
+/** The JSON of a difference. Source: docs/design/bundles-and-authority.md#comparisons */
 export const differenceBody = ({ breaking, widens, required, changes }: VersionDifference) => ({
   breaking,
   widens,

@@ -28,7 +28,7 @@ export const lateEdgesOf = (
       }),
   )
 
-/** Warns about late-bound agents that are not deployed. Source: bundles, section 1. */
+/** Warns about late-bound agents that are not deployed. Source: docs/design/bundles-and-authority.md#references */
 export async function printUndeployed(
   { out }: Pick<CommandContext, 'out'>,
   operator: OperatorClient,

@@ -1,4 +1,4 @@
-/** Writes and checks `svc.lock` of a build. Source: bundles, section 3. */
+/** Writes and checks `svc.lock` of a build. Source: docs/design/bundles-and-authority.md#lock */
 import { join, relative } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { lockDrift, writeLock, type LockFile } from '../../compile/state/lock-file.ts'

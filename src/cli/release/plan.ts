@@ -1,4 +1,4 @@
-/** What publishing a bundle would change in the published versions. Source: bundles, section 5. */
+/** What publishing a bundle would change in the published versions. Source: docs/design/bundles-and-authority.md#what-a-change-requires */
 import { lte, prerelease, rcompare } from 'semver'
 import { ancestorsOf } from '../../compile/view/ancestors.ts'
 import { authorityMatrix } from '../../compile/view/matrix.ts'

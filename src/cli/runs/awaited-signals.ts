@@ -1,4 +1,4 @@
-/** Which signals a run waits for, as its timeline says. Source: decisions, section 18. */
+/** Which signals a run waits for, as its timeline says. Source: docs/design/steering.md#waits-outside */
 import { safeJson, safeText } from '../../base/escape-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { shortId } from '../../base/short-text.ts'

@@ -1,4 +1,4 @@
-/** The file of `svc run --decide`: a list of answers, as in `decide` of a scenario. Source: command line, 3.2. */
+/** The file of `svc run --decide`: a list of answers, as in `decide` of a scenario. Source: docs/design/command-line.md#tests */
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { fail } from '../../base/failure.ts'
 import { createSpans } from '../../documents/text/document.ts'

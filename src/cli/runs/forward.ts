@@ -1,4 +1,4 @@
-/** Posts events to an address, for developing webhooks. Source: command line, `svc stream`. */
+/** Posts events to an address, for developing webhooks. Source: docs/design/command-line.md#driving */
 import { setTimeout as after } from 'node:timers/promises'
 import { fail } from '../../base/failure.ts'
 import { showAddress } from '../../base/net/show-address.ts'

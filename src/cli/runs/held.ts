@@ -1,4 +1,4 @@
-/** Runs that an outage holds, one entry per cause. Source: reliability, "Hold instead of fail". */
+/** Runs that an outage holds, one entry per cause. Source: docs/design/runs-and-recovery.md#hold-instead-of-fail */
 import type { Clock } from '../../base/clock.ts'
 import { describeHold, type RunHold } from '../../spec/hold.ts'
 import { OUTAGE_REASONS } from '../../spec/outage.ts'

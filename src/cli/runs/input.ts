@@ -1,4 +1,4 @@
-/** A run's input from the command line. Source: command line, 1.6. */
+/** A run's input from the command line. Source: docs/design/command-line.md#names-of-things */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'

@@ -1,6 +1,6 @@
 /**
  * A live list on the whole terminal, with a detail pane in which an item opens. Keys as in lazygit and k9s.
- * Source: command line, 1.3.
+ * Source: docs/design/command-line.md#asking
  */
 import { setTimeout as after } from 'node:timers/promises'
 import { describeCommandError } from '../shell/exit.ts'

@@ -1,4 +1,4 @@
-/** Tells how to undo the effects of a run that failed or was cancelled. Source: decisions, section 18, "Undo". */
+/** Tells how to undo the effects of a run that failed or was cancelled. Source: docs/design/steering.md#undo */
 import { shortId } from '../../base/short-text.ts'
 import { isTerminal } from '../../spec/run.ts'
 import type { UndoPlanView } from '../../spec/operator/undo.ts'

@@ -1,4 +1,4 @@
-/** The final output of a command that followed a run, and its exit code. Source: command line, 1.4 and 2.4. */
+/** The final output of a command that followed a run, and its exit code. Source: docs/design/command-line.md#exit-codes */
 import { isoOrNull } from '../../base/clock.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import { isTerminal, isWaiting, type RunStatus, type StreamEvent } from '../../client/index.ts'

@@ -1,4 +1,4 @@
-/** Lines of the server's log for people. Source: command line, `svc serve --log-format`. */
+/** Lines of the server's log for people. Source: docs/design/command-line.md#serving */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { safeJson, safeText } from '../../base/escape-text.ts'

@@ -1,6 +1,6 @@
 /**
  * Finds tasks and sends answers for `approve`, `reject` and `answer`: through the operator application, or through the API
- * where a key was given. Source: command line, 1.1.
+ * where a key was given. Source: docs/design/command-line.md#planes
  */
 import { fail } from '../../base/failure.ts'
 import { pendingTasks, toAnswerBody, type SvcClient, type TaskDecision } from '../../client/index.ts'

@@ -1,4 +1,4 @@
-/** Replaces tools with doubles that return results of the scenario. Source: command line, 4. */
+/** Replaces tools with doubles that return results of the scenario. Source: docs/design/command-line.md#tests */
 import type { Instant } from '../../base/clock.ts'
 import { parseDuration } from '../../base/duration.ts'
 import type { BoundTool } from '../../spec/snapshot.ts'

@@ -1,4 +1,4 @@
-/** `--model`, `--record` and `--replay`. Source: command line, `svc run` and `svc dev`; decisions, section 13. */
+/** `--model`, `--record` and `--replay`. Source: docs/design/models-and-tools.md#record-and-replay */
 import { resolve } from 'node:path'
 import type { RehearsalOptions } from '../../spec/operator/routes.ts'
 import type { CommandContext } from '../shell/command.ts'

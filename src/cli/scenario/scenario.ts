@@ -1,4 +1,4 @@
-/** `*.scenario.yaml`: a test of one run. Source: command line, 4. */
+/** `*.scenario.yaml`: a test of one run. Source: docs/design/command-line.md#tests */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { readTestFile, type ReadTestFile } from '../pages/test-file.ts'
 import { ruleFindings, type DecisionRule } from '../runs/decisions.ts'

@@ -1,4 +1,4 @@
-/** Every code a command may end with. Source: command line, 1.4. */
+/** Every code a command may end with. Source: docs/design/command-line.md#exit-codes */
 export const exitCodes: Readonly<Record<number, { readonly meaning: string; readonly typical: string }>> = {
   0: { meaning: 'success', typical: '' },
   1: {

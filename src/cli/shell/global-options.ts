@@ -1,6 +1,6 @@
 import type { OptionSpec } from './command.ts'
 
-/** Options of every command; they are accepted before and after its name. Source: command line, 1.5. */
+/** Options of every command; they are accepted before and after its name. Source: docs/design/command-line.md#settings */
 export const globalOptions: readonly OptionSpec[] = [
   { flags: '-C, --cwd <dir>', description: 'act as if started there' },
   { flags: '--config <file>', description: 'project file instead of the nearest svc.config.yaml (SVC_CONFIG)' },

@@ -1,4 +1,4 @@
-/** Output settings of one invocation, from the global options and the environment. Source: command line, 1.2, 1.3 and 1.5. */
+/** Output settings of one invocation, from the global options and the environment. Source: docs/design/command-line.md#streams */
 import type { Io } from './io.ts'
 
 /** Levels of `chalk`: 0 none, 1 basic, 2 256 colours, 3 true colour. */
@@ -16,7 +16,7 @@ export interface OutputMode {
   readonly verbose: boolean
   /** HTTP exchanges and stacks are shown. */
   readonly debug: boolean
-  /** For a screen reader: nothing is redrawn or boxed, questions are plain lines. Source: command line, 1.3. */
+  /** For a screen reader: nothing is redrawn or boxed, questions are plain lines. Source: docs/design/command-line.md#asking */
   readonly accessible: boolean
   /** Long answers may be paged. */
   readonly pager: boolean

@@ -1,4 +1,4 @@
-/** Output of a command: the answer on stdout, messages on stderr. Source: command line, 1.2. */
+/** Output of a command: the answer on stdout, messages on stderr. Source: docs/design/command-line.md#streams */
 import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { wrapMessage } from '../../terminal/message.ts'

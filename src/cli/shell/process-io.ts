@@ -50,7 +50,7 @@ export function processIo(): Io {
   }
 }
 
-/** Source: command line, 1.5: only when longer than the screen, and `LESS=FRX` unless the person has set it. */
+/** Pages what is longer than the screen; `LESS=FRX` unless the person has set it. Source: docs/design/command-line.md#asking */
 async function page(text: string, env: NodeJS.ProcessEnv): Promise<void> {
   const command = env['SVC_PAGER'] ?? env['PAGER'] ?? 'less'
   const [program, ...args] = command.split(' ').filter((word) => word !== '')

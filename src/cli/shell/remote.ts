@@ -20,7 +20,7 @@ export class RemoteError extends Error {
     this.requestId = body.requestId
     this.#fix = typeof body.fix === 'string' ? body.fix : undefined
   }
-  /** Source: command line, 1.4. */
+  /** Source: docs/design/command-line.md#exit-codes */
   get exit(): number {
     if (Object.hasOwn(failures, this.code)) return failures[this.code as FailureCode].exit
     return exitOfStatus(this.status)

@@ -1,4 +1,4 @@
-/** Commands that answer what runs ask. Source: command line, 2. */
+/** Commands that answer what runs ask. */
 import type { CommandEntry, OptionSpec } from '../shell/command.ts'
 import {
   claimedTasks,

@@ -1,4 +1,4 @@
-/** Commands that write, check and explain documents. Source: command line, 2. */
+/** Commands that write, check and explain documents. */
 import type { CommandEntry } from '../shell/command.ts'
 import {
   compileAnswer,

@@ -1,4 +1,4 @@
-/** Commands that show, pack, verify and compare bundles. Source: command line, 2. */
+/** Commands that show, pack, verify and compare bundles. */
 import type { CommandEntry } from '../shell/command.ts'
 import { packAnswer, treeAnswer, verifyAnswer } from '../answers/author.ts'
 import { printsDocument } from '../answers/schema.ts'

@@ -1,4 +1,4 @@
-/** Commands that start runs, and find them, their sessions and files. Source: command line, 2. */
+/** Commands that start runs, and find them, their sessions and files. */
 import type { CommandEntry } from '../shell/command.ts'
 import {
   cancelledRuns,

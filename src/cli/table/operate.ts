@@ -1,4 +1,4 @@
-/** Commands that look after the installation. Source: command line, 2. */
+/** Commands that look after the installation. */
 import type { CommandEntry } from '../shell/command.ts'
 import {
   changedSetting,

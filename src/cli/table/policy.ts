@@ -1,4 +1,4 @@
-/** Commands that test, evaluate, prove and explain policies. Source: command line, 2. */
+/** Commands that test, evaluate, prove and explain policies. */
 import type { CommandEntry } from '../shell/command.ts'
 import {
   backtestAnswer,

@@ -1,4 +1,4 @@
-/** Commands that serve. Source: command line, 2. */
+/** Commands that serve. */
 import type { CommandEntry, OptionSpec } from '../shell/command.ts'
 import {
   backupAnswer,

@@ -1,4 +1,4 @@
-/** Commands that publish versions and say who may start them. Source: command line, 2. */
+/** Commands that publish versions and say who may start them. */
 import type { CommandEntry } from '../shell/command.ts'
 import {
   graphAnswer,

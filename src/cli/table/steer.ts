@@ -1,4 +1,4 @@
-/** Commands that act on what runs are about to do, and on what they have done outside. Source: command line, 2. */
+/** Commands that act on what runs are about to do, and on what they have done outside. */
 import type { CommandEntry } from '../shell/command.ts'
 import { effectsAnswer, releasedEffect } from '../answers/operate.ts'
 import { apiBodySchema, printsCases, printsDocument } from '../answers/schema.ts'

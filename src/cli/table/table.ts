@@ -1,4 +1,4 @@
-/** Every command, one entry each, in the order of `svc help`. Source: command line, 2. */
+/** Every command, one entry each, in the order of `svc help`. */
 import type { CommandEntry, CommandGroup, CommandSpec } from '../shell/command.ts'
 import { approveCommands } from './approve.ts'
 import { authorCommands } from './author.ts'

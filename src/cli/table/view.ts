@@ -1,4 +1,4 @@
-/** Views of one run; `svc help views` says which when. Source: command line, 2. */
+/** Views of one run; `svc help views` says which when. */
 import type { CommandEntry } from '../shell/command.ts'
 import { callsAnswer, runOutline, wholeStep } from '../answers/drive.ts'
 import { apiBodySchema, printsBody, printsCases, printsDocument, printsLines } from '../answers/schema.ts'

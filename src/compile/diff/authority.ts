@@ -1,4 +1,4 @@
-/** Compares what two versions decide about the same calls. Source: policies, section 7; bundles, section 5. */
+/** Compares what two versions decide about the same calls. Source: docs/design/prover.md#comparing-two-versions */
 import { canonicalJson } from '../../base/json/json.ts'
 import { comparedFactsOf, entriesFor, type ComparedVersion } from './callee.ts'
 import {

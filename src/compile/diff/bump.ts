@@ -1,4 +1,4 @@
-/** Version numbers and the changes they announce. Source: bundles, section 5. */
+/** Version numbers and the changes they announce. Source: docs/design/bundles-and-authority.md#what-a-change-requires */
 import { gt, inc, parse } from 'semver'
 import type { ChangeSeverity } from './change.ts'
 

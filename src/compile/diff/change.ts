@@ -1,4 +1,7 @@
-/** The kinds of changes between two versions, and the version bump that each requires. Source: bundles, section 5. */
+/**
+ * The kinds of changes between two versions, and the version bump that each requires.
+ * Source: docs/design/bundles-and-authority.md#what-a-change-requires
+ */
 import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
 import type { AuthorityVerdict } from './prove-authority.ts'
 import type { WitnessCall } from './witness.ts'

@@ -1,4 +1,7 @@
-/** What one version may do that another could not, and everything else that differs. Source: bundles, section 5; policies, section 7. */
+/**
+ * What one version may do that another could not, and everything else that differs.
+ * Source: docs/design/prover.md#comparing-two-versions
+ */
 import { finishWork, type DividedWork } from '../../base/event-loop.ts'
 import { agentChanges } from './agent.ts'
 import { callChanges, newAgentChanges } from './calls.ts'

@@ -1,4 +1,7 @@
-/** What changed about a Tool or Policy document that is published on its own. Source: bundles, section 5. */
+/**
+ * What changed about a Tool or Policy document that is published on its own.
+ * Source: docs/design/bundles-and-authority.md#what-a-change-requires
+ */
 import { canonicalJson } from '../../base/json/json.ts'
 import { sealSet } from '../../policy/policy-set.ts'
 import type { PolicyDocument, SideEffectClass, ToolDocument } from '../../spec/document.ts'

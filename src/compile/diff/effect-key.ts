@@ -1,4 +1,7 @@
-/** How the effect key of a tool changed: what stops a repetition, for how long, and what follows. Source: policies, section 8. */
+/**
+ * How the effect key of a tool changed: what stops a repetition, for how long, and what follows.
+ * Source: docs/design/policies.md#effect-keys
+ */
 import { EFFECT_KEY, effectRepeatOf, effectWindowOf } from '../../policy/condition/effect-key.ts'
 import type { BoundTool } from '../../spec/snapshot.ts'
 import { versionChange, type ChangePlace, type VersionChange } from './change.ts'

@@ -1,9 +1,9 @@
-/** Which changes leave a call decided more loosely, whatever was declared. Source: decisions, section 18, "Migrate". */
+/** Which changes leave a call decided more loosely, whatever was declared. Source: docs/design/steering.md#migrate */
 import { chainsTo, MAX_CHAINS } from './call-authority.ts'
 import type { ChangeKind, VersionChange } from './change.ts'
 import type { ComparedClosure } from './closure.ts'
 
-/** Removals that need consent at a publication, whatever replaces what goes. Source: bundles, section 5. */
+/** Removals that need consent at a publication, whatever replaces what goes. */
 const REMOVALS: ReadonlySet<ChangeKind> = new Set(['gate.removed', 'default_policy.removed', 'boundary.removed'])
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Whether any call of a tool can pass its policies: a proof that none can, or a call that does. The proof is that the
- * conditions under which a call passes exclude each other. Every witness was decided like a real call. Source: policies,
- * sections 4 and 7.
+ * conditions under which a call passes exclude each other. Every witness was decided like a real call.
+ * Source: docs/design/prover.md#bounds-and-lists
  */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { conditionOfEntry, writeCondition, type Condition } from '../../policy/condition/condition.ts'

@@ -1,6 +1,6 @@
 /**
  * Proves, over every combination of answers that policies can tell apart, that one version decides no looser than another.
- * Source: policies, section 7.
+ * Source: docs/design/prover.md#classes-of-values
  */
 import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
 import { leavesOfEntry } from '../../policy/condition/condition.ts'

@@ -1,4 +1,4 @@
-/** Which of two decisions is looser. Source: policies, section 4. */
+/** Which of two decisions is looser. Source: docs/design/prover.md#comparing-two-versions */
 import type { PolicyDecision } from '../../policy/condition/decision.ts'
 import { splitRoles } from '../../spec/approver-role.ts'
 

@@ -1,4 +1,4 @@
-/** How the undoing of a tool's calls changed. Source: decisions, section 18, "Undo". */
+/** How the undoing of a tool's calls changed. Source: docs/design/steering.md#undo */
 import { NOTHING_UNDOES, UNDO_ARGUMENTS, UNDONE_BY } from '../../policy/undo-mapping.ts'
 import { versionChange, type ChangePlace, type VersionChange } from './change.ts'
 

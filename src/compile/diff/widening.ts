@@ -1,6 +1,6 @@
 /**
  * Where an input schema accepts what an earlier one refused. A call that only the later schema accepts differs at one of
- * these places at least, so a call that differs at none was accepted before. Source: bundles, section 5.
+ * these places at least, so a call that differs at none was accepted before. Source: docs/design/prover.md#newly-accepted-calls
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { readArgumentPath, type ConditionPath } from '../../policy/condition/path.ts'

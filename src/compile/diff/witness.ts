@@ -1,4 +1,4 @@
-/** Searches for a call that one version restricts less than another. Source: policies, section 7. */
+/** Searches for a call that one version restricts less than another. Source: docs/design/prover.md#witnesses */
 import type { JsonObject } from '../../base/json/json.ts'
 import type { PolicyDecision } from '../../policy/condition/decision.ts'
 import type { CallContext } from '../../policy/condition/first-call.ts'

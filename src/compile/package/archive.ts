@@ -1,4 +1,4 @@
-/** A bundle as one file: a `.tar.gz` with the same bytes on every machine. Source: bundles, section 4. */
+/** A bundle as one file: a `.tar.gz` with the same bytes on every machine. Source: docs/design/bundles-and-authority.md#paths-and-files */
 import { gunzipSync } from 'node:zlib'
 import { packTar, unpackTar } from 'modern-tar'
 import { digestOf, digestOfJson, type Digest } from '../../base/digest.ts'

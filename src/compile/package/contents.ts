@@ -1,4 +1,4 @@
-/** Limits on the files of a bundle: names, number and size. Source: bundles, section 2. */
+/** Limits on the files of a bundle: names, number and size. Source: docs/design/bundles-and-authority.md#paths-and-files */
 import { fail } from '../../base/failure.ts'
 import { checkPath, foldPath } from '../../documents/text/paths.ts'
 import { MAX_FILE_BYTES } from '../../documents/text/yaml.ts'

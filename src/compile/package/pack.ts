@@ -1,4 +1,4 @@
-/** Which files of a directory make up its bundle. Source: bundles, sections 1 and 4. */
+/** Which files of a directory make up its bundle. Source: docs/design/bundles-and-authority.md#members */
 import { fail } from '../../base/failure.ts'
 import { lockPathOf } from '../../documents/facts/lock/lock-file.ts'
 import { withUnixLineEnds } from '../../documents/text/line-ends.ts'

@@ -1,4 +1,7 @@
-/** The files of a bundle as they were written, for people who read a published version later. Source: console, 4.3. */
+/**
+ * The files of a bundle as they were written, for people who read a published version later.
+ * Source: docs/design/bundles-and-authority.md#snapshots
+ */
 import { withUnixLineEnds } from '../../documents/text/line-ends.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'

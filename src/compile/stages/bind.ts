@@ -1,4 +1,4 @@
-/** Wire names of tools and sub-agents, and what each is bound to. Source: decisions, section 14. */
+/** Wire names of tools and sub-agents, and what each is bound to. Source: docs/design/models-and-tools.md#where-a-tool-runs */
 import { deriveWireName, WIRE_NAME } from '../../documents/text/reference.ts'
 import { SIDE_EFFECT_CLASSES, type SideEffectClass } from '../../spec/document.ts'
 import type { BoundAgent, BoundTool } from '../../spec/snapshot.ts'
@@ -11,7 +11,7 @@ import {
   type CompileState,
 } from '../state/state.ts'
 
-/** Tools that the engine offers in addition while sub-agents ask their parent. Source: decisions, section 9. */
+/** Tools that the engine offers in addition while sub-agents ask their parent. Source: docs/design/models-and-tools.md#sub-agents */
 const RESERVED = ['ask_parent', 'answer_subagent', 'escalate_to_person']
 
 export function bindTools(state: CompileState): void {

@@ -1,4 +1,4 @@
-/** Authority boundaries as policies. Source: policies, section 6. */
+/** Authority boundaries as policies. Source: docs/design/policies.md#which-policies-apply */
 import type { JsonObject } from '../../base/json/json.ts'
 import type { Document } from '../../documents/text/document.ts'
 import type { EntryContent } from './entries.ts'

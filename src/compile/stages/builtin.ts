@@ -1,4 +1,7 @@
-/** The tools that the engine itself executes, as Tool documents would describe them. Source: decisions, section 10. */
+/**
+ * The tools that the engine itself executes, as Tool documents would describe them.
+ * Source: docs/design/models-and-tools.md#built-in-tools
+ */
 import { satisfies } from 'semver'
 import type { LogicalRef } from '../../documents/text/reference.ts'
 import { BUILTIN_VERSION, type BoundTool, type JsonSchema } from '../../spec/snapshot.ts'

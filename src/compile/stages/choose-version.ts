@@ -1,4 +1,4 @@
-/** Chooses the version of a Tool or Policy document that a reference means. Source: bundles, section 1. */
+/** Chooses the version of a Tool or Policy document that a reference means. Source: docs/design/bundles-and-authority.md#references */
 import { maxSatisfying } from 'semver'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { Document } from '../../documents/text/document.ts'

@@ -1,4 +1,4 @@
-/** Writes agents as snapshots: everything by value, every child pinned by digest. Source: bundles, section 4. */
+/** Writes agents as snapshots: everything by value, every child pinned by digest. Source: docs/design/bundles-and-authority.md#snapshots */
 import { digestOf, digestOfJson } from '../../base/digest.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import { canonicalProvider, idOf, providerSpellings, type AgentDocument, type ModelSpec } from '../../spec/document.ts'

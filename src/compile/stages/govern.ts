@@ -1,4 +1,4 @@
-/** Which policies apply to which calls of an agent. Source: policies, sections 3, 4 and 6. */
+/** Which policies apply to which calls of an agent. Source: docs/design/policies.md#which-policies-apply */
 import type { Digest } from '../../base/digest.ts'
 import type { PolicyOrigin } from '../../spec/policy-set.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
@@ -188,7 +188,7 @@ const originOf = ({ id, version, published, place }: ResolvedPolicy, kind: Polic
   ...place,
 })
 
-/** A timeout is not a decision by a person, so it never approves what needs one. Source: policies, section 5. */
+/** A timeout is not a decision by a person, so it never approves what needs one. Source: docs/design/approvals.md#time-outs */
 function checkTimeout(
   state: CompileState,
   resolvedPolicy: ResolvedPolicy,

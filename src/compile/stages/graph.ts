@@ -1,4 +1,7 @@
-/** The closure of agents: delegations without cycles, conflicting versions or conflicting secrets. Source: bundles, section 1. */
+/**
+ * The closure of agents: delegations without cycles, conflicting versions or conflicting secrets.
+ * Source: docs/design/bundles-and-authority.md#references
+ */
 import { readAgentRef } from '../../documents/text/reference.ts'
 import type { Document } from '../../documents/text/document.ts'
 import type { AgentBinding } from '../../spec/document.ts'
@@ -15,7 +18,7 @@ import {
   type CompileState,
 } from '../state/state.ts'
 
-/** Default depth. Source: authoring format, "Limits". */
+/** Default depth. Source: docs/design/models-and-tools.md#limits */
 const DEFAULT_DEPTH = 5
 
 export async function walkAgentGraph(state: CompileState): Promise<void> {

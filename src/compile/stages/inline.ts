@@ -14,7 +14,7 @@ import { readFileMember } from './file.ts'
 import { inlineSchema, inlineSchemaFile } from './schema.ts'
 import { reportFinding, type BundleAgent, type DocumentPlace, type CompileState } from '../state/state.ts'
 
-/** The annotation for an agent's input schema. Source: decisions, section 4. */
+/** The annotation for an agent's input schema. Source: docs/design/http.md#start */
 const INPUT_CONTRACT = 'svc/input-schema'
 
 export function inlineSchemas(state: CompileState): void {
@@ -56,7 +56,7 @@ function inlineMember(state: CompileState, member: BundleAgent): void {
   }
 }
 
-/** An annotation that is a limit. Source: decisions, section 15. */
+/** An annotation that is a limit. Source: docs/design/models-and-tools.md#limits */
 function readLimit(
   state: CompileState,
   agent: AgentDocument,
@@ -173,7 +173,7 @@ function readScript(
 const TURN_KEYS = ['when', 'say', 'call', 'usage', 'delay_ms', 'fail']
 const WHEN_KEYS = ['contains', 'tool', 'matches', 'input']
 
-/** Why a turn of a script is invalid. Source: decisions, section 13. */
+/** Why a turn of a script is invalid. Source: docs/design/models-and-tools.md#record-and-replay */
 export function turnProblem(turn: JsonValue, number: number): string | undefined {
   const here = `turn ${number}`
   if (!isJsonObject(turn)) return `${here} is not a mapping.`

@@ -1,4 +1,4 @@
-/** Finds what to compile: the bundle and root agent that a path means. Source: bundles, section 1. */
+/** Finds what to compile: the bundle and root agent that a path means. Source: docs/design/bundles-and-authority.md#members */
 import { fail, isFailure } from '../../base/failure.ts'
 import type { Document } from '../../documents/text/document.ts'
 import { lockPathOf } from '../../documents/facts/lock/lock-file.ts'

@@ -1,4 +1,7 @@
-/** Writes `svc.lock`: the versions that a bundle was compiled with, and the resulting digests. Source: bundles, section 3. */
+/**
+ * Writes `svc.lock`: the versions that a bundle was compiled with, and the resulting digests.
+ * Source: docs/design/bundles-and-authority.md#lock
+ */
 import { digestOfJson } from '../../base/digest.ts'
 import { canonicalJson } from '../../base/json/json.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'

@@ -1,4 +1,4 @@
-/** Pins the tools of MCP servers by digest. Source: bundles, section 3; security, S16. */
+/** Pins the tools of MCP servers by digest. Source: docs/design/bundles-and-authority.md#lock */
 import type { Digest } from '../../base/digest.ts'
 import { digestOfTool, whyNotListed, type ToolListing } from '../../tools/listed-tool.ts'
 import { mcpKeyOf } from '../state/lock-file.ts'

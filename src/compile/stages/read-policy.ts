@@ -1,4 +1,4 @@
-/** Reads a Policy document once, for every place where it is attached. Source: policies, sections 2 to 5. */
+/** Reads a Policy document once, for every place where it is attached. Source: docs/design/policies.md#conditions */
 import type { JsonObject } from '../../base/json/json.ts'
 import type { Document } from '../../documents/text/document.ts'
 import { readCondition, writeCondition, type ConditionProblem } from '../../policy/condition/condition.ts'

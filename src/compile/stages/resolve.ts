@@ -1,4 +1,7 @@
-/** Resolves the tools and policies of the closure: from the bundle first, then from the registry. Source: bundles, section 1. */
+/**
+ * Resolves the tools and policies of the closure: from the bundle first, then from the registry.
+ * Source: docs/design/bundles-and-authority.md#references
+ */
 import type { BundleAgent, CompileState } from '../state/state.ts'
 import { readGuardrail, resolveAttachments, resolvePolicyDocument } from './resolve-policy.ts'
 import { contractOf, resolveTool } from './resolve-tool.ts'

@@ -1,4 +1,4 @@
-/** Puts the schemas of documents in by value. Source: bundles, section 1. */
+/** Puts the schemas of documents in by value. Source: docs/design/bundles-and-authority.md#references */
 import { isJsonObject } from '../../base/json/json.ts'
 import { carrySchemas, type SchemaFile } from '../../documents/schemas/carried-schemas.ts'
 import { readValues } from '../../documents/workspace/read.ts'

@@ -1,4 +1,4 @@
-/** The format of `svc.lock`, and the differences between two lock files. Source: bundles, section 3. */
+/** The format of `svc.lock`, and the differences between two lock files. Source: docs/design/bundles-and-authority.md#lock */
 import type { Digest } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
 import { canonicalJson, isJsonObject } from '../../base/json/json.ts'

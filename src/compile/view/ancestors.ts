@@ -1,4 +1,4 @@
-/** The agents above an agent, whose boundaries apply to its calls too. Source: policies, section 3. */
+/** The agents above an agent, whose boundaries apply to its calls too. Source: docs/design/policies.md#which-policies-apply */
 import type { CompiledBundle, AgentSnapshot } from '../../spec/snapshot.ts'
 
 /** The agents that delegate to one, directly or through others, nearest first. The root has none. */

@@ -1,4 +1,4 @@
-/** The authority of each compiled agent: the JSON of `svc compile`. Source: command line, `svc compile`. */
+/** The authority of each compiled agent: the JSON of `svc compile`. Source: docs/design/bundles-and-authority.md#comparisons */
 import { digestOfJson, type Digest } from '../../base/digest.ts'
 import type { TextSpan } from '../../documents/text/source.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'

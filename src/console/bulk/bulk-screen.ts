@@ -1,6 +1,6 @@
 /**
  * Tasks that ask the same, decided together: a list with each argument as a column, and one request for each task with the
- * digest of what this list shows of it. What arrives later is not among them. Source: console, 2.1.
+ * digest of what this list shows of it. What arrives later is not among them. Source: docs/design/console.md#several-tasks-at-once
  */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'

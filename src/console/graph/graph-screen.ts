@@ -1,4 +1,4 @@
-/** What a version reaches: drawn, and as a list that says the same. Source: console, 2, screen 7. */
+/** What a version reaches: drawn, and as a list that says the same. Source: docs/design/console.md#screens */
 import { safeText } from '../../base/escape-text.ts'
 import type { BundleGraph } from '../../spec/operator/bundle-graph.ts'
 import { describeEdge } from '../../spec/view/bundle-graph.ts'

@@ -1,4 +1,4 @@
-/** The effect key of a Tool document, with the arguments that it names. Source: policies, section 8. */
+/** The effect key of a Tool document, with the arguments that it names. Source: docs/design/policies.md#effect-keys */
 import type { JsonValue } from '../../base/json/json.ts'
 import type { ArgumentTemplate } from '../../policy/condition/argument-template.ts'
 import { EFFECT_KEY, readEffectTemplate } from '../../policy/condition/effect-key.ts'

@@ -1,4 +1,4 @@
-/** The annotations `svc/on-outage` and `svc/max-outage`. Source: reliability, "Hold instead of fail". */
+/** The annotations `svc/on-outage` and `svc/max-outage`. Source: docs/design/runs-and-recovery.md#hold-instead-of-fail */
 import { parseDuration } from '../../base/duration.ts'
 
 export const ON_OUTAGE = 'svc/on-outage'

@@ -1,4 +1,7 @@
-/** The type of a lint rule. The rule `group/name` is the module `rules/group/name.ts`; its examples are in `test/documents/rules`. Source: lint rules. */
+/**
+ * The type of a lint rule. The rule `group/name` is the module `rules/group/name.ts`; its examples are in `test/documents/rules`.
+ * Source: docs/design/lint.md#a-rule
+ */
 import type { JsonObject } from '../../base/json/json.ts'
 import type { ToolListing } from '../../tools/listed-tool.ts'
 import type { ProjectConfig } from '../../spec/config.ts'

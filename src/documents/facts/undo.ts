@@ -1,6 +1,5 @@
 /**
- * Checks what Tool documents say about undoing their calls against the schemas of both tools. Source: decisions, section
- * 18, "Undo".
+ * Checks what Tool documents say about undoing their calls against the schemas of both tools. Source: docs/design/steering.md#undo
  */
 import { rcompare } from 'semver'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'

@@ -1,6 +1,6 @@
 /**
  * The canonical form of a document: keys in the order of the schema, two spaces of indentation, quotes only where they change the value.
- * Source: command line, `svc fmt`.
+ * Source: docs/design/lint.md#canonical-form
  */
 import type { Diagnostic } from '../text/diagnostic.ts'
 import { decodeUtf8, type FileInput } from '../text/decode.ts'

@@ -137,7 +137,7 @@ const writeText: Write = (item, ctx, ...rest) => {
   return write(type === Scalar.QUOTE_SINGLE && /["\\]/.test(value) ? type : Scalar.QUOTE_DOUBLE)
 }
 
-/** Booleans of YAML 1.1: they keep their quotes, which mark them as strings. Source: lint rules, doc/yaml11-boolean. */
+/** Booleans of YAML 1.1: they keep their quotes, which mark them as strings. Source: docs/design/lint.md#canonical-form */
 const YAML11_BOOLEAN = /^(?:y|yes|n|no|on|off)$/i
 
 const mayBePlain = (value: string): boolean =>

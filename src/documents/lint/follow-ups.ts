@@ -1,7 +1,7 @@
 /**
  * One fault, one message. A broken name or key makes other rules report faults that disappear with it: an unused document, an
  * unknown name. Such a follow-up is left out while its cause is reported at the same or a higher severity, so that leaving it
- * out never turns a failed check into a passed one. Source: lint rules, "From schema errors to messages".
+ * out never turns a failed check into a passed one. Source: docs/design/lint.md#schema-errors
  */
 import { isJsonObject } from '../../base/json/json.ts'
 import { SEVERITIES, type Diagnostic } from '../text/diagnostic.ts'

@@ -1,4 +1,4 @@
-/** Comments that suppress findings. Source: lint rules, "Suppress". */
+/** Comments that suppress findings. Source: docs/design/lint.md#suppressions */
 import { createFinding, type Diagnostic, type TextEdit, type FindingPlace } from '../text/diagnostic.ts'
 import type { SourceText } from '../text/source.ts'
 import { didYouMean, nearestCandidate } from '../text/suggest.ts'

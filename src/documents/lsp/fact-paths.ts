@@ -1,4 +1,4 @@
-/** Completion of facts in conditions: where arguments come from, and what is known beside them. Source: policies, section 2. */
+/** Completion of facts in conditions: where arguments come from, and what is known beside them. Source: docs/design/policies.md#facts */
 import { canonicalJson, isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { CALL_FIELDS } from '../../policy/condition/fields.ts'
 import type { ArgumentPath } from './argument-paths.ts'

@@ -12,7 +12,7 @@ const WINDOW = 120
 
 /**
  * Findings for people, each with the line of the document and the fault underlined. Ends with a line break; empty for none.
- * Source: lint rules, "Message shape".
+ * Source: docs/design/lint.md#messages
  */
 export function reportText(findings: readonly Diagnostic[], { workspace, color = false }: ReportInput): string {
   const theme = createTheme(color ? 1 : 0)

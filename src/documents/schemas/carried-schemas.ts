@@ -1,4 +1,4 @@
-/** Bundles JSON Schemas: referenced files are copied into `$defs`. Source: bundles, section 1. */
+/** Bundles JSON Schemas: referenced files are copied into `$defs`. Source: docs/design/bundles-and-authority.md#references */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 

@@ -1,4 +1,4 @@
-/** JSON Schemas that documents reference or contain. Source: authoring format, "Schema spec". */
+/** JSON Schemas that documents reference or contain. Source: docs/design/authoring-format.md#schema-spec */
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { createSpans, type Document, type FoundValue, type DocumentSpans } from '../text/document.ts'
 import { memoizePerObject, memoizePerWorkspace } from '../workspace/memoize.ts'
@@ -16,7 +16,7 @@ const PLACES: Readonly<Record<Document['kind'], readonly string[]>> = {
   Bundle: [],
 }
 
-/** The annotation that names the schema of a start's input. Source: decisions, section 4. */
+/** The annotation that names the schema of a start's input. Source: docs/design/http.md#start */
 export const INPUT_SCHEMA = 'svc/input-schema'
 
 export interface SchemaUse {

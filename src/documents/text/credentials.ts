@@ -1,4 +1,4 @@
-/** Detects credentials in text. Source: lint rules, secret/literal. */
+/** Detects credentials in text. Source: docs/design/lint.md#secrets-in-documents */
 
 /** The literal prefix of each vendor's keys, and the pattern of the rest. */
 const VENDOR_KEYS: readonly (readonly [begins: string, follows: RegExp])[] = [
@@ -121,7 +121,7 @@ const SHORTEST_NAMED = 16
 /** False if neither the text nor a part of it can contain a credential. Cheap, for the common case. */
 export const mayHoldCredential = (text: string): boolean => PREFIXES.test(text) || NAME_WORDS.test(text)
 
-/** The beginning of an svc API key, complete or truncated. Source: decisions, section 1; lint rules, secret/own-api-key. */
+/** The beginning of an svc API key, complete or truncated. Source: docs/design/lint.md#secrets-in-documents */
 const OWN_KEY = /\bsvc_[A-Za-z0-9]{20,}\b/
 
 export const mayHoldOwnKey = (text: string): boolean => text.includes('svc_') && OWN_KEY.test(text)

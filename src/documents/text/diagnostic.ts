@@ -40,7 +40,7 @@ export interface FindingFacts {
   readonly wrongValue?: true
 }
 
-/** Source: command line, `svc lint` (the JSON shape); lint rules, "Message shape". */
+/** Source: docs/design/lint.md#messages */
 export interface Diagnostic {
   readonly rule: string
   readonly severity: LintSeverity

@@ -1,4 +1,4 @@
-/** Where files come from: a directory, or memory. Source: bundles, section 2. */
+/** Where files come from: a directory, or memory. Source: docs/design/bundles-and-authority.md#paths-and-files */
 import {
   closeSync,
   fstatSync,

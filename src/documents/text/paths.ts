@@ -1,4 +1,4 @@
-/** Paths inside a bundle: relative, `/` separated. Source: bundles, section 2; security, S22. */
+/** Paths inside a bundle: relative, `/` separated. Source: docs/design/bundles-and-authority.md#paths-and-files */
 
 /**
  * Checks a path; returns it without `./`, or the fault.

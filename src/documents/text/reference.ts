@@ -1,4 +1,4 @@
-/** The forms of references between documents. Source: bundles, section 1; authoring format, "Versioning". */
+/** The forms of references between documents. Source: docs/design/bundles-and-authority.md#references */
 import { parse, Range } from 'semver'
 import { cutText } from '../../base/cut-text.ts'
 import { memoizeByText } from './memoize-by-text.ts'
@@ -99,11 +99,14 @@ export function readAgentRef(text: string): AgentRef {
 /** Names that every provider accepts for a tool. */
 export const WIRE_NAME = /^[a-zA-Z0-9_-]{1,64}$/
 
-/** The name of a tool or sub-agent on the wire, derived from the last part of its id. Source: decisions, section 14. */
+/**
+ * The name of a tool or sub-agent on the wire, derived from the last part of its id.
+ * Source: docs/design/models-and-tools.md#where-a-tool-runs
+ */
 export const deriveWireName = (name: string): string =>
   WIRE_NAME.test(name) ? name : cutText(name.replaceAll(/[^A-Za-z0-9_-]/g, '_'), 64).text
 
-/** The tools that the engine itself executes. Source: decisions, section 10. */
+/** The tools that the engine itself executes. Source: docs/design/models-and-tools.md#built-in-tools */
 export const BUILTIN_TOOLS: readonly string[] = [
   'svc.ask_user',
   'svc.request_input',

@@ -1,7 +1,7 @@
 /**
  * Reads YAML and JSON for lint, compile and publish, so that all parts read a document in the same way.
  * YAML 1.2 core schema without tags and merge keys; limits turn hostile text into findings.
- * Source: security, S10 and S26; bundles, section 2; performance, "What works", 7.
+ * Source: docs/design/security.md#documents-of-others
  */
 import { YAMLException, type Event } from 'js-yaml'
 import { jsonDepth } from '../../base/json/json.ts'

@@ -1,4 +1,4 @@
-/** `svc.config.yaml`. Source: command line, 1.5. */
+/** `svc.config.yaml`. Source: docs/design/command-line.md#settings */
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { Diagnostic } from '../text/diagnostic.ts'
 import { createSpans } from '../text/document.ts'

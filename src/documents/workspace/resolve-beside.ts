@@ -1,4 +1,4 @@
-/** Resolves paths in referenced files: a schema may reference another. Source: bundles, section 1. */
+/** Resolves paths in referenced files: a schema may reference another. Source: docs/design/bundles-and-authority.md#references */
 import type { Document } from '../text/document.ts'
 import { directoryOf, isUnder, joinPath } from '../text/paths.ts'
 import type { PathResolution } from './resolve-path.ts'

@@ -1,4 +1,4 @@
-/** The paths that documents write: which file each leads to. Source: bundles, section 1. */
+/** The paths that documents write: which file each leads to. Source: docs/design/bundles-and-authority.md#references */
 import type { ProjectFiles } from '../text/files.ts'
 import { checkPath, extensionOf, joinPath, pathsUnder } from '../text/paths.ts'
 import { nearestCandidate } from '../text/suggest.ts'

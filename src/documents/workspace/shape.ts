@@ -1,6 +1,6 @@
 /**
  * The shape check: schema errors as findings for people, one for each fault, without follow-up noise.
- * Source: authoring format, "Resources and their fields"; lint rules, "From schema errors to messages".
+ * Source: docs/design/lint.md#schema-errors
  */
 import type { ErrorObject } from 'ajv'
 import type { JsonValue } from '../../base/json/json.ts'

@@ -30,7 +30,7 @@ export interface Workspace extends BundleDirectories {
   find(from: Pick<Document, 'path'>, kind: DocumentKind, id: string): readonly Document[]
   /** Logical ids of all documents of a kind, in the order of the documents: the candidates for a suggestion. */
   ids(kind: DocumentKind): readonly string[]
-  /** Resolves a path that a document names. Source: bundles, section 1. */
+  /** Resolves a path that a document names. Source: docs/design/bundles-and-authority.md#references */
   resolve(from: Document, written: string, version?: string | number): PathResolution
   /** Documents in a file. */
   documentsAt(path: string): readonly Document[]

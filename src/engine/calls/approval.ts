@@ -1,4 +1,7 @@
-/** Approvals of calls: the task that asks for one, what it covers, and edits of the arguments. Source: policies, section 5. */
+/**
+ * Approvals of calls: the task that asks for one, what it covers, and edits of the arguments.
+ * Source: docs/design/approvals.md#what-is-approved
+ */
 import { digestOfJson, type Digest } from '../../base/digest.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import type { CallFacts } from '../../policy/condition/decision.ts'

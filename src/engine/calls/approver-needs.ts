@@ -1,4 +1,7 @@
-/** Compares what policies require of approvers now with what was required of those who approved. Source: policies, section 4. */
+/**
+ * Compares what policies require of approvers now with what was required of those who approved.
+ * Source: docs/design/approvals.md#what-is-approved
+ */
 import type { PolicyDecision } from '../../policy/condition/decision.ts'
 import { splitRoles } from '../../spec/approver-role.ts'
 

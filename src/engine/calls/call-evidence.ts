@@ -1,6 +1,6 @@
 /**
  * Why an agent makes a call, for the person who decides it: the last words of its model, and results that the run had before and
- * that concern the arguments of the call. Source: console, 2.1.
+ * that concern the arguments of the call. Source: docs/design/approvals.md#the-card
  */
 import { shortenText } from '../../base/cut-text.ts'
 import { safeJson } from '../../base/escape-text.ts'

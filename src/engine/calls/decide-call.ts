@@ -1,4 +1,7 @@
-/** Decides a call by the policies of its run and of the run's ancestors, and records the decision. Source: policies, sections 1 and 4. */
+/**
+ * Decides a call by the policies of its run and of the run's ancestors, and records the decision.
+ * Source: docs/design/policies.md#when-a-call-is-decided
+ */
 import type { DecisionId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { CallFacts, PolicyDecision } from '../../policy/condition/decision.ts'

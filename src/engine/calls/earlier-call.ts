@@ -1,7 +1,7 @@
 /**
  * Calls that may have been made before, though no effect key says so: the same call twice in one run, a call of a run that does the
  * same work, and whatever a restored store has forgotten. A person is asked, whatever the policies say, and no time-out answers.
- * Source: reliability, "Duplicate guard" and "Restoring"; decisions, section 18.
+ * Source: docs/design/approvals.md#repeated-calls
  */
 import { toIsoText } from '../../base/clock.ts'
 import type { JsonObject } from '../../base/json/json.ts'

@@ -1,7 +1,7 @@
 /**
  * Effect keys of calls: which call holds a key, what this means for another call, and how a call takes its key. A key is
- * taken in the transaction that records the dispatch, and given back only when the call certainly did not happen. Source:
- * policies, section 8.
+ * taken in the transaction that records the dispatch, and given back only when the call certainly did not happen.
+ * Source: docs/design/policies.md#effect-keys
  */
 import { toIsoText } from '../../base/clock.ts'
 import type { Instant } from '../../base/clock.ts'

@@ -1,4 +1,4 @@
-/** Ends calls that wait for a time, a signal, or work outside. Source: decisions, section 18. */
+/** Ends calls that wait for a time, a signal, or work outside. Source: docs/design/steering.md#waits-outside */
 import { toIsoText } from '../../base/clock.ts'
 import type { InvalidPlace } from '../../base/failure.ts'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'

@@ -1,6 +1,6 @@
 /**
  * Authorizes calls: checks binding and arguments, evaluates policies, and asks a person where they require it.
- * Source: policies, sections 1, 4 and 5.
+ * Source: docs/design/policies.md#when-a-call-is-decided
  */
 import { comparesFact } from '../../policy/condition/condition.ts'
 import { EFFECT_REPEATED } from '../../policy/effect-guard.ts'
@@ -60,7 +60,7 @@ export function authorizeCall(call: CallHandle): ToolCall {
 
 /**
  * Asks a person about a call that could not be carried out, if a policy of type escalate or require_approval that tests
- * `svc.dispatch` says so. Undefined if none does. Source: policies, section 2, root `svc`.
+ * `svc.dispatch` says so. Undefined if none does. Source: docs/design/policies.md#facts
  */
 export function routeToPerson(call: CallHandle, trigger: DispatchTrigger): ToolCall | undefined {
   const routing = call.run.snapshot.policies.entries.filter(

@@ -1,4 +1,7 @@
-/** `svc.ask_user` and `svc.request_input`: calls by which a model asks people for input. Source: decisions, section 10. */
+/**
+ * `svc.ask_user` and `svc.request_input`: calls by which a model asks people for input.
+ * Source: docs/design/models-and-tools.md#built-in-tools
+ */
 import type { JsonObject } from '../../base/json/json.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import { ASK_USER } from '../session/bindings.ts'

@@ -1,6 +1,6 @@
 /**
  * Agents in the loop: a child asks its parent's model, which answers or escalates to a person. A question that the parent
- * ignores is escalated automatically, so that no child waits for ever. Source: decisions, section 9.
+ * ignores is escalated automatically, so that no child waits for ever. Source: docs/design/models-and-tools.md#sub-agents
  */
 import { digestOfJson } from '../../base/digest.ts'
 import type { JsonObject } from '../../base/json/json.ts'

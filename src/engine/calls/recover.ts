@@ -1,6 +1,6 @@
 /**
  * Recovers calls of unknown outcome: the process that sent them ended, or their tool never answered. The side-effect class
- * decides how. Source: reliability, "The honest promise at kill -9".
+ * decides how. Source: docs/design/runs-and-recovery.md#after-a-crash
  */
 import type { ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
@@ -14,7 +14,7 @@ import { settleWithError, toolError } from './settle.ts'
 export const MAX_LIVE_ATTEMPTS = 3
 /** Dispatches of a safe call across restarts. */
 export const MAX_ATTEMPTS = 10
-/** How long a tool is assumed to remember an idempotency key. Source: reliability, "The honest promise at kill -9". */
+/** How long a tool is assumed to remember an idempotency key. Source: docs/design/runs-and-recovery.md#after-a-crash */
 const KEY_TTL_MS = 24 * 3600_000
 
 /** A dispatch of unknown outcome. */

@@ -23,7 +23,7 @@ export interface SettledCall {
   readonly ends?: { readonly error: string; readonly errorCode: ErrorCode }
 }
 
-/** A run fails once the same call, with the same arguments, was refused this often. Source: policies, section 4. */
+/** A run fails once the same call, with the same arguments, was refused this often. Source: docs/design/policies.md#the-decision */
 const MAX_REFUSALS = 3
 
 /** Records the result of a call as a `ToolResult` step, and closes the step of its dispatch. */
@@ -104,7 +104,7 @@ function countRefusal({ run, record: { name, ref, arguments: given } }: CallHand
   return { error: `${name} was refused ${times} times with the same arguments.`, errorCode: 'repeated_denial' }
 }
 
-/** Marks the run as tainted: its transcript now has text of an untrusted source. Source: policies, section 2, `run.taint`. */
+/** Marks the run as tainted: its transcript now has text of an untrusted source. Source: docs/design/policies.md#facts */
 function taintBySource({ run, tool }: CallHandle): void {
   if (tool && isTaintSource(tool)) run.updateUsage({ tainted: true })
 }

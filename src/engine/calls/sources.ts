@@ -1,6 +1,6 @@
 /**
  * Finds the sources of an argument's value in the steps of the run, of its ancestors and of its sub-agents. Stores nothing
- * besides the steps, so runs whose policies read no sources have no cost. Source: policies, section 2.1.
+ * besides the steps, so runs whose policies read no sources have no cost. Source: docs/design/policies.md#where-a-value-comes-from
  */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import {

@@ -1,6 +1,6 @@
 /**
  * Calls that wait for a time, a signal, or external work. A wait costs rows and a timer, but no memory; it ends once, and
- * later signals change nothing. Source: decisions, section 18.
+ * later signals change nothing. Source: docs/design/steering.md#waits-outside
  */
 import { createHash } from 'node:crypto'
 import { toIsoText, type Instant } from '../../base/clock.ts'

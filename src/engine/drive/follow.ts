@@ -1,4 +1,4 @@
-/** Follows a run: its events as they are stored, and model text as it arrives. Source: decisions, section 7. */
+/** Follows a run: its events as they are stored, and model text as it arrives. Source: docs/design/http.md#stream */
 import { giveWay, startWork } from '../../base/event-loop.ts'
 import { fail } from '../../base/failure.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'

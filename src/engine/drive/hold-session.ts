@@ -1,4 +1,7 @@
-/** Whether this process performs the effects of a session: it holds the lease, or takes it. Source: scale-out, section 3.2. */
+/**
+ * Whether this process performs the effects of a session: it holds the lease, or takes it.
+ * Source: docs/design/several-processes.md#lease-and-epoch
+ */
 import type { EngineParts } from '../session/engine.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import { hasWork } from '../session/transaction/open-transaction.ts'

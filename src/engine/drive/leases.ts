@@ -1,6 +1,7 @@
 /**
  * The leases that this process holds: for which sessions it may perform effects, and until when. Times are measured from before
- * a request to the store was sent, so a lease never seems longer here than it is there. Source: scale-out, section 3.2.
+ * a request to the store was sent, so a lease never seems longer here than it is there.
+ * Source: docs/design/several-processes.md#lease-and-epoch
  */
 import type { StoreClock } from '../../base/clock.ts'
 import type { SessionId } from '../../base/ids.ts'

@@ -1,4 +1,4 @@
-/** The text of a root run's answer, for readers from whom the timeline is hidden. Source: decisions, section 7. */
+/** The text of a root run's answer, for readers from whom the timeline is hidden. Source: docs/design/http.md#timeline-redaction */
 import type { Instant } from '../../base/clock.ts'
 import type { Run } from '../../spec/run.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'

@@ -1,6 +1,6 @@
 /**
  * The pauses that operators have set, as this process knows them. Alone on its store, a process sees every pause itself; otherwise
- * it asks the store again and again, and no effect leaves on an answer older than a second. Source: decisions, section 18.
+ * it asks the store again and again, and no effect leaves on an answer older than a second. Source: docs/design/steering.md#pauses
  */
 import type { Clock } from '../../base/clock.ts'
 import type { WorkspaceId } from '../../base/ids.ts'

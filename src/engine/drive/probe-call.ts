@@ -1,6 +1,6 @@
 /**
  * Probes whether a call of unknown outcome happened. The result is recorded and shown to people; it decides nothing.
- * Source: reliability, "Records and protocol".
+ * Source: docs/design/approvals.md#unknown-outcomes
  */
 import { toIsoText } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'

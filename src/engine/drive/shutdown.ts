@@ -1,6 +1,6 @@
 /**
  * Ends a driver: lets effects in flight finish for a while, then drops the rest. Other processes go on with each session as soon as
- * nothing of it is under way here. Source: scale-out, section 3.5.
+ * nothing of it is under way here. Source: docs/design/several-processes.md#life-of-a-process
  */
 import { fail } from '../../base/failure.ts'
 import type { SessionId } from '../../base/ids.ts'

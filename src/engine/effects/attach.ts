@@ -1,4 +1,4 @@
-/** Workspace files as message parts for the model. Source: decisions, section 11. */
+/** Workspace files as message parts for the model. Source: docs/design/models-and-tools.md#prompts */
 import type { WorkspaceId } from '../../base/ids.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import type { MessagePart } from '../../providers/provider.ts'

@@ -1,4 +1,4 @@
-/** The models that `svc/model-fallback` names, asked when the agent's model fails. Source: decisions, section 13. */
+/** The models that `svc/model-fallback` names, asked when the agent's model fails. Source: docs/design/models-and-tools.md#attempts */
 import { isHeldBack } from '../../base/net/transport.ts'
 import { ProviderError, type ModelCompletion } from '../../providers/provider.ts'
 import type { AgentSnapshot, SnapshotModel } from '../../spec/snapshot.ts'

@@ -1,4 +1,4 @@
-/** Shortens a conversation before a completion that would not fit, as `svc/context` says. Source: decisions, section 18. */
+/** Shortens a conversation before a completion that would not fit, as `svc/context` says. Source: docs/design/steering.md#context */
 import type { JsonObject } from '../../base/json/json.ts'
 import { contextBudget, type ContextRule } from '../../spec/context-rule.ts'
 import type { RunState } from '../../spec/run.ts'

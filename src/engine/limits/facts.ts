@@ -1,5 +1,5 @@
 import { factsOfCaller } from '../../policy/callee-facts.ts'
-/** Facts from which a call is decided. Source: policies, section 2. */
+/** Facts from which a call is decided. Source: docs/design/policies.md#facts */
 import type { CallFacts } from '../../policy/condition/decision.ts'
 import { argumentAt, argumentText } from '../../policy/condition/path.ts'
 import { undoneCallOf, type ToolCall } from '../../spec/run.ts'
@@ -122,7 +122,7 @@ function measureHistory(
 /**
  * Other calls of the session that count for this one. If it is decided for the first time, all that are decided. If it is
  * decided again after its approval, those decided before it, and of the later ones those that were or may be sent.
- * Source: policies, section 2.2.
+ * Source: docs/design/policies.md#what-history-counts
  */
 function earlierCalls(run: RunHandle, call: DecidedCall): readonly CallRow[] {
   const { tx } = run

@@ -1,4 +1,4 @@
-/** Limits of runs. Source: authoring format, "Limits"; decisions, section 15. */
+/** Limits of runs. Source: docs/design/models-and-tools.md#limits */
 import { formatDecimal, toScaled, type ScaledDecimal } from '../../base/json/decimal.ts'
 import { describeCost, describeMoney, isPricedIn, type UnpricedModel } from '../../spec/price.ts'
 import type { LimitName, Run, RunState } from '../../spec/run.ts'

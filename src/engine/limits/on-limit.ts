@@ -1,4 +1,4 @@
-/** Whether a limit that is reached ends the run or is put before an operator. Source: policies, section 2, root `svc`. */
+/** Whether a limit that is reached ends the run or is put before an operator. Source: docs/design/policies.md#facts */
 import { digestOfJson } from '../../base/digest.ts'
 import { comparesFact, readCondition } from '../../policy/condition/condition.ts'
 import { evaluateCondition } from '../../policy/condition/evaluate.ts'

@@ -1,6 +1,6 @@
 /**
  * Outages: a completion or call that cannot be made for now is tried again, for as long as the agent allows, and its run is
- * held meanwhile. Source: reliability, "Hold instead of fail".
+ * held meanwhile. Source: docs/design/runs-and-recovery.md#hold-instead-of-fail
  */
 import type { Instant } from '../../base/clock.ts'
 import { backoffMs } from '../../base/retry.ts'

@@ -1,4 +1,4 @@
-/** Which effects of a run an operator's pause holds. Source: decisions, section 18; command line, 2.7. */
+/** Which effects of a run an operator's pause holds. Source: docs/design/steering.md#pauses */
 import { findPause, type EffectSubject, type PauseAct } from '../../spec/steer/pause.ts'
 import type { RunHandle } from '../session/transaction/transaction.ts'
 

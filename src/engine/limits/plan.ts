@@ -1,7 +1,7 @@
 /**
  * The spend cap of the workspace. A completion reserves the most that it can use, in the save that begins it, and the store
  * refuses a save that would exceed the cap; the driver then applies it again, and the run waits. Work that has begun is
- * never stopped for it. Source: security, S31; reliability, "Hold instead of fail".
+ * never stopped for it. Source: docs/design/models-and-tools.md#limits
  */
 import { formatDecimal } from '../../base/json/decimal.ts'
 import { PLAN_CAUSE } from '../../spec/outage.ts'

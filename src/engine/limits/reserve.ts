@@ -1,7 +1,7 @@
 /**
  * Reserves tokens and money for completions in flight. Before it is sent, a completion reserves the most it can use in each
  * budget that it draws on, and frees it with its outcome; without enough left it waits for those in flight. So children that share a
- * budget exceed it by one completion at most, as a single run does. Source: decisions, section 15; security, S31.
+ * budget exceed it by one completion at most, as a single run does. Source: docs/design/models-and-tools.md#limits
  */
 import type { RunHandle, SessionTransaction, StateAt } from '../session/transaction/transaction.ts'
 import { formatDecimal, toScaled, type ScaledDecimal } from '../../base/json/decimal.ts'

@@ -1,4 +1,4 @@
-/** Messages to a run that works. Source: decisions, section 18. */
+/** Messages to a run that works. Source: docs/design/steering.md#messages-to-working-runs */
 import type { JsonObject } from '../../base/json/json.ts'
 import type { RunHandle } from '../session/transaction/transaction.ts'
 

@@ -1,4 +1,4 @@
-/** Whether an answer to a user task is acceptable. Source: policies, section 5. */
+/** Whether an answer to a user task is acceptable. Source: docs/design/approvals.md#who-may-decide */
 import { toIsoText } from '../../base/clock.ts'
 import { fail, type Failure } from '../../base/failure.ts'
 import { digestStart } from '../../base/short-text.ts'
@@ -83,7 +83,8 @@ function findVoteProblem(tx: SessionTransaction, task: TaskRecord, answer: Given
 }
 
 /**
- * True if the arguments were edited or several people vote: an approver must then name the digest of the arguments approved. Source: policies, section 5.
+ * True if the arguments were edited or several people vote: an approver must then name the digest of the arguments approved.
+ * Source: docs/design/approvals.md#votes-and-quorums
  */
 const needsDigest = (task: TaskRecord): boolean =>
   task.argumentsDigest !== undefined && ((task.edits?.length ?? 0) > 0 || (task.approvalsRequired ?? 1) > 1)

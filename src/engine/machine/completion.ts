@@ -129,7 +129,7 @@ export function applyModelFailure(
 
 /**
  * Requests a completion again that was in flight when its process ended. The tokens it sent are counted by an estimate; how
- * much of the answer had arrived is not known any more. Source: reliability, "The honest promise at kill -9".
+ * much of the answer had arrived is not known any more. Source: docs/design/runs-and-recovery.md#after-a-crash
  */
 export function recoverCompletion(
   run: RunHandle,

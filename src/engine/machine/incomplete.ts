@@ -1,6 +1,6 @@
 /**
  * Incomplete completions. Their calls are not made and their text is no answer: they are requested again, continue in another
- * completion, or fail the run. Source: decisions, section 13.
+ * completion, or fail the run. Source: docs/design/models-and-tools.md#incomplete-completions
  */
 import { PAUSE_TURN, type ModelCompletion } from '../../providers/provider.ts'
 import type { ErrorCode, RunState } from '../../spec/run.ts'

@@ -178,7 +178,7 @@ export function nextState(run: RunHandle, event: RunTransitionEvent): RunState |
   return transition?.(run, here, event)
 }
 
-/** Records the input and requests the first completion. Source: decisions, section 4. */
+/** Records the input and requests the first completion. Source: docs/design/models-and-tools.md#prompts */
 function startRun(run: RunHandle, here: StateAt<'thinking'>): RunState {
   const limit = run.snapshot.limits.max_wall_clock_seconds
   if (limit !== undefined) run.setTimer('wall_clock', '', run.tx.now + limit * 1000)
@@ -197,7 +197,7 @@ function startRun(run: RunHandle, here: StateAt<'thinking'>): RunState {
   return startTurn(run, here.turn)
 }
 
-/** The metadata of the session that the input contract names. Source: decisions, section 17. */
+/** The metadata of the session that the input contract names. Source: docs/design/models-and-tools.md#prompts */
 function shownMetadata({ tx: { session }, snapshot, record }: RunHandle): string {
   const names = isJsonObject(snapshot.inputContract ?? null) && (snapshot.inputContract as JsonObject)['x-svc-metadata']
   const { metadata } = session

@@ -1,4 +1,4 @@
-/** Moves a waiting run to another version of its agent. Source: decisions, section 18; command line, 2.7. */
+/** Moves a waiting run to another version of its agent. Source: docs/design/steering.md#migrate */
 import { migrateCalls } from '../calls/steer/migrate.ts'
 import { requestCompletion } from '../limits/request-completion.ts'
 import { setBudgetTimers } from '../session/transaction/derive.ts'

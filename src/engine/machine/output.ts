@@ -1,4 +1,4 @@
-/** Checks final answers against the output that the agent declares. Source: decisions, section 16. */
+/** Checks final answers against the output that the agent declares. Source: docs/design/models-and-tools.md#output */
 import { InexactNumberError, describeInexactNumber } from '../../base/json/exact-number.ts'
 import type { InvalidPlace } from '../../base/failure.ts'
 import type { JsonValue } from '../../base/json/json.ts'

@@ -1,6 +1,6 @@
 /**
  * Resumes a run that has failed or was cancelled, from the state in which it stopped. Only what comes next is decided here; it is
- * sent once the session was read again, as after a restart. Source: decisions, section 18.
+ * sent once the session was read again, as after a restart. Source: docs/design/steering.md#resume
  */
 import { fail } from '../../base/failure.ts'
 import type { LimitName, RunState } from '../../spec/run.ts'

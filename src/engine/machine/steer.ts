@@ -1,4 +1,4 @@
-/** Messages to a run that works. Source: decisions, section 18. */
+/** Messages to a run that works. Source: docs/design/steering.md#messages-to-working-runs */
 import { requestCompletion } from '../limits/request-completion.ts'
 import type { TransitionEventOf } from '../session/event.ts'
 import type { RunHandle, StateAt } from '../session/transaction/transaction.ts'

@@ -1,4 +1,4 @@
-/** Decides user tasks, by an answer or by a timeout. Source: decisions, section 8; policies, section 5. */
+/** Decides user tasks, by an answer or by a timeout. Source: docs/design/approvals.md#votes-and-quorums */
 import { fail, Failure } from '../../base/failure.ts'
 import type { RunId, TaskId } from '../../base/ids.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'

@@ -16,7 +16,7 @@ export const isRepeatable = (sideEffectClass: SideEffectClass | undefined): bool
 export const isUnsafeCall = (snapshot: AgentSnapshot, call: ToolCall): boolean =>
   call.kind === 'tool' && !isRepeatable(toolNamed(snapshot, call.name)?.sideEffectClass)
 
-/** Tools that the engine carries out itself, by logical id. Source: decisions, sections 9 and 10. */
+/** Tools that the engine carries out itself, by logical id. Source: docs/design/models-and-tools.md#sub-agents */
 export const ASK_USER = 'svc.ask_user'
 export const REQUEST_INPUT = 'svc.request_input'
 export const WAIT_UNTIL = 'svc.wait_until'

@@ -1,6 +1,6 @@
 /**
  * Tokens with which work outside reports the end of a call. One names its run and has 192 random bits; only its digest is stored.
- * Source: decisions, section 18.
+ * Source: docs/design/steering.md#waits-outside
  */
 import { randomBytes } from 'node:crypto'
 import type { RunId } from '../../base/ids.ts'

@@ -1,6 +1,6 @@
 /**
- * Effect keys in a transaction: which calls hold them, and the changes by calls of this session. Source: policies, section
- * 8.
+ * Effect keys in a transaction: which calls hold them, and the changes by calls of this session.
+ * Source: docs/design/policies.md#effect-keys
  */
 import type { RunId } from '../../base/ids.ts'
 import type { EffectRecord } from '../../spec/effect.ts'

@@ -214,7 +214,7 @@ export interface Engine {
    * @throws Failure `no_deployed_version`, `input_contract_violation`, `file_not_found`, `provider_not_configured`,
    *   `secret_not_set`, `price_unknown`, `rate_limited`, `concurrency_limited`, `plan_limit_exceeded`, `idempotency_key_reused`
    *
-   * Source: HTTP API, "POST /v1/agents/{agentId}/runs"; decisions, section 4.
+   * Source: docs/design/http.md#start
    */
   start(request: StartRequest): Promise<StartRunResponse>
   /**
@@ -236,7 +236,7 @@ export interface Engine {
    * Checks whether the call of an `anomaly_review` happened, with the probe tool that the author named for it.
    * @throws Failure `not_found` where no such review is pending, `validation_failed` where there is no such tool
    *
-   * Source: reliability, "Records and protocol".
+   * Source: docs/design/approvals.md#unknown-outcomes
    */
   probe(taskId: TaskId, principal: Principal, signal: AbortSignal): Promise<ProbeResult>
   /** Ends the run and its descendants; a terminal run keeps its status. */
@@ -251,14 +251,14 @@ export interface Engine {
    * @throws Failure `not_found`, `not_a_root_run`, `session_went_on`, `session_erased`, `run_not_ended`, `run_completed`,
    *   `run_not_resumable`, `limit_reached`; nothing has changed then
    *
-   * Source: decisions, section 18.
+   * Source: docs/design/steering.md#resume
    */
   resume(runId: RunId, request: ResumeRequest): Promise<ResumedRun>
   /**
    * The calls of an ended run and its descendants, and how each would be undone; changes nothing.
    * @throws Failure `not_found`, `session_erased`, `run_not_ended`, `run_undoes`, `version_gone`
    *
-   * Source: decisions, section 18.
+   * Source: docs/design/steering.md#undo
    */
   planUndo(runId: RunId): Promise<UndoPlan>
   /**
@@ -272,14 +272,14 @@ export interface Engine {
    * checks whether the version may do more.
    * @throws Failure `not_found`, `not_a_root_run`, `run_not_movable`
    *
-   * Source: decisions, section 18.
+   * Source: docs/design/steering.md#migrate
    */
   migrate(runId: RunId, request: MigrationRequest): Promise<void>
   /**
    * Starts a run, in a session of its own, that has the first steps of another one as they were.
    * @throws Failure `step_not_found`, `step_not_forkable`, `step_not_editable`, `plan_limit_exceeded`
    *
-   * Source: decisions, section 18.
+   * Source: docs/design/steering.md#fork
    */
   fork(source: ForkSource, request: ForkRequest): Promise<StartedFork>
   /**
@@ -315,14 +315,14 @@ export interface Engine {
   /**
    * Releases sessions and triggers that a restore holds: the sessions continue, the triggers start runs again. Others are not affected.
    * @param whole releases everything else that the restore holds, too: ended sessions, and those that began since
-   * Source: reliability, "Restoring".
+   * Source: docs/design/runs-and-recovery.md#restoring
    */
   release(sessions: readonly SessionId[], triggers: readonly TriggerId[], whole?: WholeRelease): Promise<void>
   /**
    * Pauses something, or lets it go on. Once it resolves no effect of what is paused leaves this process, and none leaves another
    * one a second later. @returns false, and nothing has changed, where it was so already
    *
-   * Source: decisions, section 18; command line, 2.7.
+   * Source: docs/design/steering.md#pauses
    */
   setPaused(workspaceId: WorkspaceId, act: PauseAct): Promise<boolean>
   /** How many sessions this process holds. */

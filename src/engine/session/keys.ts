@@ -10,5 +10,5 @@ export const dispatchKey = (runId: RunId, callId: string, attempt: number): stri
 /** Identifies an attempt of a completion within its session. */
 export const completionKey = (runId: RunId, turn: number, attempt: number): string => `${runId} ${turn} ${attempt}`
 
-/** Sent with a call; the same for every attempt of it. Source: reliability, "Records and protocol". */
+/** Sent with a call; the same for every attempt of it. Source: docs/design/runs-and-recovery.md#dispatch-and-recovery */
 export const idempotencyKeyOf = (run: RunId, turn: number, index: number): string => `svc:${run}:${turn}:${index}`

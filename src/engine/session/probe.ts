@@ -1,6 +1,6 @@
 /**
  * The probe: a read-only tool, named by the author of another tool, that checks whether a call of unknown outcome happened.
- * Source: reliability, "Records and protocol".
+ * Source: docs/design/approvals.md#unknown-outcomes
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { ToolCall } from '../../spec/run.ts'

@@ -1,7 +1,7 @@
 /**
  * Calls of runs that do the same work in sessions of their own: a run, the run that it repeats or was forked from, and those that
  * repeat it. An unsafe call that one of them may have made is not made by another unasked.
- * Source: reliability, "Duplicate guard"; decisions, section 18.
+ * Source: docs/design/approvals.md#repeated-calls
  */
 import type { SessionId } from '../../base/ids.ts'
 import type { RepeatedRun, Run } from '../../spec/run.ts'

@@ -1,4 +1,4 @@
-/** Requests that a client repeats with the same `Idempotency-Key`. Source: decisions, section 2. */
+/** Requests that a client repeats with the same `Idempotency-Key`. Source: docs/design/http.md#bodies-and-errors */
 import type { Clock } from '../../base/clock.ts'
 import type { Digest } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'

@@ -1,4 +1,4 @@
-/** The task that asks an operator for the outcome of a call. Source: policies, section 5. */
+/** The task that asks an operator for the outcome of a call. Source: docs/design/approvals.md#unknown-outcomes */
 import { toIsoText } from '../../base/clock.ts'
 import { summaryOf } from '../../policy/condition/call-summary.ts'
 import type { TaskRecord } from '../../spec/task.ts'

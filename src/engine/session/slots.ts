@@ -2,7 +2,7 @@
  * Bounds the tool calls and completions in flight on this server. A call takes its slot in the transition that sends it;
  * without a free slot it stays ready, and its run gets `admitted` later. Waiting calls are served in turn of those they are made for,
  * and no trigger takes all of a bound (`fair-line.ts`).
- * Source: decisions, section 15; reliability, "Bounds on what runs at once".
+ * Source: docs/design/models-and-tools.md#concurrency
  */
 import type { RunId, SessionId } from '../../base/ids.ts'
 import { createFairLine, shareOfTrigger, type SlotOwner } from './fair-line.ts'

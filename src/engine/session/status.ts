@@ -1,4 +1,4 @@
-/** Statuses of runs, as the API names them. Source: decisions, section 5. */
+/** Statuses of runs, as the API names them. Source: docs/design/runs-and-recovery.md#states-and-statuses */
 import type { RunId } from '../../base/ids.ts'
 import type { Run, RunState, RunStatusName } from '../../spec/run.ts'
 

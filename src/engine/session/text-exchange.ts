@@ -1,6 +1,6 @@
 /**
- * Model text between processes: readers may follow a session in one process while another drives it. Source: scale-out,
- * section 3.4.
+ * Model text between processes: readers may follow a session in one process while another drives it.
+ * Source: docs/design/several-processes.md#model-text
  */
 import type { SessionId } from '../../base/ids.ts'
 import type { LiveText } from '../../spec/event.ts'

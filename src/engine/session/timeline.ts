@@ -1,4 +1,4 @@
-/** Steps and tasks as timelines show them. Source: HTTP API, "Timeline item"; decisions, sections 6 and 8. */
+/** Steps and tasks as timelines show them. Source: docs/design/runs-and-recovery.md#timeline */
 import { setImmediate } from 'node:timers/promises'
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'

@@ -1,4 +1,4 @@
-/** The call that undoes a recorded call. Source: decisions, section 18, "Undo". */
+/** The call that undoes a recorded call. Source: docs/design/steering.md#undo */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { readUndo, undoArguments } from '../../policy/undo-mapping.ts'
 import type { Run } from '../../spec/run.ts'

@@ -1,4 +1,4 @@
-/** The calls that runs undo. Source: decisions, section 18, "Undo". */
+/** The calls that runs undo. Source: docs/design/steering.md#undo */
 import { shortenText } from '../../base/cut-text.ts'
 import type { RunId } from '../../base/ids.ts'
 import { boundedKey, type EffectKey } from '../../policy/condition/effect-key.ts'

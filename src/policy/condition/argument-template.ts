@@ -1,4 +1,4 @@
-/** Texts of Tool documents that name arguments in braces: `refund:{args.order}`. Source: policies, section 8. */
+/** Texts of Tool documents that name arguments in braces: `refund:{args.order}`. Source: docs/design/policies.md#effect-keys */
 import { readArgumentPath } from './path.ts'
 
 /** A template is read again for every call; longer ones are refused before that. */

@@ -1,4 +1,4 @@
-/** Which values can be attributed to a source, and where a value occurs. Source: policies, section 2.1. */
+/** Which values can be attributed to a source, and where a value occurs. Source: docs/design/policies.md#where-a-value-comes-from */
 import type { JsonValue } from '../../base/json/json.ts'
 
 const MIN_CHARACTERS = 4

@@ -1,7 +1,7 @@
 /**
  * What a call does, in a sentence of the tool's author: `Refund 180 EUR for A-1042`. It is made of a label of the Tool document and
  * of arguments, which are a model's words: each stands there as one value, quoted unless it is a number or one plain word, and is
- * cut, so that none can add to the sentence. Source: console, 2.1.
+ * cut, so that none can add to the sentence. Source: docs/design/approvals.md#the-card
  */
 import { shortenText } from '../../base/cut-text.ts'
 import { safeJson, safeText } from '../../base/escape-text.ts'

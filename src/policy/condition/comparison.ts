@@ -1,4 +1,4 @@
-/** Comparisons with their literals filled in. Source: policies, section 2. */
+/** Comparisons with their literals filled in. Source: docs/design/policies.md#conditions */
 import type { JsonValue } from '../../base/json/json.ts'
 import type { ConditionLeaf } from './condition.ts'
 import { operatorRow } from './operators.ts'

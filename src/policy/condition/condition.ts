@@ -1,6 +1,6 @@
 /**
  * Reads conditions of Policy documents as authors write them, and writes the canonical form that compiled policies
- * store. Source: policies, section 2.
+ * store. Source: docs/design/policies.md#conditions
  */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { pointerTo } from '../../base/json/pointer.ts'

@@ -1,5 +1,6 @@
 /**
- * Input and result of a decision. `decideByPolicies` is pure and synchronous, never throws and never allows on error. Source: policies, sections 1 to 4.
+ * Input and result of a decision. `decideByPolicies` is pure and synchronous, never throws and never allows on error.
+ * Source: docs/design/policies.md#when-a-call-is-decided
  */
 import type { Instant } from '../../base/clock.ts'
 import type { JsonValue } from '../../base/json/json.ts'

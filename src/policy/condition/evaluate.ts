@@ -1,4 +1,4 @@
-/** Evaluates conditions for one call in three-valued logic, with a trace. Source: policies, section 2. */
+/** Evaluates conditions for one call in three-valued logic, with a trace. Source: docs/design/policies.md#three-valued-logic */
 import type { JsonValue } from '../../base/json/json.ts'
 import { compileComparison } from './comparison.ts'
 import type { Condition } from './condition.ts'

@@ -1,4 +1,4 @@
-/** Every fact that conditions can name besides arguments and history. Source: policies, section 2, the table of roots. */
+/** Every fact that conditions can name besides arguments and history. Source: docs/design/policies.md#facts */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { SIDE_EFFECT_CLASSES } from '../../spec/document.ts'
 import type { CallFacts } from './decision.ts'

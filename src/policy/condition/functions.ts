@@ -1,4 +1,7 @@
-/** Functions of paths. Each returns undefined where it has no result, which makes the comparison unknown. Source: policies, section 2. */
+/**
+ * Functions of paths. Each returns undefined where it has no result, which makes the comparison unknown.
+ * Source: docs/design/policies.md#paths-and-functions
+ */
 import { domainToASCII } from 'node:url'
 import { foldIdentity } from '../../base/identity.ts'
 import type { JsonValue } from '../../base/json/json.ts'

@@ -1,4 +1,4 @@
-/** Texts of history measures. Source: policies, section 2, root `history`. */
+/** Texts of history measures. Source: docs/design/policies.md#what-history-counts */
 import { writeDuration } from './duration.ts'
 
 export type HistoryScope = 'run' | 'session' | 'window' | 'workspace'

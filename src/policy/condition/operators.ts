@@ -1,4 +1,4 @@
-/** The operators of comparisons: exact, typed and case-sensitive, without conversion. Source: policies, section 2. */
+/** The operators of comparisons: exact, typed and case-sensitive, without conversion. Source: docs/design/policies.md#operators */
 import ipaddr from 'ipaddr.js'
 import semver from 'semver'
 import { shortenText } from '../../base/cut-text.ts'

@@ -1,4 +1,4 @@
-/** Paths of conditions: a root, segments and at most one function. Source: policies, section 2. */
+/** Paths of conditions: a root, segments and at most one function. Source: docs/design/policies.md#paths-and-functions */
 import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
 import { CALL_FIELDS, PREVIOUS_FIELDS } from './fields.ts'
 import type { PathSegment } from './segment.ts'

@@ -1,4 +1,4 @@
-/** Comparisons of `source.<path>`: where a run got the value of an argument. Source: policies, section 2.1. */
+/** Comparisons of `source.<path>`: where a run got the value of an argument. Source: docs/design/policies.md#where-a-value-comes-from */
 import type { JsonValue } from '../../base/json/json.ts'
 import type { ConditionLeaf } from './condition.ts'
 import type { CallFacts } from './decision.ts'

@@ -1,4 +1,4 @@
-/** Reads the value that a comparison tests from the facts of a call. Source: policies, section 2, "Paths". */
+/** Reads the value that a comparison tests from the facts of a call. Source: docs/design/policies.md#paths-and-functions */
 import type { JsonValue } from '../../base/json/json.ts'
 import type { ConditionLeaf } from './condition.ts'
 import type { CallFacts } from './decision.ts'

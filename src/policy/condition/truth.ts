@@ -1,4 +1,4 @@
-/** Three-valued truth (Kleene), and the values that comparisons test. Source: policies, section 2. */
+/** Three-valued truth (Kleene), and the values that comparisons test. Source: docs/design/policies.md#three-valued-logic */
 import type { JsonValue } from '../../base/json/json.ts'
 
 export type TruthValue = 'true' | 'false' | 'unknown'

@@ -1,6 +1,7 @@
 /**
  * Parses conditions on one line, `args.amount > 100 and args.country != "DE"`, into the mapping that they stand for. The
- * text form lacks `each`, `window`, `if_missing` and `within`: those need a written-out comparison. Source: policies, section 2.
+ * text form lacks `each`, `window`, `if_missing` and `within`: those need a written-out comparison.
+ * Source: docs/design/policies.md#conditions
  */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 

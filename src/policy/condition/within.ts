@@ -1,4 +1,4 @@
-/** `within`: days and hours of a time zone. Source: policies, section 2. */
+/** `within`: days and hours of a time zone. Source: docs/design/policies.md#operators */
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 
 export const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const

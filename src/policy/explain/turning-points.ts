@@ -1,4 +1,4 @@
-/** Finds what would change a decision by trying other values, one field at a time. Source: policies, section 7. */
+/** Finds what would change a decision by trying other values, one field at a time. Source: docs/design/policies.md#replay */
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { leavesOf, type ConditionLeaf } from '../condition/condition.ts'
 import type { PolicyDecision, CallFacts } from '../condition/decision.ts'

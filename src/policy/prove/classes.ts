@@ -1,7 +1,7 @@
 /**
  * Divides the values of a path into classes: no comparison and no allow list distinguishes values of one class, and every
  * value is in a class. A class is left out only where a schema proves it empty, so what holds for all classes holds for all
- * values. Source: bundles, section 5, "How authority is compared".
+ * values. Source: docs/design/prover.md#classes-of-values
  */
 import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
 import type { ConditionLeaf } from '../condition/condition.ts'

@@ -1,5 +1,6 @@
 /**
- * Proofs about conditions from intervals and lists of values. Answers are conservative: what is not proven counts as possible. Source: lint rules, "policy"; policies, section 2.
+ * Proofs about conditions from intervals and lists of values. Answers are conservative: what is not proven counts as possible.
+ * Source: docs/design/prover.md#bounds-and-lists
  */
 import { leavesOf, type Condition, type ConditionLeaf } from '../condition/condition.ts'
 import type { ConditionOperator } from '../condition/operators.ts'

@@ -1,6 +1,6 @@
 /**
  * The values that a path of a call can have, never too few: what a schema does not rule out for certain counts as possible, so
- * a proof over the domain holds for all calls. Source: policies, section 2.
+ * a proof over the domain holds for all calls. Source: docs/design/prover.md#domains
  */
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { fieldOf } from '../condition/field-of.ts'

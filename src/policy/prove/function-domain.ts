@@ -1,4 +1,4 @@
-/** What the functions of paths return, as far as that is certain. Source: policies, section 2, "Functions". */
+/** What the functions of paths return, as far as that is certain. Source: docs/design/prover.md#domains */
 import type { JsonValue } from '../../base/json/json.ts'
 import { FUNCTIONS } from '../condition/functions.ts'
 import type { PathFunction } from '../condition/path.ts'

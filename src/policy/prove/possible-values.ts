@@ -1,6 +1,6 @@
 /**
  * The values that are possible at a path of a condition, by type, bounds and length. They may be more than really occur but never
- * fewer, so what is impossible here is impossible. Source: policies, section 2.
+ * fewer, so what is impossible here is impossible. Source: docs/design/prover.md#domains
  */
 import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'

@@ -1,6 +1,6 @@
 /**
  * Whether one value of a domain can satisfy several comparisons at once. "No" is proven; "yes" means only that it is not excluded.
- * Source: policies, section 2.
+ * Source: docs/design/prover.md#bounds-and-lists
  */
 import type { JsonValue } from '../../base/json/json.ts'
 import type { ConditionLeaf } from '../condition/condition.ts'

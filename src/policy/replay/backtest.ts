@@ -1,4 +1,4 @@
-/** Decides recorded calls again under other policies and finds those whose decision changes. Source: policies, section 7. */
+/** Decides recorded calls again under other policies and finds those whose decision changes. Source: docs/design/policies.md#replay */
 import type { DecisionFlip } from '../../spec/explanation.ts'
 import type { RecordedDecision } from '../../spec/operator/decide.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'

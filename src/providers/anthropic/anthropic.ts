@@ -1,4 +1,4 @@
-/** Anthropic's Messages API through the official SDK. Source: decisions, section 13. */
+/** Anthropic's Messages API through the official SDK. Source: docs/design/models-and-tools.md#attempts */
 import type Anthropic from '@anthropic-ai/sdk'
 import type {
   ContentBlockParam,

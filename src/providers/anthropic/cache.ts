@@ -1,6 +1,6 @@
 /**
  * Prompt caching: breakpoints after the tools, the system prompt and the last message of the user, so that the next completion of a
- * run reads everything before its own news from the vendor's cache. Source: decisions, section 13.
+ * run reads everything before its own news from the vendor's cache. Source: docs/design/models-and-tools.md#attempts
  */
 import type {
   CacheControlEphemeral,

@@ -1,4 +1,4 @@
-/** Amazon Bedrock's Converse API through the official SDK. Source: decisions, section 13; reach, section 1. */
+/** Amazon Bedrock's Converse API through the official SDK. Source: docs/design/models-and-tools.md#attempts */
 import { Readable } from 'node:stream'
 import type {
   BedrockRuntimeClient,

@@ -1,4 +1,4 @@
-/** Google's Gemini API through the official SDK. Source: decisions, section 13; reach, section 1. */
+/** Google's Gemini API through the official SDK. Source: docs/design/models-and-tools.md#attempts */
 import type { GenerateContentConfig, GenerateContentResponse, GoogleGenAI, ThinkingLevel } from '@google/genai'
 import type { FetchFunction } from '../../base/net/transport.ts'
 import { toObjectSchema, vendorOptions } from '../arguments.ts'

@@ -1,4 +1,4 @@
-/** Requests of chat completions, which compatible servers speak. Source: decisions, section 13. */
+/** Requests of chat completions, which compatible servers speak. Source: docs/design/models-and-tools.md#attempts */
 import type { ChatCompletionCreateParamsStreaming, ChatCompletionMessageParam } from 'openai/resources/chat/completions'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { isBlank } from '../alternating-turns.ts'

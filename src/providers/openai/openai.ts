@@ -1,4 +1,4 @@
-/** OpenAI, compatible servers and Azure OpenAI through the official SDK. Source: decisions, section 13. */
+/** OpenAI, compatible servers and Azure OpenAI through the official SDK. Source: docs/design/models-and-tools.md#attempts */
 import type { ModelProvider } from '../provider.ts'
 import { createSdkProvider, guardedBy } from '../sdk-provider.ts'
 import { readServerEvents } from '../reading/server-events.ts'

@@ -1,4 +1,7 @@
-/** Requests of the Responses API. Nothing is stored at the vendor: each request has the whole transcript. Source: decisions, section 13. */
+/**
+ * Requests of the Responses API. Nothing is stored at the vendor: each request has the whole transcript.
+ * Source: docs/design/models-and-tools.md#attempts
+ */
 import type OpenAI from 'openai'
 import type {
   FunctionTool,

@@ -1,4 +1,7 @@
-/** Finds what a model costs, and how much it reads: in svc.config.yaml, else in the table of the package. Source: reach, section 5. */
+/**
+ * Finds what a model costs, and how much it reads: in svc.config.yaml, else in the table of the package.
+ * Source: docs/design/models-and-tools.md#costs
+ */
 import type { Instant } from '../../base/clock.ts'
 import { digestOfJson } from '../../base/digest.ts'
 import type { JsonObject } from '../../base/json/json.ts'

@@ -1,5 +1,5 @@
 /**
- * Who calls a route of `/v1`. Checks run in the order of decisions, section 3: key known, trigger active, address allowed;
+ * Who calls a route of `/v1`. Checks run in this order: key known, trigger active, address allowed;
  * then the route checks that its resource exists, that it is in scope, and last the body.
  */
 import { hashKey, isWellFormedKey } from '../../base/api-key.ts'
@@ -38,7 +38,7 @@ export interface AuthenticatedCaller extends OperatorProof {
 /** How a listener identifies its callers: the API by key, the operator channel by credential or local identity. */
 export type IdentifyCaller = (services: ServerServices, call: HttpRequestContext) => Promise<AuthenticatedCaller>
 
-/** A route that needs a caller. Source: HTTP API, "Authentication", 1. */
+/** A route that needs a caller. Source: docs/design/http.md#scope */
 export const withCaller =
   (
     services: ServerServices,

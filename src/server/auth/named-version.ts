@@ -1,6 +1,6 @@
 /**
  * Which version a key may name for a run. Whoever deploys a stricter version takes the rights of the one before from every key: a
- * version that may do more than the deployed one is for operators. Source: decisions, section 18, "Migrate".
+ * version that may do more than the deployed one is for operators. Source: docs/design/http.md#versions-that-a-key-may-name
  */
 import { fail } from '../../base/failure.ts'
 import type { AgentId, VersionId } from '../../base/ids.ts'

@@ -1,6 +1,6 @@
 /**
  * What a caller may reach: a key its own agent and trigger, an operator everything in the workspace. A missing resource is
- * reported before one out of scope; resources of other workspaces count as missing. Source: decisions, section 3.
+ * reported before one out of scope; resources of other workspaces count as missing. Source: docs/design/http.md#scope
  */
 import { fail } from '../../base/failure.ts'
 import { isUuid, toAgentId, type AgentId, type RunId, type SessionId, type TriggerId } from '../../base/ids.ts'
@@ -54,8 +54,8 @@ export async function sessionInScope({ store }: ServerServices, principal: ApiPr
 
 /**
  * The triggers whose sessions a caller lists with content, null for sessions that no trigger started. Sessions of another
- * trigger are listed without content if either trigger hides its timeline; a deleted trigger counts as hiding it. Source:
- * decisions, section 2.
+ * trigger are listed without content if either trigger hides its timeline; a deleted trigger counts as hiding it.
+ * Source: docs/design/http.md#scope
  */
 export async function shownTriggers(
   { store }: ServerServices,

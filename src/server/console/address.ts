@@ -1,6 +1,6 @@
 /**
  * Checks every request to the operator listener first: its Host, its origin, and HTTPS if the listener is reachable from
- * other machines. Source: console, 4.1; security, S6.
+ * other machines. Source: docs/design/console.md#what-the-page-may-do
  */
 import type { IncomingMessage } from 'node:http'
 import { fail } from '../../base/failure.ts'

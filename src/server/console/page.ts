@@ -67,7 +67,7 @@ const HASHED = /-[0-9A-Z]{8}\.(?:js|css)$/
 const isNavigation = ({ headers, url = '/' }: IncomingMessage): boolean =>
   (headers.accept ?? '').includes('text/html') && !/^\/(?:files\/content|reference(?:$|\?))/.test(url)
 
-/** Preloads the files that the page needs at once. Source: console, 6. */
+/** Preloads the files that the page needs at once. Source: docs/design/console.md#speed */
 function listPreloads(files: ReadonlyMap<string, PageFile>): string {
   const names = ['console.js']
   for (const name of names)
@@ -94,7 +94,10 @@ function readFiles(): ReadonlyMap<string, PageFile> {
   )
 }
 
-/** Headers of every response of the listener. The page runs its own script and nothing else. Source: console, 4.2. */
+/**
+ * Headers of every response of the listener. The page runs its own script and nothing else.
+ * Source: docs/design/console.md#what-the-page-may-do
+ */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': [
     "default-src 'none'",

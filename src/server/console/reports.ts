@@ -1,6 +1,6 @@
 /**
  * POST /console/reports: logs violations of the page's content security policy. An unchanged page has none, so a report
- * means that the page was modified or that a browser extension interferes. Source: console, 4.2.
+ * means that the page was modified or that a browser extension interferes. Source: docs/design/console.md#what-the-page-may-do
  */
 import { cutText } from '../../base/cut-text.ts'
 import { isJsonObject } from '../../base/json/json.ts'

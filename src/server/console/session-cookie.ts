@@ -1,6 +1,7 @@
 /**
  * The two halves of a console session. The browser sends the cookie to every web server of the same host name, whatever its port;
- * so it contains only the hash of the second half, which the page keeps for its own origin and sends in a header. Source: console, 4.1.
+ * so it contains only the hash of the second half, which the page keeps for its own origin and sends in a header.
+ * Source: docs/design/console.md#signing-in
  */
 import { timingSafeEqual } from 'node:crypto'
 import { createApiKeySecret, hashKey } from '../../base/api-key.ts'

@@ -1,4 +1,4 @@
-/** Signs a browser in and out. Source: console, 4.1. */
+/** Signs a browser in and out. Source: docs/design/console.md#signing-in */
 import { hashKey } from '../../base/api-key.ts'
 import { cutText } from '../../base/cut-text.ts'
 import { safeText } from '../../base/escape-text.ts'

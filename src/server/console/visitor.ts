@@ -1,6 +1,6 @@
 /**
  * Identifies the caller on the operator listener: the person of a credential, or of a session of the console. There is no
- * local identity here: a request without either is refused. Source: console, 4.1; scale-out, section 6.
+ * local identity here: a request without either is refused. Source: docs/design/console.md#signing-in
  */
 import { hashKey } from '../../base/api-key.ts'
 import type { Instant } from '../../base/clock.ts'

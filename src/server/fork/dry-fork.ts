@@ -1,7 +1,6 @@
 /**
  * Dry forks: a run is repeated from a step on in an engine and a store of its own, in memory. Its models are called; its
- * tools and people are played from the recording. It can reach no tool, and nothing of it is stored. Source: decisions,
- * section 18.
+ * tools and people are played from the recording. It can reach no tool, and nothing of it is stored. Source: docs/design/steering.md#fork
  */
 import { randomInt } from 'node:crypto'
 import { fail } from '../../base/failure.ts'

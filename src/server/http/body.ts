@@ -1,4 +1,4 @@
-/** Reads a JSON body. Size is checked while it arrives, depth before it is parsed. Source: decisions, section 2; security, S9. */
+/** Reads a JSON body. Size is checked while it arrives, depth before it is parsed. Source: docs/design/security.md#requests */
 import { giveWay, startWork } from '../../base/event-loop.ts'
 import { fail, Failure } from '../../base/failure.ts'
 import { InexactNumberError, describeInexactNumber } from '../../base/json/exact-number.ts'

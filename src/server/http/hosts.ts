@@ -1,7 +1,7 @@
 /**
  * Checks `Host` and `Origin`. The first stops DNS rebinding (a site that resolves its own name to this machine), the second
  * requests from pages of other sites.
- * Source: decisions, section 2; security, S6.
+ * Source: docs/design/security.md#requests
  */
 import { fail } from '../../base/failure.ts'
 import { isLoopback } from '../../base/net/loopback.ts'

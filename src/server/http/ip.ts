@@ -1,4 +1,4 @@
-/** Addresses and the ranges that a trigger allows. Source: HTTP API, "API trigger"; security, S5. */
+/** Addresses and the ranges that a trigger allows. Source: docs/design/security.md#keys */
 import ipaddr from 'ipaddr.js'
 
 /** True for an address or a CIDR, IPv4 or IPv6. */

@@ -1,4 +1,4 @@
-/** Title, metadata and tags of a session, beyond what their schemas can say. Source: decisions, section 17. */
+/** Title, metadata and tags of a session, beyond what their schemas can say. Source: docs/design/http.md#sessions-and-lists */
 import type { InvalidPlace } from '../../base/failure.ts'
 import type { SessionPatch } from '../../spec/api.ts'
 

@@ -1,6 +1,6 @@
 /**
  * The HTTP listeners, hardened: slow senders are cut off, and requests that two parsers could read differently are refused.
- * Source: security, S7 and S8.
+ * Source: docs/design/security.md#requests
  */
 import { chmod, lstat, rm } from 'node:fs/promises'
 import { createServer, maxHeaderSize, type IncomingMessage, type Server, type ServerResponse } from 'node:http'

@@ -1,6 +1,6 @@
 /**
  * The one place where failures become responses. Any other error is a bug: 500 `internal` without details.
- * Source: decisions, section 2.
+ * Source: docs/design/http.md#bodies-and-errors
  */
 import { fail, failures, isFailure, type Failure } from '../../base/failure.ts'
 import type { Redactor } from '../../base/secret.ts'

@@ -1,7 +1,7 @@
 /**
  * Encodes an event stream. The store is the buffer: the stream waits for a slow reader, and disconnects one that leaves 1 MiB
  * unsent; it may resume after the last id it received.
- * Source: HTTP API, "Events"; decisions, section 7; security, S28.
+ * Source: docs/design/http.md#stream
  */
 import { randomInt } from 'node:crypto'
 import type { Writable } from 'node:stream'
@@ -26,7 +26,7 @@ const retryLine = (ms: number): string => `retry: ${ms}\n\n`
 
 export const RETRY_LINE = retryLine(1000)
 
-/** Spreads the readers of a server that ends over a second, so that they do not reconnect at once. Source: scale-out, 3.5. */
+/** Spreads the readers of a server that ends over a second, so that they do not reconnect at once. Source: docs/design/http.md#stream */
 export const scatteredRetryLine = (): string => retryLine(randomInt(1001))
 
 export const STREAM_HEADERS: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 /**
  * Validates bodies, queries and headers against `schemas/openapi.yaml` and `schemas/operator-requests.yaml`.
  * `scripts/openapi.js` generates the checks; this file reports each error with its place as a JSON pointer, and adds the rules that no schema can express.
- * Source: HTTP API, "Endpoints"; decisions, sections 2 and 8.
+ * Source: docs/design/http.md#bodies-and-errors
  */
 import type { Instant } from '../../base/clock.ts'
 import type { JsonValue } from '../../base/json/json.ts'

@@ -1,6 +1,6 @@
 /**
  * The log on disk: `server.log` in `logs/` of the data directory, rotated to `server.1.log` and so on. The total size is
- * bounded. Source: command line, `svc logs`.
+ * bounded. Source: docs/design/command-line.md#serving
  */
 import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The server's log: JSON lines. Source: security, S20 and S29. */
+/** The server's log: JSON lines. Source: docs/design/security.md#secrets */
 import { pino, type DestinationStream } from 'pino'
 import { escapeAsJson } from '../../base/escape-text.ts'
 import type { LogLevel, Log } from '../../base/log.ts'

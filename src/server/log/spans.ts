@@ -1,7 +1,7 @@
 /**
  * Sessions as OpenTelemetry traces, exported when they have ended: the store knows every time, so a trace is whole also over
  * days of waiting and restarts. Only the OpenTelemetry API is a dependency; operators load an SDK into the process. Names follow the
- * semantic conventions for generative AI; prompts, arguments and answers are in no span. Source: command line, `svc serve --otel`.
+ * semantic conventions for generative AI; prompts, arguments and answers are in no span. Source: docs/design/command-line.md#serving
  */
 import type { Attributes, Context, Span, SpanStatusCode, Tracer } from '@opentelemetry/api'
 import type { Log } from '../../base/log.ts'

@@ -1,4 +1,4 @@
-/** How much of its limits a run has used. Source: console, 2 (screen 3); authoring format, "Limits". */
+/** How much of its limits a run has used. Source: docs/design/console.md#screens */
 import type { Instant } from '../../base/clock.ts'
 import { activeMs } from '../../engine/session/usage.ts'
 import { withWaitEnded } from '../../engine/session/waits.ts'

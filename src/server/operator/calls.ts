@@ -1,4 +1,4 @@
-/** The ledger of the calls of a run: keys, attempts and outcome of each. Source: console, 2 (screen 3). */
+/** The ledger of the calls of a run: keys, attempts and outcome of each. Source: docs/design/console.md#screens */
 import { giveWay, startWork } from '../../base/event-loop.ts'
 import { toIsoText } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'

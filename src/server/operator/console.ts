@@ -1,4 +1,4 @@
-/** Addresses that sign a browser in to the console, and the browsers that are signed in. Source: console, 4.1. */
+/** Addresses that sign a browser in to the console, and the browsers that are signed in. Source: docs/design/console.md#signing-in */
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { ConsoleSession } from '../../spec/key.ts'

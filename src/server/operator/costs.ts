@@ -1,4 +1,4 @@
-/** Usage and cost of completions, from the kept sums. Source: console, `GET /costs`; command line, `svc costs`. */
+/** Usage and cost of completions, from the kept sums. Source: docs/design/models-and-tools.md#costs */
 import { fail } from '../../base/failure.ts'
 import type { CostSums, CostView } from '../../spec/operator/operations.ts'
 import { joinCosts, NO_COST } from '../../spec/price.ts'

@@ -1,4 +1,4 @@
-/** Effect keys: which calls hold them, and their release by an operator. Source: policies, section 8; command line, `svc effects`. */
+/** Effect keys: which calls hold them, and their release by an operator. Source: docs/design/policies.md#effect-keys */
 import { isoOrNull, toIsoText } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import { boundedKey } from '../../policy/condition/effect-key.ts'

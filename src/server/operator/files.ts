@@ -1,4 +1,4 @@
-/** Files of the workspace. Source: command line, `svc files`. */
+/** Files of the workspace. Source: docs/design/command-line.md#driving */
 import { toIsoText } from '../../base/clock.ts'
 import type { StoredFile } from '../../spec/file.ts'
 import type { FileView } from '../../spec/operator/runs.ts'

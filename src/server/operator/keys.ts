@@ -1,6 +1,6 @@
 /**
  * API keys and operator credentials. Only the answer of create contains the secret.
- * Source: HTTP API, "API key"; command line, `svc keys`; security, S1.
+ * Source: docs/design/http.md#keys-and-triggers
  */
 import { createApiKeySecret, hashKey, keyPrefixOf } from '../../base/api-key.ts'
 import { toIsoText, isoOrNull, type Instant } from '../../base/clock.ts'

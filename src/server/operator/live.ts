@@ -1,6 +1,6 @@
 /**
  * GET /live: tells a reader that something changed, so that it reads again. A hint carries no data and may be superfluous.
- * The first change is told at once; those in quick succession after it share one hint. Source: console, 4.3.
+ * The first change is told at once; those in quick succession after it share one hint. Source: docs/design/console.md#routes
  */
 import type { LiveHint } from '../../spec/operator/inbox.ts'
 import type { HttpReply } from '../http/reply.ts'

@@ -1,4 +1,4 @@
-/** The log, filtered on the server, one line of JSON per entry. Source: command line, `svc logs`. */
+/** The log, filtered on the server, one line of JSON per entry. Source: docs/design/command-line.md#operating */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { loadRe2 } from '../../base/pattern/re2.ts'
 import { readLog } from '../log/read-log.ts'

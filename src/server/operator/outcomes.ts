@@ -1,4 +1,4 @@
-/** How runs ended, and how long they waited for people. Source: console, "Costs". */
+/** How runs ended, and how long they waited for people. Source: docs/design/console.md#routes */
 import { setImmediate } from 'node:timers/promises'
 import { toIsoText } from '../../base/clock.ts'
 import { withWaitEnded } from '../../engine/session/waits.ts'

@@ -1,6 +1,6 @@
 /**
  * The steps of a run and its sub-agent runs as rows without their content, for a timeline; and one step whole.
- * Source: console, 4.3.
+ * Source: docs/design/console.md#timeline
  */
 import { giveWay, startWork } from '../../base/event-loop.ts'
 import { isoOrNull, toIsoText } from '../../base/clock.ts'

@@ -1,4 +1,4 @@
-/** How the last 24 hours went, for a person who looks for five seconds. Source: console, "Overview". */
+/** How the last 24 hours went, for a person who looks for five seconds. Source: docs/design/console.md#routes */
 import { toIsoText } from '../../base/clock.ts'
 import { shortenText } from '../../base/cut-text.ts'
 import { safeText } from '../../base/escape-text.ts'

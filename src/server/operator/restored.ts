@@ -1,4 +1,4 @@
-/** Lists and releases what a restore holds, with the calls that may repeat. Source: reliability, "Restoring". */
+/** Lists and releases what a restore holds, with the calls that may repeat. Source: docs/design/runs-and-recovery.md#restoring */
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { RunId, SessionId, TriggerId } from '../../base/ids.ts'

@@ -99,7 +99,7 @@ export const cancelRun: OperatorAction<'POST /runs/:id/cancel'> = async ({ servi
 /**
  * The message's body; `runId` may be left out. `as` must be the identity that the request already has: approvers are counted
  * by their credential, and a name that anyone may type is none. `svc dev` takes the name of somebody without a credential as a
- * claim, which counts where one approval of anybody is enough. Source: command line, `svc approve`.
+ * claim, which counts where one approval of anybody is enough. Source: docs/design/approvals.md#the-card
  */
 export const sendMessage: OperatorAction<'POST /runs/:id/messages'> = async ({ services, operator, id, body }) => {
   const run = await findRun(services, id)

@@ -1,4 +1,4 @@
-/** Sessions of all agents. Source: command line, `svc sessions`. */
+/** Sessions of all agents. Source: docs/design/command-line.md#operating */
 import { isUuid, type SessionId } from '../../base/ids.ts'
 import type { Session } from '../../spec/session.ts'
 import type { SessionList } from '../../spec/api.ts'

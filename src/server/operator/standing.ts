@@ -1,4 +1,7 @@
-/** Ends a standing authority at once, for running and waiting runs too, or restores it. Source: policies, section 2.2. */
+/**
+ * Ends a standing authority at once, for running and waiting runs too, or restores it.
+ * Source: docs/design/policies.md#standing-authority
+ */
 import { fail } from '../../base/failure.ts'
 import { approverOf } from '../../spec/key.ts'
 import type { ServerServices } from '../runtime/services.ts'

@@ -1,6 +1,6 @@
 /**
  * The inbox: user tasks, and runs that wait for a reply as if they were tasks.
- * Source: command line, 2.5; decisions, section 8.
+ * Source: docs/design/approvals.md#the-task
  */
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { digestOfJson } from '../../base/digest.ts'

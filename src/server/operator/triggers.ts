@@ -1,4 +1,4 @@
-/** Triggers of agents. Source: decisions, section 15; command line, 2.2. */
+/** Triggers of agents. Source: docs/design/http.md#keys-and-triggers */
 import { Cron } from 'croner'
 import { toIsoText, type Instant } from '../../base/clock.ts'
 import { Failure, isFailure, type InvalidPlace } from '../../base/failure.ts'

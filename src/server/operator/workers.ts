@@ -1,4 +1,4 @@
-/** The server processes of the store. Source: scale-out, section 6. */
+/** The server processes of the store. Source: docs/design/several-processes.md#life-of-a-process */
 import { toIsoText, type Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { WorkerView } from '../../spec/operator/operations.ts'

@@ -1,6 +1,6 @@
 /**
  * Passes model text of the sessions that this process drives to the other processes of the store, for readers there. Each
- * other process opens one stream and says which sessions it has readers for. Source: scale-out, section 3.4.
+ * other process opens one stream and says which sessions it has readers for. Source: docs/design/several-processes.md#model-text
  */
 import { fail, Failure } from '../../base/failure.ts'
 import type { IdSource, SessionId } from '../../base/ids.ts'

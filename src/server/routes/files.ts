@@ -1,4 +1,4 @@
-/** Uploads in three steps: presign an address, send the bytes to it, finalize. Source: HTTP API, "Upload and use flow"; decisions, section 11. */
+/** Uploads in three steps: presign an address, send the bytes to it, finalize. Source: docs/design/http.md#files */
 import { cutText } from '../../base/cut-text.ts'
 import { dieAtFailpoint } from '../../base/failpoint.ts'
 import { fail } from '../../base/failure.ts'

@@ -1,4 +1,4 @@
-/** `Prefer: wait=SECONDS`: the server answers when the run pauses or ends. Source: decisions, section 17; RFC 7240. */
+/** `Prefer: wait=SECONDS`: the server answers when the run pauses or ends. Source: docs/design/http.md#waiting-and-pending; RFC 7240 */
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { Run } from '../../spec/run.ts'
 import type { AuthenticatedCaller } from '../auth/auth.ts'

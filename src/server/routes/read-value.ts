@@ -15,7 +15,7 @@ import type { ServerServices } from '../runtime/services.ts'
 
 /**
  * GET /v1/runs/{runId}/values/{digest} (extension): a value that an answer named by reference, to whoever may read that answer.
- * `?ordinal=` names the step of the timeline that has it. Source: decisions, section 2, "Bounded answers".
+ * `?ordinal=` names the step of the timeline that has it. Source: docs/design/http.md#bounded-answers
  */
 export const readValue = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async ({ url, params }, { principal }) => {

@@ -1,4 +1,4 @@
-/** A session by its id: reading it, naming it and erasing it. Source: decisions, section 17. */
+/** A session by its id: reading it, naming it and erasing it. Source: docs/design/http.md#sessions-and-lists */
 import { fail } from '../../base/failure.ts'
 import type { Session } from '../../spec/session.ts'
 import { withCaller, type IdentifyCaller } from '../auth/auth.ts'

@@ -33,7 +33,7 @@ const outputView =
   (event) =>
     redactEvent(event, rootRunId)
 
-/** Open streams per key. Source: security, S4. */
+/** Open streams per key. Source: docs/design/security.md#requests */
 const MAX_STREAMS = 100
 
 const tooManyStreams = (): Failure =>

@@ -1,7 +1,7 @@
 /**
  * Counts failed keys per address in a token bucket. An empty bucket refuses the keys that are not valid; a valid key always
  * passes, whatever other clients behind its address did. Malformed keys do not count, since refusing them is cheap.
- * Source: decisions, section 2; security, S4.
+ * Source: docs/design/security.md#keys
  */
 import type { Clock } from '../../base/clock.ts'
 import { Failure, fail } from '../../base/failure.ts'

@@ -1,4 +1,4 @@
-/** Environment settings of a process that shares its store with others. Source: scale-out, sections 3.5 and 6. */
+/** Environment settings of a process that shares its store with others. Source: docs/design/several-processes.md#life-of-a-process */
 import { parseDuration } from '../../base/duration.ts'
 import { fail } from '../../base/failure.ts'
 import { DEFAULT_LEASE_TIMES, type LeaseTimes } from '../../store/lease.ts'
@@ -40,7 +40,7 @@ export function maxClaimedSessions({ SVC_MAX_SESSIONS: text }: Environment): num
 
 /** Time for calls in flight to end, and for requests that a balancer has already sent. */
 const SHARED_DRAIN_MS = 25_000
-/** Source: command line, 1.3. */
+/** Source: docs/design/several-processes.md#life-of-a-process */
 export const OWN_DRAIN_MS = 5000
 
 /**

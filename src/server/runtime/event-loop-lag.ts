@@ -1,6 +1,6 @@
 /**
  * Measures how late the event loop of this process is. A process that cannot keep up with its own work claims none of others.
- * Source: scale-out, sections 3.5 and 3.6.
+ * Source: docs/design/several-processes.md#life-of-a-process
  */
 import type { Clock } from '../../base/clock.ts'
 import { systemTimers, type QueueTimers } from '../../queue/timers.ts'
@@ -8,7 +8,6 @@ import { systemTimers, type QueueTimers } from '../../queue/timers.ts'
 const LOOK_EVERY_MS = 100
 /** The mean of a second counts, because a single pause for garbage collection says little. */
 const LOOKS = 10
-/** Source: scale-out, section 3.5. */
 const MOST_LAG_MS = 100
 
 export interface EventLoopLag {

@@ -1,6 +1,6 @@
 /**
  * Metrics for an autoscaler: how long sessions with work wait for a server, how many this one holds, and whether it keeps up.
- * Queries the store every 5 s, however often they are requested. Source: scale-out, section 3.6.
+ * Queries the store every 5 s, however often they are requested. Source: docs/design/several-processes.md#turns
  */
 import type { Clock } from '../../base/clock.ts'
 import type { SessionId } from '../../base/ids.ts'

@@ -1,4 +1,7 @@
-/** What one version may decide more loosely than another, for whoever may not get wider authority unasked. Source: decisions, section 18. */
+/**
+ * What one version may decide more loosely than another, for whoever may not get wider authority unasked.
+ * Source: docs/design/steering.md#migrate
+ */
 import { agentIdOf } from '../../base/ids.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { LoadSnapshot } from './authority-reader.ts'

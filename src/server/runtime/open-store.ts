@@ -23,7 +23,10 @@ import type { RuntimeOptions } from './options.ts'
 
 const MIB = 1024 * 1024
 
-/** Reserved on disk so that outcomes of work in flight can still be stored when the disk is full. Source: reliability, "Storage rules". */
+/**
+ * Reserved on disk so that outcomes of work in flight can still be stored when the disk is full.
+ * Source: docs/design/runs-and-recovery.md#storage
+ */
 const BALLAST_BYTES = 16 * MIB
 
 /** Free space that a server needs to accept work: the ballast, the database and its log. */

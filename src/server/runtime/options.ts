@@ -33,7 +33,7 @@ export interface RuntimeOptions {
   readonly otel?: boolean
   /** Receives the JSON lines, already redacted, instead of standard error. */
   readonly logTo?: { write(line: string): void }
-  /** For `svc dev`: allows decisions in anybody's name and rehearsed runs (command line, 3.2 and `svc run`). */
+  /** For `svc dev`: allows decisions in anybody's name and rehearsed runs. */
   readonly development?: boolean
   /** For tests of agents, which move the clock by hand: timers, waiting, and replacements for tools. */
   readonly timers?: QueueTimers

@@ -1,6 +1,6 @@
 /**
  * Reports this process to the others of the store, and says whether requests should be sent here. A failed report means
- * that the database is out of reach. Source: scale-out, section 3.5.
+ * that the database is out of reach. Source: docs/design/several-processes.md#life-of-a-process
  */
 import type { StoreClock } from '../../base/clock.ts'
 import type { ListenerReport } from '../../base/net/own-listeners.ts'

@@ -1,4 +1,4 @@
-/** Limits of starts: what a trigger and the plan allow, and the headers of a refusal. Source: decisions, sections 2 and 15. */
+/** Limits of starts: what a trigger and the plan allow, and the headers of a refusal. Source: docs/design/http.md#start */
 import { Failure, isFailure } from '../../base/failure.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import { readMoney } from '../../spec/price.ts'

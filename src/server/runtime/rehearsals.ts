@@ -1,7 +1,7 @@
 /**
  * Runs of a development server that replay a recording, make one, or use another model than their agent's. Their options are
  * stored in the data directory, so that a run that waits over a restart does not continue with real models and tools.
- * Source: command line, `svc run`; decisions, section 13.
+ * Source: docs/design/models-and-tools.md#record-and-replay
  */
 import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

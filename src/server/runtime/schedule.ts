@@ -1,4 +1,7 @@
-/** Starts runs of schedule triggers. Ticks missed while no server ran are logged, not made up. Source: decisions, section 15. */
+/**
+ * Starts runs of schedule triggers. Ticks missed while no server ran are logged, not made up.
+ * Source: docs/design/models-and-tools.md#schedules
+ */
 import { toIsoText, type Instant, type StoreClock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import { isFailure, type Failure } from '../../base/failure.ts'

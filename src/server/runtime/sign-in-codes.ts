@@ -1,6 +1,6 @@
 /**
  * One-time codes with which a browser signs in to the console: made for whoever asks through the operator channel, valid for
- * a minute, kept in memory and only as a hash. Source: console, 4.1.
+ * a minute, kept in memory and only as a hash. Source: docs/design/console.md#signing-in
  */
 import { createApiKeySecret, hashKey } from '../../base/api-key.ts'
 import type { Clock, Instant } from '../../base/clock.ts'

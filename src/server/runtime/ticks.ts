@@ -6,7 +6,7 @@
  *   skipped hour together at the moment it would be over.
  * - A schedule of every hour follows the time that passes: it has nothing in a skipped hour, and a repeated hour has it twice.
  *
- * Source: decisions, section 15.
+ * Source: docs/design/models-and-tools.md#schedules
  */
 import { Cron } from 'croner'
 import type { Instant } from '../../base/clock.ts'

@@ -1,7 +1,7 @@
 /**
  * Ends open streams whose reader lost its rights without this process noticing: another process revoked the key or
  * credential, changed the trigger or ended the console session; or this one did while the stream was being opened.
- * Source: scale-out, section 3.3.
+ * Source: docs/design/security.md#keys
  */
 import { digestOfJson } from '../../base/digest.ts'
 import type { WorkspaceId } from '../../base/ids.ts'

@@ -1,6 +1,6 @@
 /**
  * Bounded answers: which values of an answer are included, and which are replaced by references.
- * Source: decisions, section 2, "Bounded answers".
+ * Source: docs/design/http.md#bounded-answers
  */
 
 /** Maximum bytes of an answer. */

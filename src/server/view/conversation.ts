@@ -1,6 +1,6 @@
 /**
  * Writes a conversation within the bounds of an answer: a short one at once, a long one page by page, so that it does not block
- * other requests. Source: decisions, section 2, "Bounded answers".
+ * other requests. Source: docs/design/http.md#bounded-answers
  */
 import { digestOf } from '../../base/digest.ts'
 import type { RunId } from '../../base/ids.ts'

@@ -1,4 +1,4 @@
-/** The tasks and questions that a run waits for, as far as its caller may see them. Source: decisions, section 17. */
+/** The tasks and questions that a run waits for, as far as its caller may see them. Source: docs/design/http.md#waiting-and-pending */
 import type { PendingAnswer } from '../../spec/api.ts'
 import { answerableWhileHidden, pendingOf } from '../../spec/view/pending.ts'
 import { isWaiting, type Run } from '../../spec/run.ts'

@@ -1,7 +1,7 @@
 /**
  * Output-only mode: redacts conversation and stream while the trigger does not expose its timeline. Redaction comes after
  * numbering, so gaps in `ordinal` and in event ids are intended.
- * Source: HTTP API, "Authentication", 7; decisions, section 7.
+ * Source: docs/design/http.md#timeline-redaction
  */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import type { Conversation, PendingAnswer, SessionListItem } from '../../spec/api.ts'
@@ -23,7 +23,7 @@ export function redactConversation(conversation: Conversation, isRootRun: (runId
   }
 }
 
-/** A session whose content the caller may not see: only that it ran and how it ended. Source: decisions, section 2. */
+/** A session whose content the caller may not see: only that it ran and how it ended. Source: docs/design/http.md#scope */
 export function withoutContent(item: SessionListItem): SessionListItem {
   const { title: _title, metadata: _metadata, tags: _tags, ...shown } = item
   return { ...shown, input: null, output: null, error: null, startContext: null }
@@ -74,7 +74,7 @@ function isEmptied({ kind, subject, data }: StoredEvent | LiveText): boolean {
   return told['childRunId'] === undefined && HIDDEN_SUBJECTS.includes(subject)
 }
 
-/** Ids that every step repeats. Source: HTTP API, "GET /v1/runs/{runId}/conversation". */
+/** Ids that every step repeats; `stepContent=slim` leaves them out. */
 const SLIM_KEYS = ['session_id', 'run_id', 'tenant_id', 'agent_id', 'agent_version_id', 'event_id']
 
 /** `stepContent=slim`: removes the ids from contents that are objects. */

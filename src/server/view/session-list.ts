@@ -1,4 +1,4 @@
-/** Writes a page of sessions within the bounds of an answer. Source: decisions, section 2, "Bounded answers". */
+/** Writes a page of sessions within the bounds of an answer. Source: docs/design/http.md#bounded-answers */
 import { setImmediate } from 'node:timers/promises'
 import { digestOf } from '../../base/digest.ts'
 import type { AgentId, RunId } from '../../base/ids.ts'

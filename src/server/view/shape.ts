@@ -1,4 +1,4 @@
-/** Converts rows of the store to bodies of the API. Source: HTTP API, "Resources and their fields"; decisions, section 5. */
+/** Converts rows of the store to bodies of the API. Source: docs/design/http.md#what-is-demanded */
 import { toIsoText, isoOrNull, type Instant } from '../../base/clock.ts'
 import { toSessionBody } from '../../engine/session/timeline.ts'
 import type { PendingAnswer, RunStatusBody, SessionListItem } from '../../spec/api.ts'
@@ -10,7 +10,7 @@ import type { Store } from '../../store/store.ts'
 
 /**
  * When the content of a run was erased. Only what has none left is looked up, so that polling reads the run alone.
- * Source: decisions, section 3.
+ * Source: docs/design/http.md#scope
  */
 export async function readErasure(store: Store, run: Run): Promise<Instant | undefined> {
   const mayBeErased = isTerminal(run.status) && run.output === null && run.error === null

@@ -1,6 +1,5 @@
 /**
- * The answer of a dry fork: the recorded run compared with the repeated one. Source: decisions, section 18; command line,
- * 2.7.
+ * The answer of a dry fork: the recorded run compared with the repeated one. Source: docs/design/steering.md#fork
  */
 import type { JsonValue } from '../../base/json/json.ts'
 import type { CostSum } from '../price.ts'

@@ -1,4 +1,4 @@
-/** Pauses by operators: nothing paused starts a new effect. Source: decisions, section 18; command line, 2.7. */
+/** Pauses by operators: nothing paused starts a new effect. Source: docs/design/steering.md#pauses */
 import type { Instant } from '../../base/clock.ts'
 
 export const PAUSE_KINDS = ['all', 'agent', 'version', 'tool', 'provider'] as const

@@ -1,4 +1,4 @@
-/** Waits of calls for events outside svc. Source: decisions, section 18. */
+/** Waits of calls for events outside svc. Source: docs/design/steering.md#waits-outside */
 import type { Instant } from '../../base/clock.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 

@@ -1,6 +1,6 @@
 /**
  * An agent version with everything that it reaches, as nodes and edges: agents, tools, MCP servers, policies and secrets by
- * name. Terminal and console draw the same graph. Source: console, 2, screen 7.
+ * name. Terminal and console draw the same graph. Source: docs/design/console.md#screens
  */
 import type { BundleGraph, CallGate, GraphEdge, GraphNode } from '../operator/bundle-graph.ts'
 import { entriesForCall, type PolicyEffect, type PolicyEntry, type PolicySet } from '../policy-set.ts'

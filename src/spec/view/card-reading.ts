@@ -1,4 +1,4 @@
-/** When a card counts as read: one rule and one wording for a terminal and a browser. Source: command line, 2.5. */
+/** When a card counts as read: one rule and one wording for a terminal and a browser. Source: docs/design/approvals.md#keys-that-decide */
 import type { ShownTask } from '../task.ts'
 import type { TaskCard } from './task-card.ts'
 

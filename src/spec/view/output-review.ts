@@ -1,4 +1,4 @@
-/** An invalid output that an operator may correct. Source: decisions, sections 8 and 16. */
+/** An invalid output that an operator may correct. Source: docs/design/models-and-tools.md#output */
 import type { TaskRequest } from '../task.ts'
 
 /** The agent's invalid output as text; undefined if the task has another subject. */

@@ -1,4 +1,4 @@
-/** What a run waits for, as shown to the people who may answer. Source: decisions, section 17. */
+/** What a run waits for, as shown to the people who may answer. Source: docs/design/http.md#waiting-and-pending */
 import { isoOrNull } from '../../base/clock.ts'
 import { digestOf } from '../../base/digest.ts'
 import type { RunId, TaskId } from '../../base/ids.ts'

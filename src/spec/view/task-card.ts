@@ -1,6 +1,6 @@
 /**
  * The content of a task's card: the words, their order and their escapes, without layout or colour. A terminal and a
- * browser draw the same card from it. Source: command line, 2.4 and 2.5.
+ * browser draw the same card from it. Source: docs/design/approvals.md#the-card
  */
 import type { Instant } from '../../base/clock.ts'
 import { shortenText } from '../../base/cut-text.ts'

@@ -1,6 +1,6 @@
 /**
  * Tasks in the words of the HTTP interface (snake_case), and back. Nothing else translates between the two.
- * Source: decisions, section 8.
+ * Source: docs/design/approvals.md#the-task
  */
 import { toIsoText } from '../../base/clock.ts'
 import type { TaskContent } from '../api.ts'

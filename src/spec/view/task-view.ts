@@ -2,7 +2,7 @@
  * The content of a card as one value. Its digest is sent with the decision, and the server refuses any other digest.
  * Browser and server compute it from the task with the function that draws the card, so people decide what they see. It
  * excludes the progress of votes, since another vote does not change the call.
- * Source: console, 0.3; trust, section 5.
+ * Source: docs/design/approvals.md#the-card
  */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { presentTask, type CardRow } from './task-card.ts'

@@ -1,4 +1,4 @@
-/** A step as timelines show it. Source: HTTP API, "Timeline item"; decisions, section 6. */
+/** A step as timelines show it. Source: docs/design/runs-and-recovery.md#timeline */
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { eventIdOf, type AgentId, type VersionId, type WorkspaceId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'

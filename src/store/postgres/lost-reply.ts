@@ -1,7 +1,7 @@
 /**
  * Finds out whether a statement was committed whose reply got lost: each save names itself in the row of its session, so nobody
  * guesses. If a stored save were taken for lost, calls would stay recorded as sent that never left.
- * Source: scale-out, section 3.3.
+ * Source: docs/design/several-processes.md#saves
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { cutText } from '../../base/cut-text.ts'

@@ -1,4 +1,4 @@
-/** The content of steps as it is stored. Source: reliability, "Storage rules". */
+/** The content of steps as it is stored. Source: docs/design/runs-and-recovery.md#storage */
 import { digestOf, type Digest } from '../../base/digest.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import { ERASED_CONTENT, type RunStep } from '../../spec/step.ts'

@@ -1,4 +1,4 @@
-/** `svc claim`: shows others that somebody is looking at a task. Anybody may still decide it. Source: console, 2. */
+/** `svc claim`: shows others that somebody is looking at a task. Anybody may still decide it. Source: docs/design/console.md#screens */
 import { safeText } from '../../../base/escape-text.ts'
 import { describeLooking, describeSubject } from '../../../spec/view/task-card.ts'
 import { readInboxItem } from '../../../spec/view/task-content.ts'

@@ -124,7 +124,7 @@ const inBulk = (decision: TaskDecision): TaskDecision => ({
 })
 
 /**
- * Approves several tasks only if each of them may be approved (console, 2.1); otherwise it approves none. A terminal first
+ * Approves several tasks only if each of them may be approved; otherwise it approves none. A terminal first
  * shows their arguments side by side, or as whole cards where there is no room.
  */
 async function checkTogether(call: CommandContext, tasks: readonly ShownTask[]): Promise<void> {

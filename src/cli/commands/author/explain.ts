@@ -88,7 +88,7 @@ function ruleOf(term: string): ExplainPage | undefined {
   return { kind: 'rule', text: lines.join('\n') }
 }
 
-/** Source: decisions, section 5. */
+/** Source: docs/design/runs-and-recovery.md#states-and-statuses */
 const STATUSES: Readonly<Record<string, string>> = {
   Running: 'The run works: a model answers or tools are called.',
   WaitingForHITL: 'The run, or a sub-agent run of it, waits for a person: svc inbox shows the task.',

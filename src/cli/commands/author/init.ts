@@ -1,4 +1,4 @@
-/** Creates a project from a template of the package. Only writes files. Source: command line, 2.1. */
+/** Creates a project from a template of the package. Only writes files. Source: docs/design/command-line.md#tests */
 import { relative, resolve } from 'node:path'
 import type { CommandContext } from '../../shell/command.ts'
 import type { PipelineHost } from '../../pages/ci-files.ts'

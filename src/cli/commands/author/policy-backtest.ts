@@ -1,4 +1,4 @@
-/** Repeats recorded decisions under other policies. Source: command line, 2.1; policies, section 7. */
+/** Repeats recorded decisions under other policies. Source: docs/design/policies.md#replay */
 import { stat } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import { toIsoText } from '../../../base/clock.ts'

@@ -1,4 +1,4 @@
-/** Answers whether any call of a tool can pass its policies. Source: policies, section 7. */
+/** Answers whether any call of a tool can pass its policies. Source: docs/design/prover.md#bounds-and-lists */
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { findPassableCall } from '../../../compile/diff/passable.ts'

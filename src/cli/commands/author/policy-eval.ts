@@ -1,4 +1,4 @@
-/** Decides one hypothetical call with the evaluator of the engine. Source: policies, section 7. */
+/** Decides one hypothetical call with the evaluator of the engine. Source: docs/design/policies.md#replay */
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type InvalidPlace } from '../../../base/failure.ts'
@@ -55,7 +55,7 @@ export async function policyEval(call: CommandContext<AnswerOf<typeof policyEval
   return 1
 }
 
-/** Why a run would refuse the arguments before it evaluates policies. Source: policies, section 1. */
+/** Why a run would refuse the arguments before it evaluates policies. Source: docs/design/policies.md#when-a-call-is-decided */
 async function problemsOf(args: JsonValue, { schemas }: EvalCallee): Promise<readonly InvalidPlace[]> {
   if (!isJsonObject(args)) return [{ path: '', message: 'must be a JSON object' }]
   const { checkValue } = await import('../../../tools/check.ts')

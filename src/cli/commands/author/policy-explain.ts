@@ -1,4 +1,4 @@
-/** Explains recorded decisions, and lists the policies that apply to a tool. Source: command line, 2.1. */
+/** Explains recorded decisions, and lists the policies that apply to a tool. Source: docs/design/policies.md#replay */
 import { digestOfJson } from '../../../base/digest.ts'
 import { fail } from '../../../base/failure.ts'
 import { isUuid } from '../../../base/ids.ts'

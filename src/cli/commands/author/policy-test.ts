@@ -1,4 +1,4 @@
-/** Runs table tests of policies: calls with the decision expected for each. Source: command line, 2.1; policies, section 7. */
+/** Runs table tests of policies: calls with the decision expected for each. Source: docs/design/policies.md#replay */
 import { relative, resolve } from 'node:path'
 import { isFailure } from '../../../base/failure.ts'
 import { safeText } from '../../../base/escape-text.ts'

@@ -1,4 +1,4 @@
-/** Runs scenario tests with tool doubles and scripted answers, in memory and in virtual time. Source: command line, 2.1 and 4. */
+/** Runs scenario tests with tool doubles and scripted answers, in memory and in virtual time. Source: docs/design/command-line.md#tests */
 import { relative, resolve } from 'node:path'
 import { isFailure } from '../../../base/failure.ts'
 import { safeText } from '../../../base/escape-text.ts'

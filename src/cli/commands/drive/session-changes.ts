@@ -1,4 +1,4 @@
-/** Naming, holding and erasing sessions. Source: decisions, section 17. */
+/** Naming, holding and erasing sessions. Source: docs/design/http.md#sessions-and-lists */
 import { shortId } from '../../../base/short-text.ts'
 import type { sessionAnswer } from '../../answers/drive.ts'
 import type { AnswerOf } from '../../answers/schema.ts'

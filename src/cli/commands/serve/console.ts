@@ -1,6 +1,6 @@
 /**
- * `svc console`: prints the address that signs a browser in, and lists the browsers that are signed in. Source: command
- * line, 2.3.
+ * `svc console`: prints the address that signs a browser in, and lists the browsers that are signed in.
+ * Source: docs/design/console.md#signing-in
  */
 import { fail } from '../../../base/failure.ts'
 import { shortId } from '../../../base/short-text.ts'

@@ -1,4 +1,7 @@
-/** `svc restore --plan` and `--resume`: shows the runs that a restore holds, and releases them. Source: reliability, "Restoring". */
+/**
+ * `svc restore --plan` and `--resume`: shows the runs that a restore holds, and releases them.
+ * Source: docs/design/runs-and-recovery.md#restoring
+ */
 import type { RepeatView, RestoredView } from '../../../spec/operator/runs.ts'
 import { drawTable, type TableColumn } from '../../../terminal/table.ts'
 import { shortId } from '../../../base/short-text.ts'

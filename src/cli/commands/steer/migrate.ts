@@ -1,4 +1,4 @@
-/** `svc runs migrate`. Source: command line, 2.7. */
+/** `svc runs migrate`. Source: docs/design/steering.md#migrate */
 import { fail } from '../../../base/failure.ts'
 import { shortId } from '../../../base/short-text.ts'
 import type { migratedRuns } from '../../answers/drive.ts'

@@ -1,4 +1,4 @@
-/** `svc signal` and `svc complete`: end the wait of a run for something outside svc. Source: command line, 2.7. */
+/** `svc signal` and `svc complete`: end the wait of a run for something outside svc. Source: docs/design/steering.md#waits-outside */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { completeCall, sendSignal } from '../../../client/index.ts'

@@ -1,6 +1,6 @@
 /**
- * `svc stop` and `svc agents pause|resume`: stop all new effects of an agent, a tool, a provider or everything. Source:
- * command line, 2.7.
+ * `svc stop` and `svc agents pause|resume`: stop all new effects of an agent, a tool, a provider or everything.
+ * Source: docs/design/steering.md#pauses
  */
 import type { OperatorRoutes } from '../../../spec/operator/routes.ts'
 import type { PauseView } from '../../../spec/operator/operations.ts'

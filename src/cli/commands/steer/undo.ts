@@ -1,4 +1,4 @@
-/** `svc runs undo`. Source: command line, 2.7. */
+/** `svc runs undo`. Source: docs/design/steering.md#undo */
 import { safeJson, safeText } from '../../../base/escape-text.ts'
 import { fail, type Failure } from '../../../base/failure.ts'
 import { shortId } from '../../../base/short-text.ts'

@@ -1,6 +1,6 @@
 /**
  * How the command line reaches the operator application: through the socket of the server that holds the data directory, or
- * in this process, which then locks the directory from the first request that may write. Source: command line, 1.1.
+ * in this process, which then locks the directory from the first request that may write. Source: docs/design/command-line.md#planes
  */
 import { fail } from '../../../base/failure.ts'
 import { silentLog } from '../../../base/log.ts'

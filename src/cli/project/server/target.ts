@@ -1,6 +1,6 @@
 /**
  * How client commands reach the API: with the given address and key, or inside a project as the operator over the same routes,
- * so that no key is needed to look at a run. Source: command line, 1.1.
+ * so that no key is needed to look at a run. Source: docs/design/command-line.md#planes
  */
 import { fail } from '../../../base/failure.ts'
 import { parseCertainAddress, showAddress } from '../../../base/net/show-address.ts'

@@ -1,4 +1,7 @@
-/** Forwards the operator socket of another machine through the system's ssh and its configuration. Source: command line, 1.1. */
+/**
+ * Forwards the operator socket of another machine through the system's ssh and its configuration.
+ * Source: docs/design/command-line.md#planes
+ */
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
 /**
  * Proposes the policies that would have decided a call as a person wants, with their test, as files and a difference beside
- * the data. Nothing of the project changes and nothing is deployed. Source: command line, 2.5.
+ * the data. Nothing of the project changes and nothing is deployed. Source: docs/design/command-line.md#driving
  */
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

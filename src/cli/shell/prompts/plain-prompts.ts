@@ -1,4 +1,4 @@
-/** Questions as plain lines, for a screen reader: each is one line, nothing is redrawn. Source: command line, 1.3. */
+/** Questions as plain lines, for a screen reader: each is one line, nothing is redrawn. Source: docs/design/command-line.md#asking */
 import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import { escapeForTerminal } from '../../../terminal/terminal-writer.ts'

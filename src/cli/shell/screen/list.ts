@@ -1,4 +1,4 @@
-/** Prints lists and single objects for a terminal, a pipe or `--json`. Source: command line, 1.2. */
+/** Prints lists and single objects for a terminal, a pipe or `--json`. Source: docs/design/command-line.md#streams */
 import type { OperatorList } from '../../../spec/operator/routes.ts'
 import { drawCard, type CardField } from '../../../terminal/card.ts'
 import { createScreen, type Screen } from '../../../terminal/screen.ts'

@@ -1,4 +1,4 @@
-/** Shows what a command waits for. Source: command line, 1.8. */
+/** Shows what a command waits for. Source: docs/design/command-line.md#asking */
 import { safeText } from '../../../base/escape-text.ts'
 import type { CommandContext } from '../command.ts'
 import { messageScreen } from './list.ts'

@@ -1,4 +1,4 @@
-/** Live lists of `inbox --watch` and `runs list --watch`. Source: command line, 1.2. */
+/** Live lists of `inbox --watch` and `runs list --watch`. Source: docs/design/command-line.md#streams */
 import { setTimeout as after } from 'node:timers/promises'
 import { drawTable, type TableColumn } from '../../../terminal/table.ts'
 import type { CommandContext } from '../command.ts'

@@ -1,4 +1,4 @@
-/** Tool and sub-agent bindings with the documents they name. Source: bundles, section 1; decisions, section 14. */
+/** Tool and sub-agent bindings with the documents they name. Source: docs/design/bundles-and-authority.md#references */
 import { rcompare } from 'semver'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { SIDE_EFFECT_CLASSES, type SideEffectClass } from '../../../spec/document.ts'

@@ -1,6 +1,6 @@
 /**
  * Capabilities of a tool: reads private data, reads untrusted content, sends data out. Taken from the labels of the Tool
- * document, otherwise guessed from names. Source: lint rules, "security".
+ * document, otherwise guessed from names. Source: docs/design/lint.md#capabilities
  */
 import { effectiveClass, textMember, toolDocument, toolsOf, type ToolUse } from './bindings.ts'
 import { mappingIn, type Document } from '../../text/document.ts'

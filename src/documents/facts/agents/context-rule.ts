@@ -1,6 +1,5 @@
 /**
- * The annotation `svc/context`: how much of a long conversation the model gets, as YAML flow text. Source: decisions,
- * section 18.
+ * The annotation `svc/context`: how much of a long conversation the model gets, as YAML flow text. Source: docs/design/steering.md#context
  */
 import { isJsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { DEFAULT_CONTEXT_RULE, type ContextRule } from '../../../spec/context-rule.ts'

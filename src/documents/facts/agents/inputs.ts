@@ -1,4 +1,4 @@
-/** The schemas of the arguments of a call and of its result. Source: policies, section 1. */
+/** The schemas of the arguments of a call and of its result. Source: docs/design/policies.md#when-a-call-is-decided */
 import { toolDocument, type CallBinding, type ToolUse } from './bindings.ts'
 import type { Document } from '../../text/document.ts'
 import { memoizePerObject } from '../../workspace/memoize.ts'

@@ -1,4 +1,4 @@
-/** Tool bindings that are routed to an MCP server. Source: authoring format, "Tool binding": `mcp`. */
+/** Tool bindings that are routed to an MCP server. Source: docs/design/authoring-format.md#tool-binding */
 import { isJsonObject } from '../../../base/json/json.ts'
 import { textMember, toolsOf, wireNameOf, type ToolUse } from './bindings.ts'
 import type { Document } from '../../text/document.ts'

@@ -1,4 +1,7 @@
-/** The annotation `svc/model-fallback`: further models of an agent, as YAML flow text or as the path of a file. Source: decisions, sections 1 and 13. */
+/**
+ * The annotation `svc/model-fallback`: further models of an agent, as YAML flow text or as the path of a file.
+ * Source: docs/design/models-and-tools.md#attempts
+ */
 import type { JsonValue } from '../../../base/json/json.ts'
 import { API_VERSION, canonicalProvider, type ModelSpec } from '../../../spec/document.ts'
 import type { Document } from '../../text/document.ts'

@@ -1,4 +1,4 @@
-/** The part of `svc.lock` that lint reads. Source: bundles, section 3. */
+/** The part of `svc.lock` that lint reads. Source: docs/design/bundles-and-authority.md#lock */
 import { isJsonObject, type JsonValue } from '../../../base/json/json.ts'
 import type { Document } from '../../text/document.ts'
 import { directoryOf, joinPath } from '../../text/paths.ts'

@@ -1,4 +1,7 @@
-/** The members that the lock of a bundle or an agent should have, as far as documents show. Source: bundles, section 3. */
+/**
+ * The members that the lock of a bundle or an agent should have, as far as documents show.
+ * Source: docs/design/bundles-and-authority.md#lock
+ */
 import { digestOf, digestOfJson, type Digest } from '../../../base/digest.ts'
 import { attachmentsOf, linkedPolicies } from '../policies/attachments.ts'
 import { subAgentsOf, textMember, toolDocument, toolsOf } from '../agents/bindings.ts'

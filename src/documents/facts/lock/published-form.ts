@@ -1,4 +1,4 @@
-/** Tool and Policy documents in the form that is published and locked. Source: bundles, sections 3 and 4. */
+/** Tool and Policy documents in the form that is published and locked. Source: docs/design/bundles-and-authority.md#lock */
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import type { SchemaSpec } from '../../../spec/document.ts'
 import { digestOfDocument, type JsonSchema } from '../../../spec/snapshot.ts'

@@ -1,4 +1,4 @@
-/** Which policies are attached where, and to which calls. Source: policies, section 3. */
+/** Which policies are attached where, and to which calls. Source: docs/design/policies.md#which-policies-apply */
 import { subAgentsOf, toolDocument, toolsOf, usesOf, type CallBinding, type ToolUse } from '../agents/bindings.ts'
 import { linkOf } from './decision.ts'
 import { mappingIn, type Document, type FoundText } from '../../text/document.ts'

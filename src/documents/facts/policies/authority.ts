@@ -1,4 +1,4 @@
-/** Which policies apply to the calls of a binding, as far as documents show. Source: policies, sections 3, 4 and 6. */
+/** Which policies apply to the calls of a binding, as far as documents show. Source: docs/design/policies.md#which-policies-apply */
 import { attachmentsOf, linkedPolicies, scopeOf } from './attachments.ts'
 import { effectiveClass, toolDocument, type ToolUse } from '../agents/bindings.ts'
 import { subAgentEdges } from '../agents/closure.ts'

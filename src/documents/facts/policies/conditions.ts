@@ -1,4 +1,4 @@
-/** Conditions of a Policy document with their places. Source: policies, section 2. */
+/** Conditions of a Policy document with their places. Source: docs/design/policies.md#conditions */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import {
   readCondition,

@@ -1,4 +1,4 @@
-/** Policies that apply to every call to which another policy applies. Source: policies, section 4. */
+/** Policies that apply to every call to which another policy applies. Source: docs/design/policies.md#the-decision */
 import { leavesOf, type Condition } from '../../../policy/condition/condition.ts'
 import { isSpread } from '../../../policy/condition/path.ts'
 import { gatedBindings, scopeOf } from './attachments.ts'

@@ -1,4 +1,4 @@
-/** A policy that requires an approval after a run has read untrusted content. Source: lint rules, "security"; policies, `run.taint`. */
+/** A policy that requires an approval after a run has read untrusted content. Source: docs/design/lint.md#capabilities */
 import type { ToolUse } from '../agents/bindings.ts'
 import type { TextEdit, FindingFix } from '../../text/diagnostic.ts'
 import { insertionEdits } from '../../edit/insertion.ts'

@@ -1,6 +1,6 @@
 /**
  * The open calls of a run that moves to another version: unsent calls are decided again by its policies, and open approvals
- * are asked for again. Source: decisions, section 18.
+ * are asked for again. Source: docs/design/steering.md#migrate
  */
 import type { RunState, ToolCall } from '../../../spec/run.ts'
 import { CallHandle } from '../../session/transaction/call-handle.ts'

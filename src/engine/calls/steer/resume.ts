@@ -1,7 +1,6 @@
 /**
  * Calls of a run that is resumed after it had ended. Calls that were made keep their results; calls that were certainly not
- * made are proposed, and so authorized, again; a person decides about calls that may have been made. Source: decisions,
- * section 18; reliability.
+ * made are proposed, and so authorized, again; a person decides about calls that may have been made. Source: docs/design/steering.md#resume
  */
 import type { ToolCall } from '../../../spec/run.ts'
 import { CallHandle } from '../../session/transaction/call-handle.ts'

@@ -1,8 +1,7 @@
 /**
  * Undoing a call: a run of its own, below the run that made the call, with one call and no model. It uses the version, the
  * policies and the sources of the run that made the call. Otherwise its call is like any other: with decisions, approvals,
- * keys, holds and recovery. When it completes, the next call of the same request is undone. Source: decisions, section 18,
- * "Undo".
+ * keys, holds and recovery. When it completes, the next call of the same request is undone. Source: docs/design/steering.md#undo
  */
 import { digestOfJson } from '../../../base/digest.ts'
 import { NOTHING_USED, undoneAsJson, undoneCallOf } from '../../../spec/run.ts'

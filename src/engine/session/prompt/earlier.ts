@@ -1,6 +1,6 @@
 /**
  * The part of a session that the model of a continuing run gets: earlier messages and outputs, as far as they fit. The
- * number is chosen once, when the run starts, and stored in its first step. Source: decisions, section 17.
+ * number is chosen once, when the run starts, and stored in its first step. Source: docs/design/steering.md#a-conversation-goes-on
  */
 import type { RunId } from '../../../base/ids.ts'
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'

@@ -1,9 +1,9 @@
-/** The first message of a run, and the files that it and later messages name. Source: decisions, sections 4 and 11. */
+/** The first message of a run, and the files that it and later messages name. Source: docs/design/models-and-tools.md#prompts */
 import { isJsonObject, jsonDepth, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { isFileRef } from '../../../spec/file.ts'
 import type { RunStep } from '../../../spec/step.ts'
 
-/** If the input has only this property and it is text, that text is the message. Source: decisions, section 4. */
+/** If the input has only this property and it is text, that text is the message. Source: docs/design/models-and-tools.md#prompts */
 const MESSAGE_PROPERTIES: ReadonlySet<string> = new Set(['message', 'prompt', 'text', 'question', 'task'])
 
 /**

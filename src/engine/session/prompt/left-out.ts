@@ -1,6 +1,6 @@
 /**
  * The part of a long run that its prompts leave out. It is chosen before a completion that would not fit, and stored in a
- * step, so every later prompt follows from the steps alone. Source: decisions, section 18.
+ * step, so every later prompt follows from the steps alone. Source: docs/design/steering.md#context
  */
 import { shortenText } from '../../../base/cut-text.ts'
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'

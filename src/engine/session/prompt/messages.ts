@@ -1,4 +1,4 @@
-/** The messages of a run, built from its steps. Source: decisions, section 4. */
+/** The messages of a run, built from its steps. Source: docs/design/models-and-tools.md#prompts */
 import { PAUSE_TURN, type ModelMessage, type MessagePart } from '../../../providers/provider.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import type { RunStep } from '../../../spec/step.ts'

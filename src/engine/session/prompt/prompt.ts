@@ -1,4 +1,7 @@
-/** Builds the request to the model from the steps of a run. Pure: file contents are passed in. Source: decisions, sections 4 and 11. */
+/**
+ * Builds the request to the model from the steps of a run. Pure: file contents are passed in.
+ * Source: docs/design/models-and-tools.md#prompts
+ */
 import type { JsonObject } from '../../../base/json/json.ts'
 import type { CompletionRequest, ModelMessage, ModelTool } from '../../../providers/provider.ts'
 import { withOutputLimit } from '../../../providers/output-limit.ts'

@@ -1,4 +1,4 @@
-/** Converts the query of a list of runs to the store's filter. Source: command line, `svc runs list`; console, "Runs". */
+/** Converts the query of a list of runs to the store's filter. Source: docs/design/command-line.md#driving */
 import { shortenText } from '../../../base/cut-text.ts'
 import type { JsonValue } from '../../../base/json/json.ts'
 import { boundedKey } from '../../../policy/condition/effect-key.ts'

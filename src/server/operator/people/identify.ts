@@ -1,7 +1,7 @@
 /**
  * Identifies the caller of the operator application. On the local channel that is the person of a credential, or without one
  * the channel's local identity, which has no roles; another listener has its own `IdentifyOperator`. An invalid credential is
- * refused, never ignored. Source: command line, 2.5; security, S17.
+ * refused, never ignored. Source: docs/design/approvals.md#who-may-decide
  */
 import { hashKey, isWellFormedKey } from '../../../base/api-key.ts'
 import type { Instant } from '../../../base/clock.ts'

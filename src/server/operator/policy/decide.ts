@@ -1,4 +1,4 @@
-/** Decides a recorded call again, with other arguments or edited policies, without any effect. Source: console, 4.3. */
+/** Decides a recorded call again, with other arguments or edited policies, without any effect. Source: docs/design/console.md#routes */
 import { fail } from '../../../base/failure.ts'
 import type { JsonObject, JsonValue } from '../../../base/json/json.ts'
 import { decidingPolicy } from '../../../policy/explain/deciding.ts'

@@ -1,4 +1,4 @@
-/** Decides recorded calls again under edited policies. Source: console, 4.3. */
+/** Decides recorded calls again under edited policies. Source: docs/design/console.md#routes */
 import { setImmediate } from 'node:timers/promises'
 import { takeTurns } from '../../../base/event-loop.ts'
 import { backtest, type BacktestResult } from '../../../policy/replay/backtest.ts'

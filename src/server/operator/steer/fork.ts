@@ -1,4 +1,4 @@
-/** Forks of runs, real and dry. Source: decisions, section 18; command line, 2.7. */
+/** Forks of runs, real and dry. Source: docs/design/steering.md#fork */
 import { digestOfJson } from '../../../base/digest.ts'
 import { fail } from '../../../base/failure.ts'
 import type { JsonObject } from '../../../base/json/json.ts'

@@ -1,4 +1,4 @@
-/** What holds a run, for operators: the status of a run names no person, no tool and no server. Source: decisions, section 18. */
+/** What holds a run, for operators: the status of a run names no person, no tool and no server. Source: docs/design/steering.md#pauses */
 import { toIsoText } from '../../../base/clock.ts'
 import type { RunId } from '../../../base/ids.ts'
 import { DEFAULT_MAX_OUTAGE_MS } from '../../../engine/limits/outage.ts'

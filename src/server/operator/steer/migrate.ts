@@ -1,4 +1,4 @@
-/** `svc runs migrate`: a waiting run moves to a version whose authority is equal or tighter. Source: command line, 2.7. */
+/** `svc runs migrate`: a waiting run moves to a version whose authority is equal or tighter. Source: docs/design/steering.md#migrate */
 import { fail } from '../../../base/failure.ts'
 import { findLooserCalls } from '../../runtime/looser-calls.ts'
 import { findAgent, findRun, findVersion } from '../find/find.ts'

@@ -1,4 +1,4 @@
-/** Pauses agents, versions, tools and providers, or everything, and lets them go on. Source: command line, 2.7. */
+/** Pauses agents, versions, tools and providers, or everything, and lets them go on. Source: docs/design/steering.md#pauses */
 import { toIsoText } from '../../../base/clock.ts'
 import { fail } from '../../../base/failure.ts'
 import type { RunId, VersionId } from '../../../base/ids.ts'

@@ -1,4 +1,4 @@
-/** Runs that go on after they ended, or are started again. Source: decisions, section 18; command line, 2.7. */
+/** Runs that go on after they ended, or are started again. Source: docs/design/steering.md#resume */
 import { fail, isFailure } from '../../../base/failure.ts'
 import { isTerminal, type Run } from '../../../spec/run.ts'
 import type { AgentVersion } from '../../../store/version-rows.ts'

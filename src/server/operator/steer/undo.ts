@@ -1,4 +1,4 @@
-/** Undoing what an ended run made. Source: decisions, section 18; command line, 2.7. */
+/** Undoing what an ended run made. Source: docs/design/steering.md#undo */
 import { toIsoText } from '../../../base/clock.ts'
 import type { RunId } from '../../../base/ids.ts'
 import type { PlannedUndo } from '../../../engine/session/engine.ts'

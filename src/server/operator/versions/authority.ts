@@ -1,4 +1,4 @@
-/** The authority of versions, and the differences between two of them. Source: console, 4.3. */
+/** The authority of versions, and the differences between two of them. Source: docs/design/bundles-and-authority.md#comparisons */
 import { fail } from '../../../base/failure.ts'
 import type { ChangeView } from '../../../spec/operator/publication.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'

@@ -1,4 +1,4 @@
-/** GET /graph: what a version reaches. Source: console, 2, screen 7. */
+/** GET /graph: what a version reaches. Source: docs/design/console.md#screens */
 import type { BoundAgent } from '../../../spec/snapshot.ts'
 import { bundleGraph } from '../../../spec/view/bundle-graph.ts'
 import type { ServerServices } from '../../runtime/services.ts'

@@ -1,4 +1,4 @@
-/** Publishing and deploying. Source: bundles, section 4. */
+/** Publishing and deploying. Source: docs/design/bundles-and-authority.md#publish */
 import { fail, type InvalidPlace } from '../../../base/failure.ts'
 import { agentIdOf, versionIdOf } from '../../../base/ids.ts'
 import { isJsonObject } from '../../../base/json/json.ts'
@@ -123,7 +123,7 @@ export const countOpenSessions = async (
     )
   ).total
 
-/** As bundles are limited (bundles, section 2). */
+/** As bundles are limited. Source: docs/design/bundles-and-authority.md#paths-and-files */
 const MAX_SOURCE_CHARACTERS = 32 * 1024 * 1024
 
 /** Clients show these paths and write them to disk. */

@@ -1,4 +1,4 @@
-/** Yanks versions, so that they are no longer chosen. Source: bundles, section 4. */
+/** Yanks versions, so that they are no longer chosen. Source: docs/design/bundles-and-authority.md#deploy-and-yank */
 import { agentIdOf } from '../../../base/ids.ts'
 import { fail } from '../../../base/failure.ts'
 import { throwFindings } from '../../http/refuse.ts'

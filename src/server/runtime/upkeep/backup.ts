@@ -1,7 +1,7 @@
 /**
  * Archives a data directory while a server uses it: a consistent copy of the database, then every file it refers to. Stored
  * files never change, so they match the database whenever they are read.
- * Source: command line, 2.3.
+ * Source: docs/design/command-line.md#serving
  */
 import { createReadStream } from 'node:fs'
 import { mkdtemp, rm, stat } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** Deletes local state while no server holds it. Source: command line, 2.3. */
+/** Deletes local state while no server holds it. Source: docs/design/command-line.md#serving */
 import { existsSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'

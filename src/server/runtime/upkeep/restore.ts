@@ -1,4 +1,4 @@
-/** Restores a backup into a data directory, completely or not at all. Source: command line, 2.3. */
+/** Restores a backup into a data directory, completely or not at all. Source: docs/design/runs-and-recovery.md#restoring */
 import { createWriteStream, existsSync } from 'node:fs'
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * Deletes sessions that exceed the configured retention, and later the records of their calls. Source: scale-out, section
- * 3.7; command line, 1.5, key `retention`.
+ * Deletes sessions that exceed the configured retention, and later the records of their calls.
+ * Source: docs/design/several-processes.md#retention-and-erasure
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock } from '../../../base/clock.ts'

@@ -1,6 +1,6 @@
 /**
  * Deletes what expired upload addresses leave behind: uploads that were never finalized, whose quota is released, and bytes
- * that were sent again after the upload was finalized. Source: security, S23.
+ * that were sent again after the upload was finalized. Source: docs/design/security.md#files-and-uploads
  */
 import type { Blobs } from '../../../blobs/blobs.ts'
 import type { Clock } from '../../../base/clock.ts'

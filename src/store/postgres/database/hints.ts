@@ -1,7 +1,7 @@
 /**
  * Tells other processes which sessions changed, so that they need not wait until they look. A hint has no data and may get lost.
  * NOTIFY takes a lock of the whole cluster at commit: it is sent outside of the transactions that write, by each process at most
- * every 10 ms. Source: scale-out, sections 2.3 and 3.4.
+ * every 10 ms. Source: docs/design/several-processes.md#hints
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, QueryConfig } from 'pg'

@@ -1,4 +1,4 @@
-/** Deleting sessions that retention no longer keeps, and all of them. Source: scale-out, section 3.7. */
+/** Deleting sessions that retention no longer keeps, and all of them. Source: docs/design/several-processes.md#retention-and-erasure */
 import type { Store } from '../../store.ts'
 import type { PostgresPool } from '../database/pool.ts'
 

@@ -1,6 +1,6 @@
 /**
  * Erasing the content of an ended session. Ids, times, states, counts, costs and the record of each call stay; what people, models
- * and tools wrote goes. Source: decisions, sections 3 and 17; trust, "redaction and erasure".
+ * and tools wrote goes. Source: docs/design/several-processes.md#retention-and-erasure
  */
 import type { Instant } from '../../../base/clock.ts'
 import { fail } from '../../../base/failure.ts'

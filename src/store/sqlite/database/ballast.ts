@@ -1,6 +1,6 @@
 /**
  * Reserves disk space in a file that is deleted when the disk is full, so that the outcomes of calls already made can still
- * be written. Until the space can be reserved again, new work is refused. Source: reliability, "Storage rules".
+ * be written. Until the space can be reserved again, new work is refused. Source: docs/design/runs-and-recovery.md#storage
  */
 import { rmSync } from 'node:fs'
 import { rm, stat, writeFile } from 'node:fs/promises'

@@ -1,6 +1,6 @@
 /**
  * Deleting sessions that retention no longer keeps, a few at a time. Sums of costs and of plans stay, and so does a short record of
- * each call that may have had an effect. Source: scale-out, section 3.7.
+ * each call that may have had an effect. Source: docs/design/several-processes.md#retention-and-erasure
  */
 import type { Database } from 'better-sqlite3'
 import type { Instant } from '../../../base/clock.ts'

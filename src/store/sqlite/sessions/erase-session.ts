@@ -1,6 +1,6 @@
 /**
  * Erasing the content of an ended session. Ids, times, states, counts, costs and the record of each call stay; texts of
- * people, models and tools are erased. Source: decisions, sections 3 and 17; trust, "redaction and erasure".
+ * people, models and tools are erased. Source: docs/design/several-processes.md#retention-and-erasure
  */
 import type { Instant } from '../../../base/clock.ts'
 import { fail } from '../../../base/failure.ts'

@@ -26,7 +26,7 @@ export interface HeldCounts {
 /**
  * Holds every session and every trigger of a restored database that no process uses, because calls may have been made after the
  * backup was taken; also ended sessions, of which runs may be resumed, continued and undone. The time since then uses no limit of
- * a run. Source: reliability, "Restoring".
+ * a run. Source: docs/design/runs-and-recovery.md#restoring
  * @param backedUpAt when the backup was taken
  */
 export function holdRestoredWork(path: string, at: Instant, backedUpAt: Instant): HeldCounts {
@@ -68,7 +68,7 @@ export function holdRestoredWork(path: string, at: Instant, backedUpAt: Instant)
 
 /**
  * Tells the readers of each run that was working that it is held. A run that waits for somebody was told of as paused before.
- * Source: decisions, section 18.
+ * Source: docs/design/runs-and-recovery.md#restoring
  */
 function addHoldEvents(db: Database, at: Instant): void {
   const events = openEvents(db)

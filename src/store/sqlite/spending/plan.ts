@@ -11,7 +11,7 @@ import type { QuotaTable } from './quotas.ts'
 export interface PlanTable {
   /**
    * Frees what ended, then reserves what begins. A completion begins while the day's spending and what others have reserved are
-   * below the cap, so that those in flight together exceed it by one completion at most. Source: security, S31.
+   * below the cap, so that those in flight together exceed it by one completion at most. Source: docs/design/models-and-tools.md#limits
    * @throws Failure `plan_spent`, with the time until the next day, or `plan_reserved`
    */
   apply(workspaceId: WorkspaceId, change: PlanChange, numberOf: (run: RunId) => number, now: Instant): void
