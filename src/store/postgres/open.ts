@@ -61,7 +61,7 @@ export interface PostgresOptions {
 /** Schema of our tables, unless a test names another. */
 export const SCHEMA = 'svc'
 const CONNECTIONS = 10
-/** Source: docs/design/several-processes.md#life-of-a-process */
+/** Source: docs/design/several-processes.md#time */
 const MAX_OFF_MS = 5000
 /** Rows over which the kept counts of an agent are spread. */
 const SHARDS = 32
