@@ -1,7 +1,8 @@
 // Runs the contract of the store with each SQLite driver on each version of Node that is promised. Node and better-sqlite3 for it come
 // from npm, as the lock file of test/store/tools pins them; Node 20 is the one that runs this. Ends with `N passed, N failed`, which it
 // adds to the file that SVC_TEST_SUMMARY names.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -41,22 +42,30 @@ const runs = [
 
 const home = mkdtempSync(join(tmpdir(), 'svc-drivers-'))
 const total = { passed: 0, failed: 0 }
-for (const [node, driver] of runs) {
-  const summary = join(home, 'summary')
-  rmSync(summary, { force: true })
+
+async function tryDriver(node, driver) {
   const version = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim()
-  const { stdout, stderr } = spawnSync(node, ['node_modules/vitest/vitest.mjs', 'run', ...TESTS], {
+  const summary = join(home, `${version}-${driver.replace('/', '-')}`)
+  const child = spawn(node, ['node_modules/vitest/vitest.mjs', 'run', '--maxWorkers=1', ...TESTS], {
     env: { ...process.env, SVC_TEST_SQLITE: driver, TEST_BUILD: 'off', SVC_TEST_SUMMARY: summary },
-    encoding: 'utf8',
-    maxBuffer: 1 << 28,
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (printed += text))
+  await once(child, 'close')
   const said = existsSync(summary) ? readFileSync(summary, 'utf8') : ''
   const [, passed, failed] = /^(\d+) passed, (\d+) failed/m.exec(said) ?? ['', 0, 1]
   total.passed += Number(passed)
   total.failed += Number(failed)
   console.log(`Node ${version}, ${driver}: ${passed} passed, ${failed} failed`)
-  if (Number(failed) > 0) console.log(`${stdout}${stderr}`)
+  if (Number(failed) > 0) console.log(printed)
 }
+
+// Two at a time: the contract keeps one processor busy.
+const worker = async () => {
+  for (let next = runs.shift(); next !== undefined; next = runs.shift()) await tryDriver(...next)
+}
+await Promise.all([worker(), worker()])
 rmSync(home, { recursive: true, force: true })
 const line = `${total.passed} passed, ${total.failed} failed`
 console.log(line)

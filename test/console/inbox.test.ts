@@ -174,7 +174,7 @@ describeInBrowser('the inbox', () => {
     await page.keyboard.press('a')
     await runUntil(page, page.locator('.card.closed'))
     await page.keyboard.press('j')
-    await cardOf(page).getByText('"A-1043"', { exact: true }).waitFor()
+    await runUntil(page, cardOf(page).getByText('"A-1043"', { exact: true }))
     await runUntil(page, page.getByRole('button', { name: /^Approve/, disabled: false }))
     const early = page.getByRole('alert')
     expect(await early.count()).toBe(0)
