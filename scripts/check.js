@@ -1,7 +1,9 @@
 // Format, lint, types and dead code, and then all tests; with --fast, only the tests that start no program, browser or database, which
-// is what to run before a commit. Checks run two at a time; what one printed is shown where it failed.
+// is what to run before a commit; with --long, only the tests of generated cases, with all of their cases (test/cases.ts). Checks run two
+// at a time; what one printed is shown where it failed.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { installTools } from './tools.js'
 
@@ -34,15 +36,29 @@ async function run(name, [command, ...args]) {
   if (status !== 0) console.log(printed)
 }
 
+/** Runs vitest on this terminal. */
+async function test(files, extra = {}) {
+  const [command, ...args] = [...VITEST, ...files]
+  const [status] = await once(spawn(command, args, { env: { ...env, ...extra }, stdio: 'inherit' }), 'close')
+  if (status !== 0) process.exitCode = 1
+}
+
+/** Files of tests that try generated cases. */
+const generated = () =>
+  readdirSync('test', { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.test.ts') && !path.includes('node_modules'))
+    .map((path) => `test/${path}`)
+    .filter((path) => /\bcases\(/.test(readFileSync(path, 'utf8')))
+
 installTools('test')
 await run('build', build)
+if (process.argv.includes('--long')) {
+  await test(generated(), { SVC_TEST_LONG: '1' })
+  process.exit()
+}
 const waiting = Object.entries(checks)
 const worker = async () => {
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await run(...next)
 }
 await Promise.all([worker(), worker()])
-if (!isFast) {
-  const [command, ...args] = VITEST
-  const [status] = await once(spawn(command, args, { env, stdio: 'inherit' }), 'close')
-  if (status !== 0) process.exitCode = 1
-}
+if (!isFast) await test([])

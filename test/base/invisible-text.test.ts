@@ -3,6 +3,7 @@ import { array, assert, constantFrom, integer, oneof, property } from 'fast-chec
 import { expect, test } from 'vitest'
 import { safeJson, safeText } from '../../src/base/escape-text.ts'
 import { HIDDEN_CHARACTER } from '../../src/base/invisible-text.ts'
+import { cases } from '../cases.ts'
 
 /** DerivedCoreProperties.txt (Default_Ignorable_Code_Point), UnicodeData.txt (Cf), and blanks that are letters or symbols. */
 const INVISIBLE: readonly (readonly [number, number])[] = [
@@ -77,7 +78,7 @@ test('hidden is what Unicode calls invisible and nothing visible needs', () => {
     property(anyText, (text) => {
       expect(hidden(text)).toEqual(hiddenBySlowReading(text))
     }),
-    { numRuns: 5000 },
+    { numRuns: cases(5000) },
   )
 })
 

@@ -7,6 +7,7 @@ import type { SchemaName } from '../../src/documents/workspace/schema-keys.ts'
 import { hasShape } from '../../src/documents/workspace/shape.ts'
 import { KINDS, type DocumentKind } from '../../src/spec/document.ts'
 import { allows, at, beside, changed, closed, fields, full, isMapping, type Field } from './format-table.ts'
+import { cases } from '../cases.ts'
 
 const isValid = (kind: DocumentKind, document: JsonValue): boolean =>
   hasShape(kind.toLowerCase() as SchemaName, document)
@@ -84,7 +85,7 @@ test('what the tables allow is valid', () => {
     fc.property(validDocument, ({ kind, document }) => {
       expect(isValid(kind, document)).toBe(true)
     }),
-    { numRuns: 500 },
+    { numRuns: cases(500) },
   )
 })
 
@@ -95,7 +96,7 @@ test('a valid document with one change that the tables forbid is invalid', () =>
       const { what, made } = all[pick % all.length]!
       expect([what, isValid(kind, made())]).toEqual([what, false])
     }),
-    { numRuns: 1000 },
+    { numRuns: cases(1000) },
   )
 })
 
@@ -161,9 +162,9 @@ test('a document that is changed anywhere is valid where the tables allow it, an
       // What is said of an invalid document is never nothing, whatever was left out as a follow-up.
       expect(told(mutant)).toBe(!valid)
     }),
-    { numRuns: 3000 },
+    { numRuns: cases(3000) },
   )
-  expect(Math.min(verdicts.valid, verdicts.invalid)).toBeGreaterThan(600)
+  expect(Math.min(verdicts.valid, verdicts.invalid)).toBeGreaterThan(cases(600))
 })
 
 const told = (document: JsonValue): boolean =>

@@ -6,6 +6,7 @@ import { estimateUsage } from '../../src/providers/tokens.ts'
 import type { ContextRule } from '../../src/spec/context-rule.ts'
 import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
 import { openBench, operator, reply, returns, snapshotOf, tool, turns, type Model, type ModelReply } from './bench.ts'
+import { cases } from '../cases.ts'
 
 const isSummary = ({ system }: CompletionRequest): boolean => system.startsWith('Summarise the beginning')
 const RULE: ContextRule = { keep: 2, summarise: false, budget: { tokens: 300 } }
@@ -204,6 +205,6 @@ test('what stays is always the first message and an unbroken end that begins wit
         }
       },
     ),
-    { numRuns: 40 },
+    { numRuns: cases(40) },
   )
 })

@@ -24,8 +24,9 @@ import {
   type Bench,
 } from './bench.ts'
 import { createCrashingProcess, type Crash } from './crashing-process.ts'
+import { cases } from '../cases.ts'
 
-const SCHEDULES = Number(process.env['SVC_SCHEDULES'] ?? 40)
+const SCHEDULES = Number(process.env['SVC_SCHEDULES'] ?? cases(40))
 
 /** Id of the question that the root was asked last. */
 const questionIn = ({ run }: CompletionRequest): string =>

@@ -28,8 +28,9 @@ import {
 } from './bench.ts'
 import { createCrashingProcess, type Crash } from './crashing-process.ts'
 import { removeDirectory } from '../remove-directory.ts'
+import { cases } from '../cases.ts'
 
-const SCHEDULES = Number(process.env['SVC_SCHEDULES'] ?? 60)
+const SCHEDULES = Number(process.env['SVC_SCHEDULES'] ?? cases(60))
 const ROUNDS = 60
 
 const KEY = { 'svc/effect-key': 'order:{args.order}' }

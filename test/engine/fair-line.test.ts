@@ -9,6 +9,7 @@ import {
   DEFAULT_CONCURRENCY,
   type SlotRequest,
 } from '../../src/engine/session/slots.ts'
+import { cases } from '../cases.ts'
 
 interface Waiting {
   readonly owner: SlotOwner
@@ -91,7 +92,7 @@ const serves = (blur: (owner: SlotOwner) => SlotOwner) =>
 test('serves as a slow and obvious line does, whoever joins, leaves and fits', () => {
   fc.assert(
     serves((owner) => owner),
-    { numRuns: 1000 },
+    { numRuns: cases(1000) },
   )
 })
 
@@ -100,7 +101,7 @@ test.each([
   ['callers', (owner: SlotOwner) => ({ ...owner, caller: 'one', run: `${owner.caller} ${owner.run}` as RunId })],
   ['runs', (owner: SlotOwner) => ({ ...owner, run: 'one' as RunId })],
 ])('a line that does not tell %s apart is found out', (_, blur) => {
-  expect(() => fc.assert(serves(blur), { numRuns: 1000 })).toThrow('Property failed')
+  expect(() => fc.assert(serves(blur), { numRuns: cases(1000) })).toThrow('Property failed')
 })
 
 const call = (trigger: string, run: number): SlotRequest => ({

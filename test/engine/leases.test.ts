@@ -7,6 +7,7 @@ import { expect, test, vi } from 'vitest'
 import { liveTogether } from './cluster/cluster.ts'
 import { findBrokenPromise } from './cluster/search.ts'
 import { WEAKNESSES, type WeaknessName } from './cluster/weaknesses.ts'
+import { cases } from '../cases.ts'
 
 // Whether work took long depends on the machine, and would change the order of what follows.
 vi.mock(import('../../src/base/event-loop.ts'), async (original) => ({
@@ -14,7 +15,7 @@ vi.mock(import('../../src/base/event-loop.ts'), async (original) => ({
   startWork: () => () => false,
 }))
 
-const HISTORIES = Number(process.env['SVC_CLUSTERS'] ?? 200)
+const HISTORIES = Number(process.env['SVC_CLUSTERS'] ?? cases(200))
 const FIRST_SEED = Number(process.env['SVC_CLUSTER_SEED'] ?? 1)
 
 test(

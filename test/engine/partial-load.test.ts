@@ -25,6 +25,7 @@ import {
   type Model,
   type ToolFunction,
 } from './bench.ts'
+import { cases } from '../cases.ts'
 
 const TOOLS = ['web', 'post', 'pay', 'child', 'child pays'] as const
 
@@ -235,7 +236,7 @@ const forgetful = (store: Store): Store => ({
   calls: async (filter) => (filter.sessionId && !filter.runIds ? [] : store.calls(filter)),
 })
 
-const HISTORIES = Number(process.env['PARTIAL_LOADS'] ?? 25)
+const HISTORIES = Number(process.env['PARTIAL_LOADS'] ?? cases(25))
 const anyRequests = fc
   .tuple(anyStart, fc.array(anyRequest, { minLength: 2, maxLength: 14 }))
   .map(([first, others]): readonly AnyRequest[] => [first, ...others])

@@ -9,8 +9,9 @@ import { checkHistory } from './histories/check.ts'
 import { liveHistory } from './histories/live.ts'
 import { anyPlan, refusalPlan } from './histories/plan.ts'
 import { RARE, RARE_REFUSED } from './histories/rare.ts'
+import { cases } from '../cases.ts'
 
-const SCHEDULES = Number(process.env['SVC_SCHEDULES'] ?? 120)
+const SCHEDULES = Number(process.env['SVC_SCHEDULES'] ?? cases(120))
 
 test.each([
   ['random histories', anyPlan, RARE],

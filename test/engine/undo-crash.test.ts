@@ -11,8 +11,9 @@ import { ProviderError } from '../../src/providers/provider.ts'
 import type { SideEffectClass } from '../../src/spec/document.ts'
 import { inOrder, openBench, operator, policy, returns, snapshotOf, tool, turns, type Bench } from './bench.ts'
 import { createCrashingProcess, type Crash } from './crashing-process.ts'
+import { cases } from '../cases.ts'
 
-const SCHEDULES = Number(process.env['SVC_SCHEDULES'] ?? 40)
+const SCHEDULES = Number(process.env['SVC_SCHEDULES'] ?? cases(40))
 const olga = operator() as UndoRequest['by']
 const ROOMS = [1, 2, 3]
 

@@ -16,6 +16,7 @@ import {
 import { expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 import { describeMisfit } from '../../src/policy/prove/misfit.ts'
+import { cases } from '../cases.ts'
 
 const accepts = (schema: JsonObject, value: JsonValue): boolean =>
   new Ajv2020({ strict: false, validateSchema: false }).validate(schema, value)
@@ -78,7 +79,7 @@ test('a schema of the keywords that are checked refuses exactly what a validator
     property(schemaOf(2), anyValue, (schema, value) => {
       expect(describeMisfit(schema, value, schema) === undefined).toBe(accepts(schema, value))
     }),
-    { numRuns: 150 },
+    { numRuns: cases(150) },
   )
 })
 
@@ -107,7 +108,7 @@ test('with any other keyword, what is refused is refused by a validator', () => 
       }
       expect(describeMisfit(schema, value, schema) !== undefined && isValid).toBe(false)
     }),
-    { numRuns: 150 },
+    { numRuns: cases(150) },
   )
 })
 

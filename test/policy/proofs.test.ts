@@ -12,6 +12,7 @@ import type { SideEffectClass } from '../../src/spec/document.ts'
 import type { PolicyEffect, ApprovalObligations, PolicyEntry } from '../../src/spec/policy-set.ts'
 import { hostileArguments, tree } from './arbitrary.ts'
 import { conditionOf, makeEntry, makeFacts, makeSet, setsOf } from './make.ts'
+import { cases } from '../cases.ts'
 
 type Truth = 'true' | 'false' | 'unknown'
 const TRUTHS: readonly Truth[] = ['true', 'false', 'unknown']
@@ -194,8 +195,8 @@ describe('every set of up to three policies', () => {
   })
 })
 
-describe('10,000 random trees and hostile arguments', () => {
-  const runs = { numRuns: 10_000 }
+describe('random trees and hostile arguments', () => {
+  const runs = { numRuns: cases(10_000) }
   const history = (_scope: unknown, _whose: unknown, measure: unknown) => (typeof measure === 'string' ? 2 : undefined)
   const factsWith = (args: JsonObject) => makeFacts({ args, history })
 
@@ -271,7 +272,7 @@ describe('10,000 random trees and hostile arguments', () => {
           error: 'policy_error:evaluation',
         })
       }),
-      { numRuns: 1000 },
+      { numRuns: cases(1000) },
     )
   })
 
@@ -311,7 +312,7 @@ test('what two approvals ask for together is never looser than what either asks 
     fc.property(obligations, obligations, (one, other) => {
       for (const alone of [one, other]) expect(isLooser(asked(alone), asked(one, other))).toBe(false)
     }),
-    { numRuns: 2000 },
+    { numRuns: cases(2000) },
   )
 })
 

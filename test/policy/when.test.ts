@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { JsonValue } from '../../src/base/json/json.ts'
 import { readCondition, writeCondition } from '../../src/policy/condition/condition.ts'
 import { readWhen } from '../../src/policy/condition/when.ts'
+import { cases } from '../cases.ts'
 
 const treeOf = (value: JsonValue): unknown => {
   const { condition, problems } = readCondition(value)
@@ -147,6 +148,6 @@ test('any text is read or refused, and what is told lies within it', () => {
       if ('node' in read) return
       expect([read.range.start <= read.range.end, read.range.end <= text.length]).toEqual([true, true])
     }),
-    { numRuns: 2000 },
+    { numRuns: cases(2000) },
   )
 })

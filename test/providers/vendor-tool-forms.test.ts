@@ -11,6 +11,7 @@ import { findToolSchemaFaults, vendorToolLimits, type VendorToolLimits } from '.
 import type { FakeModel } from '../fakes/model-server.ts'
 import { complete, requestWith } from './request.ts'
 import { vendors } from './vendors.ts'
+import { cases } from '../cases.ts'
 
 const LIMITED = ['anthropic', 'bedrock', 'openai', 'azure-openai', 'gemini'] as const
 const limitsOf = (vendor: string) => vendorToolLimits(vendor)!
@@ -114,7 +115,7 @@ test.each(LIMITED)(
           expect(!isTaken || isDeepStrictEqual(form!.wire, form!.own)).toBe(true)
         },
       ),
-      { numRuns: 50 },
+      { numRuns: cases(50) },
     )
   },
 )

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CHANNELS, openHostileWorld, type Channel, type HostileWorld } from './bounds/channels.ts'
 import { LARGEST_VALUE_BYTES, hostileCase } from './bounds/hostile.ts'
 import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
+import { cases } from '../cases.ts'
 
 /** Processor time of the server's main thread from a question for its health to the answer. */
 const MAX_HEALTH_MS = 100
@@ -9,7 +10,7 @@ const MAX_HEALTH_MS = 100
 const MAX_GROWTH_MIB = 64
 
 /** `SVC_BOUNDS_CASES=1000 npx vitest run test/server/bounds.test.ts` tries many; `SVC_TEST_SEED` makes them others. */
-const CASES = Number(process.env['SVC_BOUNDS_CASES'] ?? 36)
+const CASES = Number(process.env['SVC_BOUNDS_CASES'] ?? cases(36))
 const SEED = Number(process.env['SVC_TEST_SEED'] ?? 20_261_121)
 const MS_PER_CASE = 5000
 

@@ -13,6 +13,7 @@ import { openServer } from '../../src/server/open.ts'
 import type { Conversation } from '../../src/spec/api.ts'
 import { openHouse } from './fixtures.ts'
 import { caller, closing, directory, DESK, options, publishDesk, running, taskOf } from './running.ts'
+import { cases } from '../cases.ts'
 
 const ORDER = { input: { order: 'A-1042', amount: 180 } }
 
@@ -79,7 +80,7 @@ test('cut at any byte, however often, a reader has every event once and in order
     fc.asyncProperty(cuts, async (each) => {
       expect(await readWithCuts(url, secret, each)).toEqual(whole)
     }),
-    { numRuns: 60 },
+    { numRuns: cases(60) },
   )
 })
 

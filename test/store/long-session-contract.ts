@@ -12,6 +12,7 @@ import type { RunStep } from '../../src/spec/step.ts'
 import type { CallRow } from '../../src/store/session-update.ts'
 import type { Store } from '../../src/store/store.ts'
 import { AGENT, NOW, NO_LIMITS, aRun, aSession, aStart, aStep, aTask, aTurn, runId } from './makers.ts'
+import { cases } from '../cases.ts'
 
 const TYPES = ['UserMessage', 'Reasoning', 'PolicyDecision', 'ToolResult', 'Output', 'RunCompleted'] as const
 
@@ -148,7 +149,7 @@ export function longSessionContract(name: string, open: (clock: Clock) => Store 
             )
           },
         ),
-        { numRuns: 40 },
+        { numRuns: cases(40) },
       )
     }, 60_000)
 
@@ -180,7 +181,7 @@ export function longSessionContract(name: string, open: (clock: Clock) => Store 
             expect(await store.saidBefore(id, before, limit)).toEqual(expected)
           },
         ),
-        { numRuns: 40 },
+        { numRuns: cases(40) },
       )
     }, 60_000)
   })

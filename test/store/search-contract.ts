@@ -23,6 +23,7 @@ import {
   runId,
   sessionId,
 } from './makers.ts'
+import { cases } from '../cases.ts'
 
 type EffectClaim = Extract<EffectChange, { take: unknown }>['take']
 
@@ -316,7 +317,7 @@ export function searchContract(name: string, open: (clock: Clock) => Store | Pro
               expect(await find({ text: search.join(' ') })).toEqual(slowFind(search.join(' '), runs))
           },
         ),
-        { numRuns: 60 },
+        { numRuns: cases(60) },
       )
     })
   })

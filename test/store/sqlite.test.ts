@@ -32,6 +32,7 @@ import {
   sessionId,
 } from './makers.ts'
 import { removeDirectory } from '../remove-directory.ts'
+import { cases } from '../cases.ts'
 
 const clock: Clock = { now: () => NOW, monotonic: () => NOW }
 const root = mkdtempSync(join(tmpdir(), 'svc-store-'))
@@ -210,7 +211,7 @@ test('the words that are found are those of the runs, after every start, end, er
         db.exec(`insert into ${index} (${index}, rank) values ('integrity-check', 1)`)
       db.close()
     }),
-    { numRuns: 40 },
+    { numRuns: cases(40) },
   )
 })
 

@@ -3,9 +3,10 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { endAll } from '../e2e/program.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { torture } from './torture.ts'
+import { cases } from '../cases.ts'
 
 const SEED = Number(process.env['SVC_TORTURE_SEED'] ?? 20_261_123)
-const SECONDS = Number(process.env['SVC_TORTURE_SECONDS'] ?? 15)
+const SECONDS = Number(process.env['SVC_TORTURE_SECONDS'] ?? cases(15))
 const PATIENCE = { timeout: 240_000 + SECONDS * 2000 }
 
 const postgres = startPostgres()
