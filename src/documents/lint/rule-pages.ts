@@ -52,7 +52,7 @@ function rulePage(rule: NamedRule, { bad, output, good }: RuleExamples): string 
     `## ${rule.name}`,
     rule.law,
     rule.reason ?? [],
-    `Severity: ${gradeOf(rule)}.${rule.source === undefined ? '' : ` Source: ${rule.source}.`}`,
+    `Severity: ${gradeOf(rule)}.${rule.source === undefined ? '' : ` Source: ${linkSource(rule.source)}.`}`,
     ...Object.entries(bad).map(([path, text]) => codeBlock(languageOf(path), `# ${path}\n${text}`)),
     '`svc lint` prints:',
     codeBlock('text', output),
@@ -61,6 +61,24 @@ function rulePage(rule: NamedRule, { bad, output, good }: RuleExamples): string 
   ]
     .flat()
     .join('\n\n')
+}
+
+/** The pages about the public documents, below `docs/`. */
+const DESIGN_PAGES: Readonly<Record<string, string>> = {
+  'Authoring format': 'design/authoring-format.md',
+  'HTTP API': 'design/http.md',
+}
+
+/** The source, with a link to the section that it begins with. */
+function linkSource(source: string): string {
+  const [named = '', document = '', section = ''] = /^(Authoring format|HTTP API), "([^"]+)"/.exec(source) ?? []
+  const page = DESIGN_PAGES[document]
+  if (page === undefined) return source
+  const anchor = section
+    .toLowerCase()
+    .replaceAll(/[^\w\s-]/g, '')
+    .replaceAll(' ', '-')
+  return `[${named}](../${page}#${anchor})${source.slice(named.length)}`
 }
 
 /** Differences of all files. An example of one file is `bad.yaml`, and `good.yaml` or one of several files when it is right. */

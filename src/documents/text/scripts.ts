@@ -1,4 +1,4 @@
-/** Look-alike letters. Source: docs/design/lint.md#text-that-lies */
+/** Look-alike letters. Source: docs/design/lint.md#misleading-text */
 
 /** Cyrillic and Greek letters that look like Latin ones. */
 const LOOKALIKES: Readonly<Record<string, string>> = Object.fromEntries(
