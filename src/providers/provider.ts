@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { JsonSchema, SnapshotModel } from '../spec/snapshot.ts'
 import type { ModelTerms } from '../spec/price.ts'
 import type { OutageReason } from '../spec/outage.ts'
+import type { ToolMedia } from '../spec/tool-media.ts'
 
 export type MessagePart =
   | { readonly type: 'text'; readonly text: string }
@@ -23,6 +24,8 @@ export type ModelMessage =
       readonly callId: string
       readonly name: string
       readonly content: string
+      /** In the order in which the tool answered them. Vendors get those that the model takes (`providers/tool-media.ts`). */
+      readonly media?: readonly ToolMedia[]
       readonly isError: boolean
     }
 

@@ -13,7 +13,8 @@ export function estimateUsage(
   for (const message of request.messages) {
     if (message.role === 'user')
       for (const part of message.parts) inputCharacters += part.type === 'text' ? part.text.length : FILE_CHARACTERS
-    else if (message.role === 'tool') inputCharacters += message.content.length
+    else if (message.role === 'tool')
+      inputCharacters += message.content.length + (message.media?.length ?? 0) * FILE_CHARACTERS
     else inputCharacters += message.text.length + lengthOfCalls(message.calls)
   }
   for (const tool of request.tools)

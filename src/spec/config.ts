@@ -1,6 +1,7 @@
 /** `svc.config.yaml` after its shape check. Source: docs/design/command-line.md#settings */
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { TokenRates } from './price.ts'
+import type { MediaKind } from './tool-media.ts'
 
 export type ProviderType =
   | 'anthropic'
@@ -32,6 +33,8 @@ export interface ProviderConfig {
   /** Dated API of Azure, for `azure-openai`. */
   readonly api_version?: string
   readonly concurrency?: number
+  /** What its models take in results of tools, in place of what is known of them. */
+  readonly media?: readonly MediaKind[]
 }
 
 /** Where a tool runs, by logical id (exact, or `namespace.*`). */
@@ -48,9 +51,16 @@ export type ToolRouteConfig =
       readonly timeout?: string
       readonly concurrency?: number
     }
-  | { readonly mock: readonly MockResult[]; readonly timeout?: string; readonly concurrency?: number }
-  /** For a tool that the manifest binds to an MCP server: how long a call may take, and how many run at once. */
-  | { readonly timeout?: string; readonly concurrency?: number }
+  | {
+      readonly mock: readonly MockResult[]
+      readonly timeout?: string
+      readonly concurrency?: number
+    }
+  /**
+   * For a tool that the manifest binds to an MCP server: how long a call may take, how long without an answer or a report of its
+   * progress, and how many run at once.
+   */
+  | { readonly timeout?: string; readonly idle_timeout?: string; readonly concurrency?: number }
 
 export interface MockResult {
   /** Arguments that must be equal for this result; absent = every call. */

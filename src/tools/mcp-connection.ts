@@ -41,6 +41,8 @@ export interface CallOptions {
   readonly signal: AbortSignal
   /** Milliseconds. */
   readonly timeout: number
+  /** Asks the server for reports of progress, and gets each. */
+  readonly onprogress?: () => void
 }
 
 export interface McpParts {

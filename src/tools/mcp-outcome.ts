@@ -5,6 +5,7 @@ import { findExceededBound, isJsonObject, type JsonObject, type JsonValue } from
 import { unsentCode } from '../base/net/transport.ts'
 import type { McpServer } from '../spec/document.ts'
 import type { AgentSnapshot } from '../spec/snapshot.ts'
+import type { ToolMedia } from '../spec/tool-media.ts'
 import type { McpAnswer } from './mcp-answer.ts'
 import { readContent, readContentText } from './mcp-content.ts'
 import { McpFormError } from './mcp-exchange.ts'
@@ -16,6 +17,7 @@ import {
   returnedOutcome,
   saysNotExecuted,
   unusableOutcome,
+  type withDeadline,
 } from './outcome.ts'
 import type { ToolOutcome } from './tool.ts'
 
@@ -89,13 +91,18 @@ export function toFailedCallOutcome(
   }
 }
 
+type CallDeadline = Pick<ReturnType<typeof withDeadline>, 'timedOut'>
+
 export function toAbortedCallOutcome(
   server: string,
   dispatched: boolean,
-  timedOut: boolean,
-  timeoutMs: number,
+  { limit, timeoutMs, idleMs }: { readonly limit: CallDeadline; readonly timeoutMs: number; readonly idleMs?: number },
 ): ToolOutcome {
-  const late = `MCP server "${server}" did not answer within ${timeoutMs} ms.`
+  const timedOut = limit.timedOut()
+  const late =
+    timedOut === 'idle'
+      ? `MCP server "${server}" neither answered nor reported progress within ${idleMs} ms.`
+      : `MCP server "${server}" did not answer within ${timeoutMs} ms.`
   if (dispatched)
     return timedOut
       ? { at: 'unknown', code: 'timeout', error: late }
@@ -113,14 +120,15 @@ export function toCallOutcome(server: string, answer: McpAnswer, durationMs: num
     const wrote = answer.text.trim() === '' ? '' : `: ${answer.text.trim()}`
     return unusableOutcome(`the answer of MCP server "${server}" ${answer.why}${wrote}`, durationMs, cutAt)
   }
-  const { value, isError, details } = readResult(answer.result)
+  const { value, isError, details, media } = readResult(answer.result, cutAt !== undefined)
   const exceeded = findExceededBound(value)
   if (exceeded !== undefined) return exceededOutcome(exceeded, durationMs)
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   const result = cutAt === undefined ? value : `${text}${cutNote('the answer', cutAt)}`
-  return isError
+  const outcome = isError
     ? failedOutcome(result, durationMs, saysNotExecuted(details) || saysNotExecuted(value))
     : returnedOutcome(result, false, durationMs)
+  return outcome.at === 'returned' && media !== undefined && media.length > 0 ? { ...outcome, media } : outcome
 }
 
 interface CallResult {
@@ -128,24 +136,34 @@ interface CallResult {
   readonly isError: boolean
   /** What the tool says of an error beside its text. */
   readonly details?: JsonValue
+  readonly media?: readonly ToolMedia[]
 }
 
 /** The structured content; else the text, parsed if it is a JSON object or list; else the content. */
-function readResult(result: JsonValue): CallResult {
+function readResult(result: JsonValue, isCut: boolean): CallResult {
   if (!isJsonObject(result)) return { value: result, isError: false }
   const { content, structuredContent: structured, isError: given, ...rest } = result
   if (rest['resultType'] === 'input_required') return { value: INPUT_REQUIRED, isError: true }
   const isError = given === true || given === 'true'
   const hasStructured = structured !== undefined && structured !== null
-  const { text, parts, attached } = readContent(content)
+  const { text, parts, attached, media } = readContent(content, isCut)
   if (isError) {
     const value = text ?? parts
-    return { value: value === '' && hasStructured ? structured : value, isError, details: structured ?? null }
+    return {
+      value: value === '' && hasStructured ? structured : value,
+      isError,
+      details: structured ?? null,
+      media,
+    }
   }
   if (hasStructured)
-    return { value: attached.length === 0 ? structured : { structuredContent: structured, content: attached }, isError }
+    return {
+      value: attached.length === 0 ? structured : { structuredContent: structured, content: attached },
+      isError,
+      media,
+    }
   if (content === undefined || content === null) return { value: bareResult(rest), isError }
-  return { value: text === undefined ? parts : readContentText(text), isError }
+  return { value: text === undefined ? parts : readContentText(text), isError, media }
 }
 
 const INPUT_REQUIRED =

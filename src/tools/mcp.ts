@@ -31,7 +31,12 @@ import { repairSchema } from './schema-repair.ts'
 import type { DescribedTool, ToolInvocation, ToolOutcome } from './tool.ts'
 
 export interface McpServers {
-  call(agent: AgentSnapshot, invocation: ToolInvocation, timeoutMs: number, signal: AbortSignal): Promise<ToolOutcome>
+  call(
+    agent: AgentSnapshot,
+    invocation: ToolInvocation,
+    limits: McpCallLimits,
+    signal: AbortSignal,
+  ): Promise<ToolOutcome>
   describe(
     agent: AgentSnapshot,
     tool: BoundTool,
@@ -39,6 +44,14 @@ export interface McpServers {
     signal: AbortSignal,
   ): Promise<DescribedTool | undefined>
   close(): Promise<void>
+}
+
+/** Milliseconds. */
+export interface McpCallLimits {
+  /** For the whole call. */
+  readonly timeoutMs: number
+  /** Without an answer or a report of its progress, once it was sent; undefined where progress is not asked for. */
+  readonly idleMs?: number
 }
 
 export interface McpServersParts {
@@ -92,7 +105,7 @@ export function createMcpServers({ env, redactor, fetch, clock, version, log }: 
 
   /** One attempt on one connection; undefined if the server has forgotten the session, so that it did not run the call. */
   const callOnce = async (call: McpCall): Promise<ToolOutcome | undefined> => {
-    const { agent, server, attempt, limit, timeoutMs } = call
+    const { agent, server, attempt, limit } = call
     const pooled = pool.acquire(agent, server)
     try {
       const connection = await waitForOpening(pooled, limit.signal)
@@ -104,7 +117,7 @@ export function createMcpServers({ env, redactor, fetch, clock, version, log }: 
       if (limit.signal.aborted) {
         // The connection must be closed to end the answer that nobody waits for.
         pool.drop(pooled)
-        return toAbortedCallOutcome(server.name, isDispatched, limit.timedOut(), timeoutMs)
+        return toAbortedCallOutcome(server.name, isDispatched, call)
       }
       if (isHeldBack(error)) return HELD_BACK
       const unauthorized = tokenErrorOf(error)
@@ -129,17 +142,26 @@ export function createMcpServers({ env, redactor, fetch, clock, version, log }: 
   }
 
   return {
-    async call(agent, invocation, timeoutMs, signal) {
+    async call(agent, invocation, { timeoutMs, idleMs }, signal) {
       const name = invocation.tool.mcp?.server
       const server = agent.mcpServers.find((each) => each.name === name)
       if (!server) return { at: 'not_sent', code: 'no_handler', error: `${agent.id} declares no MCP server "${name}".` }
       const missing = missingSecret(agent, server, env)
       if (missing !== undefined) return { at: 'not_sent', ...missing }
       const attempt = `${invocation.idempotencyKey}#${invocation.attempt}`
-      const limit = withDeadline(timeoutMs, signal)
+      const limit = withDeadline(timeoutMs, signal, idleMs)
       const started = clock.monotonic()
       const elapsedMs = (): number => clock.monotonic() - started
-      const call = { agent, server, invocation, attempt, limit, timeoutMs, elapsedMs }
+      const call = {
+        agent,
+        server,
+        invocation,
+        attempt,
+        limit,
+        timeoutMs,
+        elapsedMs,
+        ...(idleMs !== undefined && { idleMs }),
+      }
       guards.set(attempt, invocation.mayLeave)
       try {
         const outcome = await callOnce({ ...call, mayReconnect: true })
@@ -200,6 +222,7 @@ interface McpCall {
   readonly attempt: string
   readonly limit: ReturnType<typeof withDeadline>
   readonly timeoutMs: number
+  readonly idleMs?: number
   readonly elapsedMs: () => number
   readonly mayReconnect: boolean
 }
@@ -210,7 +233,7 @@ async function sendCall(
   call: McpCall,
   onList: (list: ToolList) => void,
 ): Promise<ToolOutcome> {
-  const { server, invocation, attempt, limit, timeoutMs } = call
+  const { server, invocation, attempt, limit, timeoutMs, idleMs } = call
   const { tool, idempotencyKey, completionToken, run } = invocation
   const name = serverNameOf(tool)
   const options = toCallOptions(limit, timeoutMs)
@@ -223,6 +246,7 @@ async function sendCall(
   }
   if (!isAsPinned(tool, found)) return { at: 'not_sent', code: 'refused', error: otherThanPinned(server.name, name) }
   const notAfter = new Date(invocation.notAfter).toISOString()
+  limit.extend()
   const answer = await connection.call(
     {
       name,
@@ -235,7 +259,7 @@ async function sendCall(
     },
     attempt,
     { 'idempotency-key': idempotencyKey, 'svc-not-after': notAfter },
-    options,
+    idleMs === undefined ? options : { ...options, onprogress: () => limit.extend() },
   )
   return toCallOutcome(server.name, answer, call.elapsedMs())
 }

@@ -111,27 +111,42 @@ export const exceededOutcome = (bound: string, durationMs: number): ToolOutcome 
   unusableOutcome(`its output is ${bound}.`, durationMs)
 
 /**
- * A signal that fires with the caller's signal or after `timeoutMs`; `timedOut` tells which of the two it was.
- * The caller must call `release`, which stops the timer.
+ * A signal that fires with the caller's signal, after `timeoutMs`, or `idleMs` after the last `extend`; `timedOut` tells whether it was
+ * one of the two times. The caller must call `release`, which stops the timers.
+ * @param idleMs counts from the first `extend`
  */
 export function withDeadline(
   timeoutMs: number,
   signal: AbortSignal,
-): { readonly signal: AbortSignal; timedOut(): boolean; release(): void } {
+  idleMs?: number,
+): {
+  readonly signal: AbortSignal
+  timedOut(): 'whole' | 'idle' | undefined
+  extend(): void
+  release(): void
+} {
   const controller = new AbortController()
-  let timedOut = false
+  let timedOut: 'whole' | 'idle' | undefined
   const stop = (): void => controller.abort(signal.reason)
-  const timer = setTimeout(() => {
-    timedOut = true
-    controller.abort(new Error(`no answer within ${timeoutMs} ms`))
-  }, timeoutMs)
+  const startTimer = (ms: number, bound: 'whole' | 'idle'): NodeJS.Timeout =>
+    setTimeout(() => {
+      timedOut ??= bound
+      controller.abort(new Error(`no answer within ${ms} ms`))
+    }, ms)
+  const timer = startTimer(timeoutMs, 'whole')
+  let idle: NodeJS.Timeout | undefined
   if (signal.aborted) stop()
   else signal.addEventListener('abort', stop, { once: true })
   return {
     signal: controller.signal,
     timedOut: () => timedOut,
+    extend() {
+      clearTimeout(idle)
+      if (idleMs !== undefined) idle = startTimer(idleMs, 'idle')
+    },
     release() {
       clearTimeout(timer)
+      clearTimeout(idle)
       signal.removeEventListener('abort', stop)
     },
   }

@@ -2,6 +2,7 @@
 import type { Instant } from '../base/clock.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { BoundTool, JsonSchema, AgentSnapshot } from '../spec/snapshot.ts'
+import type { ToolMedia } from '../spec/tool-media.ts'
 
 export interface ToolInvocation {
   readonly tool: BoundTool
@@ -33,6 +34,8 @@ export type ToolOutcome =
       readonly result: JsonValue
       readonly isError: boolean
       readonly durationMs: number
+      /** Named in the result by notes. */
+      readonly media?: readonly ToolMedia[]
       /** The tool says that it did not do what was asked. */
       readonly notExecuted?: true
     }

@@ -111,8 +111,11 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
       if (tool.mcp) {
         // The manifest names the server; the config may still set the timeout.
         const timeoutMs = timeoutOf(found)
+        const idle = found !== undefined && 'idle_timeout' in found ? found.idle_timeout : undefined
+        const idleMs = idle === undefined ? undefined : parseDuration(idle)
+        const times = { timeoutMs, ...(idleMs !== undefined && { idleMs }) }
         return {
-          ...createRoute('mcp', timeoutMs, (invocation, signal) => servers.call(agent, invocation, timeoutMs, signal)),
+          ...createRoute('mcp', timeoutMs, (invocation, signal) => servers.call(agent, invocation, times, signal)),
           ...limits,
         }
       }

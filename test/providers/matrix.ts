@@ -1,5 +1,6 @@
 /** What each vendor honours: one row a feature, one test a cell. `docs/models.md` shows the answers. */
 import { ProviderError, type CompletionRequest, type ModelMessage } from '../../src/providers/provider.ts'
+import type { ToolMedia } from '../../src/spec/tool-media.ts'
 import type { FakeAnswer, FakeModel } from '../fakes/model-server.ts'
 import { complete, requestWith, user } from './request.ts'
 import { VENDOR_KEY, vendors, type VendorUnderTest } from './vendors.ts'
@@ -74,6 +75,18 @@ const file = (filename: string, mediaType: string): ModelMessage => ({
   parts: [{ type: 'file', filename, mediaType, bytes: new Uint8Array([1, 2, 3]) }],
 })
 
+/** The request after a call that answered a file. */
+const sentOfTool = async (vendor: VendorUnderTest, kind: ToolMedia['kind'], mediaType: string): Promise<string> => {
+  const [call] = calls
+  const media = [{ kind, mediaType, data: 'AQID' }]
+  const messages: ModelMessage[] = [
+    user('Hello'),
+    { role: 'assistant', text: '', calls: [call!] },
+    { role: 'tool', callId: call!.id, name: call!.name, content: 'See it.', media, isError: false },
+  ]
+  return (await play(vendor, [{ say: 'ok' }], { messages, tools })).sent
+}
+
 export const matrixFeatures: readonly MatrixFeature[] = [
   {
     name: 'text as it arrives',
@@ -139,6 +152,14 @@ export const matrixFeatures: readonly MatrixFeature[] = [
     name: 'PDFs',
     honours: async (vendor) =>
       (await play(vendor, [{ say: 'ok' }], { messages: [file('b.pdf', 'application/pdf')] })).sent.includes('AQID'),
+  },
+  {
+    name: 'images of tools',
+    honours: async (vendor) => (await sentOfTool(vendor, 'image', 'image/png')).includes('AQID'),
+  },
+  {
+    name: 'PDFs of tools',
+    honours: async (vendor) => (await sentOfTool(vendor, 'pdf', 'application/pdf')).includes('AQID'),
   },
   {
     name: 'cut stream is retried',

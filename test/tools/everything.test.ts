@@ -49,6 +49,13 @@ afterAll(async () => {
   await stop(http)
 })
 
+const TINY_IMAGE = {
+  kind: 'image',
+  mediaType: 'image/png',
+  longestEdge: expect.any(Number) as number,
+  data: expect.stringMatching(/^iVBORw0KGgo/) as string,
+}
+
 const agent = () => agentWith({ mcpServers: [{ name: 'everything', url }] })
 const named = (name: string) => toolNamed(`acme.${name}`, { mcp: { server: 'everything', tool: name } })
 const call = async (name: string, args: JsonObject, signal = new AbortController().signal): Promise<object> =>
@@ -58,7 +65,7 @@ test.each([
   ['echo', { message: 'hi' }, 'Echo: hi'],
   ['get-sum', { a: 2, b: 3 }, 'The sum of 2 and 3 is 5.'],
   ['get-structured-content', { location: 'New York' }, { temperature: 33, conditions: 'Cloudy', humidity: 82 }],
-  ['get-tiny-image', {}, expect.stringMatching(/\n\[image: image\/png, \d+ bytes, not shown\]\n/) as string],
+  ['get-tiny-image', {}, expect.stringMatching(/\n\[image: image\/png, \d+ bytes\]\n/) as string, [TINY_IMAGE]],
   [
     'get-resource-links',
     { count: 1 },
@@ -68,8 +75,13 @@ test.each([
     ],
   ],
   ['trigger-long-running-operation', { duration: 0.05, steps: 1 }, expect.stringContaining('completed') as string],
-])('%s', async (name, args, result) => {
-  expect(await call(name, args)).toEqual({ at: 'returned', isError: false, result })
+] as const)('%s', async (name, args, result, media?: readonly object[]) => {
+  expect(await call(name, args)).toEqual({
+    at: 'returned',
+    isError: false,
+    result,
+    ...(media && { media }),
+  })
 })
 
 test('arguments that the server refuses are an error of the tool', async () => {
@@ -86,6 +98,40 @@ test('an operation that takes too long has an unknown outcome', async () => {
     code: 'timeout',
     error: 'MCP server "everything" did not answer within 300 ms.',
   })
+})
+
+/** Steps, each with a report of its progress; times of the route; what becomes of the call. */
+test.each([
+  [
+    'with progress goes on beyond the idle bound',
+    { duration: 0.8, steps: 16 },
+    { timeout: '20s', idle_timeout: '400ms' },
+    { at: 'returned', isError: false, result: expect.stringContaining('completed') as string },
+  ],
+  [
+    'without progress ends at the idle bound',
+    { duration: 30, steps: 1 },
+    { timeout: '20s', idle_timeout: '300ms' },
+    {
+      at: 'unknown',
+      code: 'timeout',
+      error: 'MCP server "everything" neither answered nor reported progress within 300 ms.',
+    },
+  ],
+  [
+    'with progress ends at the whole bound',
+    { duration: 30, steps: 600 },
+    { timeout: '300ms', idle_timeout: '250ms' },
+    { at: 'unknown', code: 'timeout', error: 'MCP server "everything" did not answer within 300 ms.' },
+  ],
+])('an operation %s', async (_, args, times, expected) => {
+  const name = 'trigger-long-running-operation'
+  const own = toolboxWith({ tools: { [`acme.${name}`]: times } })
+  const outcome = await own
+    .route(agent(), named(name))!
+    .invoke(invocationOf(named(name), args), new AbortController().signal)
+  await own.close()
+  expect(timeless(outcome)).toEqual(expected)
 })
 
 test('an operation that is called off has an unknown outcome', async () => {

@@ -74,28 +74,35 @@ const ANSWERS: readonly [string, RawAnswer, JsonValue][] = [
     { id: '12345678901234567890' },
   ],
   // Media and files.
-  ['an image', result({ content: [png] }), '[image: image/png, 3 bytes, not shown]'],
+  [
+    'an image',
+    result({ content: [png] }),
+    '[image: image/png, 3 bytes, not shown, because its bytes are no image, sound or PDF that svc knows]',
+  ],
   [
     'audio',
     result({ content: [{ type: 'audio', mimeType: 'audio/wav', data: 'AQID' }] }),
-    '[audio: audio/wav, 3 bytes, not shown]',
+    '[audio: audio/wav, 3 bytes, not shown, because its bytes are no image, sound or PDF that svc knows]',
   ],
   [
     'a file',
     result({
       content: [{ type: 'resource', resource: { uri: 'file:///a.pdf', mimeType: 'application/pdf', blob: 'AQID' } }],
     }),
-    '[resource file:///a.pdf: application/pdf, 3 bytes, not shown]',
+    '[resource file:///a.pdf: application/pdf, 3 bytes, not shown, because its bytes are no image, sound or PDF that svc knows]',
   ],
   [
     'bytes of an unknown type',
     result({ content: [{ type: 'video', data: 'AQID' }] }),
-    '[video: of an unknown type, 3 bytes, not shown]',
+    '[video: of an unknown type, 3 bytes, not shown, because its bytes are no image, sound or PDF that svc knows]',
   ],
   [
     'an image beside structured content',
     result({ content: [png], structuredContent: { a: 1 } }),
-    { structuredContent: { a: 1 }, content: ['[image: image/png, 3 bytes, not shown]'] },
+    {
+      structuredContent: { a: 1 },
+      content: ['[image: image/png, 3 bytes, not shown, because its bytes are no image, sound or PDF that svc knows]'],
+    },
   ],
   // Messages.
   ['no "jsonrpc"', { body: '{"id":<id>,"result":{"content":"ok"}}' }, 'ok'],

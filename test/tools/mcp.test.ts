@@ -208,7 +208,7 @@ test.each([
     },
     {
       isError: false,
-      result: 'a\n[image: image/png, 3 bytes, not shown]',
+      result: 'a\n[image: image/png, 3 bytes, not shown, because its bytes are no image, sound or PDF that svc knows]',
     },
   ],
   [

@@ -125,7 +125,7 @@ test('what is cut off of an MCP answer is told where the rest is short', async (
     at: 'returned',
     isError: false,
     result: expect.stringMatching(
-      /^a chart\n\[image: image\/png, \d+ bytes, not shown\]\n\[cut: the answer is longer than 4194304 bytes\]$/,
+      /^a chart\n\[image: image\/png, \d+ bytes, not shown, because its bytes are no image, sound or PDF that svc knows\]\n\[cut: the answer is longer than 4194304 bytes\]$/,
     ) as string,
   })
 })

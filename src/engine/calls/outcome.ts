@@ -58,7 +58,7 @@ function applyOutcome(call: CallHandle, outcome: ToolOutcome): ToolCall {
 
 export function settleWithResult(
   call: CallHandle,
-  { result, isError, durationMs, notExecuted }: Extract<ToolOutcome, { at: 'returned' }>,
+  { result, isError, durationMs, notExecuted, media }: Extract<ToolOutcome, { at: 'returned' }>,
 ): ToolCall {
   const errors = isError ? [] : findResultProblems(call, result)
   if (errors.length === 0)
@@ -68,6 +68,7 @@ export function settleWithResult(
       isError,
       durationMs,
       ...(notExecuted && { notExecuted }),
+      ...(media && { media }),
     })
   const invalid = toolError(
     'invalid_result',

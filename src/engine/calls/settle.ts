@@ -4,6 +4,7 @@ import { digestOfJson } from '../../base/digest.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { ToolCall, CallOutcome, ErrorCode } from '../../spec/run.ts'
 import { isTaintSource } from '../../spec/snapshot.ts'
+import { mediaOf, MOST_MEDIA_OF_RUN, toHiddenMedia, type ToolMedia } from '../../spec/tool-media.ts'
 import type { EffectRecord } from '../../spec/effect.ts'
 import type { CallHandle } from '../session/transaction/call-handle.ts'
 import type { RunHandle } from '../session/transaction/transaction.ts'
@@ -13,6 +14,8 @@ export interface SettledCall {
   readonly result: JsonValue
   readonly isError?: boolean
   readonly durationMs?: number
+  /** What the tool answered beside text. */
+  readonly media?: readonly ToolMedia[]
   /** The tool reported that it did nothing. */
   readonly notExecuted?: boolean
   /** The call is settled, but it is unknown whether it happened. */
@@ -45,11 +48,19 @@ export function settleCall(call: CallHandle, settled: SettledCall): ToolCall {
         repeats: { run_id: settled.repeats.runId, at: toIsoText(settled.repeats.at) },
       }),
     },
-    isError ? { error: errorTextOf(settled.result) } : {},
+    { ...(isError && { error: errorTextOf(settled.result) }), ...keptMedia(run, settled.media) },
   )
   if (settled.outcome === 'executed' || settled.outcome === 'failed' || settled.repeats) taintBySource(call)
   endEffect(call, settled)
   return markSettled(call, settled)
+}
+
+/** The media of a result as its step keeps them, as long as the run has room. */
+function keptMedia(run: RunHandle, media: readonly ToolMedia[] = []): { readonly hidden?: JsonObject } {
+  if (media.length === 0) return {}
+  const lengthOf = (some: readonly ToolMedia[]): number => some.reduce((sum, { data }) => sum + data.length, 0)
+  const before = run.steps().reduce((sum, { hidden }) => sum + lengthOf(mediaOf(hidden)), 0)
+  return before + lengthOf(media) > MOST_MEDIA_OF_RUN ? {} : { hidden: toHiddenMedia(media) }
 }
 
 /** Longer results are not stored for repetitions; those then need an approval. */

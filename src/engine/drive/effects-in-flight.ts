@@ -1,7 +1,6 @@
 /** Starts the effects that a session asks for, aborts those it no longer needs, and posts their outcomes to its mailbox. */
 import { dieAtFailpoint, isSwitchedOff } from '../../base/failpoint.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
-import type { JsonValue } from '../../base/json/json.ts'
 import { positionOf } from '../calls/open-questions.ts'
 import { agentNamed, isUnsafeCall, offeredTools } from '../session/bindings.ts'
 import type { EngineParts } from '../session/engine.ts'
@@ -12,6 +11,7 @@ import type { Run } from '../../spec/run.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import { findPause, type EffectSubject } from '../../spec/steer/pause.ts'
 import { HELD_BACK } from '../../tools/outcome.ts'
+import type { ToolOutcome } from '../../tools/tool.ts'
 import { messagesBefore } from '../session/prompt/earlier.ts'
 import { slotOwnerOf, type SlotOwner } from '../session/fair-line.ts'
 import type { createCompletionSlots, Slots } from '../session/slots.ts'
@@ -181,7 +181,7 @@ async function outcomeOf(
     const onText = (text: string): void => publish(redactor.push(text))
     const event = parts.redactor.json(await performEffect(parts, effect, context, onText, started))
     if (event.type === 'call.ended' && event.outcome.at !== 'unknown')
-      slots.arrived(effect.key, event.outcome.at === 'returned' ? storedLength(event.outcome.result) : 0)
+      slots.arrived(effect.key, event.outcome.at === 'returned' ? storedLength(event.outcome) : 0)
     dieAtFailpoint(kind === 'invoke' ? 'effect.afterReply' : 'model.afterReply')
     publish(redactor.end())
     return event
@@ -258,8 +258,9 @@ function effectContextOf(live: LiveSession, runId: RunId, described: DescribedTo
 }
 
 /** Characters of a result as it will be stored. */
-const storedLength = (result: JsonValue): number =>
-  typeof result === 'string' ? result.length : JSON.stringify(result).length
+const storedLength = ({ result, media = [] }: Extract<ToolOutcome, { at: 'returned' }>): number =>
+  (typeof result === 'string' ? result : JSON.stringify(result)).length +
+  media.reduce((sum, { data }) => sum + data.length, 0)
 
 /** The outcome of an effect that threw: a call may have happened. */
 function unknownOutcome(effect: RunEffect): RunTransitionEvent {

@@ -10,6 +10,7 @@ import {
   type ModelUsage,
 } from '../../providers/provider.ts'
 import { estimateUsage, readUsage } from '../../providers/tokens.ts'
+import { withoutMedia } from '../../providers/tool-media.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'
 import type { EngineParts } from '../session/engine.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
@@ -142,7 +143,7 @@ const GENEROUS = 2
 function checkFits(request: CompletionRequest, contextWindow: number | undefined): void {
   if (contextWindow === undefined) return
   const { provider, name } = request.model
-  const least = Math.floor(estimateUsage(request, '', []).inputTokens / GENEROUS)
+  const least = Math.floor(estimateUsage(withoutMedia(request), '', []).inputTokens / GENEROUS)
   if (least <= contextWindow) return
   throw new ProviderError(
     `The prompt has at least ${least} tokens, and ${provider}/${name} reads ${contextWindow} at once. Nothing was sent.`,

@@ -2,9 +2,12 @@
 import type Anthropic from '@anthropic-ai/sdk'
 import type {
   ContentBlockParam,
+  DocumentBlockParam,
+  ImageBlockParam,
   JSONOutputFormat,
   MessageCreateParamsStreaming,
   Tool,
+  ToolResultBlockParam,
 } from '@anthropic-ai/sdk/resources/messages'
 import { alternatingTurns, isBlank, NOTHING_TO_READ, partsToRead } from '../alternating-turns.ts'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
@@ -108,8 +111,7 @@ function toBlocks(message: ModelMessage): ContentBlockParam[] {
       {
         type: 'tool_result',
         tool_use_id: message.callId,
-        // The API refuses an error without a text.
-        content: isBlank(message.content) ? NOTHING_TO_READ : message.content,
+        content: toResultContent(message),
         ...(message.isError && { is_error: true }),
       },
     ]
@@ -122,6 +124,16 @@ function toBlocks(message: ModelMessage): ContentBlockParam[] {
     ...(isBlank(message.text) ? [] : [{ type: 'text' as const, text: message.text }]),
     ...message.calls.map(toToolUse),
   ]
+}
+
+/** The API refuses an error without a text. */
+function toResultContent({
+  content,
+  media,
+}: Extract<ModelMessage, { role: 'tool' }>): NonNullable<ToolResultBlockParam['content']> {
+  const text = isBlank(content) ? NOTHING_TO_READ : content
+  if (media === undefined) return text
+  return [{ type: 'text', text }, ...media.map(({ mediaType, data }) => toFileBlock(mediaType, data))]
 }
 
 const toToolUse = ({ id, name, arguments: input }: ModelCall): ContentBlockParam => ({
@@ -146,13 +158,20 @@ type ImageType = (typeof IMAGES)[number]
 
 function toPart(part: MessagePart): ContentBlockParam {
   if (part.type === 'text') return { type: 'text', text: part.text }
-  const data = Buffer.from(part.bytes).toString('base64')
-  if ((IMAGES as readonly string[]).includes(part.mediaType))
-    return { type: 'image', source: { type: 'base64', media_type: part.mediaType as ImageType, data } }
-  if (part.mediaType === 'application/pdf')
-    return { type: 'document', title: part.filename, source: { type: 'base64', media_type: 'application/pdf', data } }
+  if ((IMAGES as readonly string[]).includes(part.mediaType) || part.mediaType === 'application/pdf')
+    return toFileBlock(part.mediaType, Buffer.from(part.bytes).toString('base64'), part.filename)
   return {
     type: 'text',
     text: `File ${part.filename} (${part.mediaType}, ${part.bytes.byteLength} bytes) cannot be shown.`,
   }
 }
+
+/** An image or a PDF. */
+const toFileBlock = (mediaType: string, data: string, title?: string): ImageBlockParam | DocumentBlockParam =>
+  mediaType === 'application/pdf'
+    ? {
+        type: 'document',
+        ...(title !== undefined && { title }),
+        source: { type: 'base64', media_type: 'application/pdf', data },
+      }
+    : { type: 'image', source: { type: 'base64', media_type: mediaType as ImageType, data } }

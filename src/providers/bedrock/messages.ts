@@ -1,8 +1,15 @@
 /** Messages in the form of the Converse API. */
-import type { ContentBlock, DocumentFormat, ImageFormat, Message } from '@aws-sdk/client-bedrock-runtime'
+import type {
+  ContentBlock,
+  DocumentFormat,
+  ImageFormat,
+  Message,
+  ToolResultContentBlock,
+} from '@aws-sdk/client-bedrock-runtime'
 import { cutText } from '../../base/cut-text.ts'
 import { alternatingTurns, isBlank, NOTHING_TO_READ, partsToRead } from '../alternating-turns.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import type { ToolMedia } from '../../spec/tool-media.ts'
 import type { MessagePart, ModelCall, ModelMessage } from '../provider.ts'
 
 export const CACHE_POINT = { cachePoint: { type: 'default' as const } }
@@ -24,7 +31,10 @@ function toBlocks(message: ModelMessage): ContentBlock[] {
         toolResult: {
           toolUseId: message.callId,
           // The API refuses blank text.
-          content: [{ text: isBlank(message.content) ? NOTHING_TO_READ : message.content }],
+          content: [
+            { text: isBlank(message.content) ? NOTHING_TO_READ : message.content },
+            ...(message.media ?? []).map((each, at) => toResultBlock(each, `${message.callId} ${at + 1}`)),
+          ],
           ...(message.isError && { status: 'error' as const }),
         },
       },
@@ -78,6 +88,21 @@ function toPart(part: MessagePart): ContentBlock {
   if (mediaType === 'application/pdf')
     return { document: { format: 'pdf' satisfies DocumentFormat, name: documentName(filename), source: { bytes } } }
   return { text: `File ${filename} (${mediaType}, ${bytes.byteLength} bytes) cannot be shown.` }
+}
+
+/** @param name of a document: unique in its request */
+function toResultBlock({ mediaType, data }: ToolMedia, name: string): ToolResultContentBlock {
+  const bytes = new Uint8Array(Buffer.from(data, 'base64'))
+  const format = IMAGE_FORMATS[mediaType]
+  return format
+    ? { image: { format, source: { bytes } } }
+    : {
+        document: {
+          format: 'pdf' satisfies DocumentFormat,
+          name: documentName(name),
+          source: { bytes },
+        },
+      }
 }
 
 /** The API accepts letters, digits, single spaces, hyphens, parentheses and brackets, at most 200. */

@@ -31,8 +31,12 @@ export function createGeminiProvider(parts: SdkParts): ModelProvider {
       try {
         const events = await client.models.generateContentStream({
           model: request.model.name,
-          contents: toContents(request.messages),
-          config: { ...toConfig(request), abortSignal: signal, httpOptions: { headers: { [GUARD_HEADER]: guard } } },
+          contents: toContents(request.messages, request.model.name),
+          config: {
+            ...toConfig(request),
+            abortSignal: signal,
+            httpOptions: { headers: { [GUARD_HEADER]: guard } },
+          },
         })
         return wholeEvents(events)
       } finally {

@@ -1,5 +1,9 @@
 /** Requests of chat completions, which compatible servers speak. Source: docs/design/models-and-tools.md#attempts */
-import type { ChatCompletionCreateParamsStreaming, ChatCompletionMessageParam } from 'openai/resources/chat/completions'
+import type {
+  ChatCompletionContentPart,
+  ChatCompletionCreateParamsStreaming,
+  ChatCompletionMessageParam,
+} from 'openai/resources/chat/completions'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { isBlank } from '../alternating-turns.ts'
 import { toObjectSchema, printArguments, vendorOptions } from '../arguments.ts'
@@ -46,6 +50,8 @@ function toMessages(messages: readonly ModelMessage[]): ChatCompletionMessagePar
   const names = new Set(states.flatMap((state) => (isJsonObject(state) ? Object.keys(state) : [])))
   const empty: JsonObject = names.has('reasoning_content') ? { reasoning_content: '' } : {}
   return messages.flatMap((message, at): ChatCompletionMessageParam[] => {
+    if (message.role === 'tool')
+      return [toInputMessage(message), ...(messages[at + 1]?.role === 'tool' ? [] : toMediaMessage(messages, at))]
     if (message.role !== 'assistant') return [toInputMessage(message)]
     if (message.calls.length === 0) return isBlank(message.text) ? [] : [{ role: 'assistant', content: message.text }]
     return [
@@ -64,6 +70,22 @@ function toMessages(messages: readonly ModelMessage[]): ChatCompletionMessagePar
   })
 }
 
+/** A message of the user with what tools answered beside text, after the last of their results: these take text alone. */
+function toMediaMessage(messages: readonly ModelMessage[], last: number): ChatCompletionMessageParam[] {
+  const first = messages.findLastIndex(({ role }, at) => at <= last && role !== 'tool') + 1
+  const content = messages
+    .slice(first, last + 1)
+    .flatMap((message) =>
+      message.role === 'tool' && message.media !== undefined
+        ? [
+            { type: 'text' as const, text: `Result of ${message.name} (${message.callId}):` },
+            ...message.media.map(({ mediaType, data }) => toFilePart(mediaType, data, 'result.pdf')),
+          ]
+        : [],
+    )
+  return content.length === 0 ? [] : [{ role: 'user', content }]
+}
+
 function toInputMessage(message: Exclude<ModelMessage, { role: 'assistant' }>): ChatCompletionMessageParam {
   if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: message.content }
   if (message.parts.every((part) => part.type === 'text'))
@@ -76,9 +98,15 @@ function toInputMessage(message: Exclude<ModelMessage, { role: 'assistant' }>): 
 
 function toPart(part: MessagePart) {
   if (part.type === 'text') return { type: 'text' as const, text: part.text }
-  const data = `data:${part.mediaType};base64,${Buffer.from(part.bytes).toString('base64')}`
-  if (part.mediaType.startsWith('image/')) return { type: 'image_url' as const, image_url: { url: data } }
-  return { type: 'file' as const, file: { filename: part.filename, file_data: data } }
+  return toFilePart(part.mediaType, Buffer.from(part.bytes).toString('base64'), part.filename)
+}
+
+function toFilePart(mediaType: string, data: string, filename: string): ChatCompletionContentPart {
+  const url = `data:${mediaType};base64,${data}`
+  if (mediaType.startsWith('image/')) return { type: 'image_url', image_url: { url } }
+  if (mediaType === 'audio/wav') return { type: 'input_audio', input_audio: { data, format: 'wav' } }
+  if (mediaType === 'audio/mp3') return { type: 'input_audio', input_audio: { data, format: 'mp3' } }
+  return { type: 'file', file: { filename, file_data: url } }
 }
 
 /**

@@ -8,6 +8,8 @@ import type {
   ResponseCreateParamsStreaming,
   ResponseFunctionToolCall,
   ResponseInputContent,
+  ResponseInputFile,
+  ResponseInputImage,
   ResponseInputItem,
 } from 'openai/resources/responses/responses'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
@@ -87,7 +89,7 @@ function textFormat(schema: JsonSchema) {
 
 function toItems(message: ModelMessage, keepsReasoning: boolean): ResponseInputItem[] {
   if (message.role === 'tool')
-    return [{ type: 'function_call_output', call_id: message.callId, output: message.content }]
+    return [{ type: 'function_call_output', call_id: message.callId, output: toOutput(message) }]
   if (message.role === 'user') return [{ role: 'user', content: message.parts.map(toContent) }]
   const items = message.hidden?.['items']
   if (keepsReasoning && Array.isArray(items)) return withCalls(items, message.calls)
@@ -115,9 +117,25 @@ const toFunctionCall = (call: ModelCall, id?: JsonValue): ResponseFunctionToolCa
   arguments: printArguments(call.arguments),
 })
 
+function toOutput({
+  content,
+  media,
+}: Extract<ModelMessage, { role: 'tool' }>): ResponseInputItem.FunctionCallOutput['output'] {
+  if (media === undefined) return content
+  return [
+    ...(isBlank(content) ? [] : [{ type: 'input_text' as const, text: content }]),
+    ...media.map(({ mediaType, data }) => toFileContent(mediaType, data, 'result.pdf')),
+  ]
+}
+
 function toContent(part: MessagePart): ResponseInputContent {
   if (part.type === 'text') return { type: 'input_text', text: part.text }
-  const data = `data:${part.mediaType};base64,${Buffer.from(part.bytes).toString('base64')}`
-  if (part.mediaType.startsWith('image/')) return { type: 'input_image', image_url: data, detail: 'auto' }
-  return { type: 'input_file', filename: part.filename, file_data: data }
+  return toFileContent(part.mediaType, Buffer.from(part.bytes).toString('base64'), part.filename)
+}
+
+function toFileContent(mediaType: string, data: string, filename: string): ResponseInputImage | ResponseInputFile {
+  const url = `data:${mediaType};base64,${data}`
+  return mediaType.startsWith('image/')
+    ? { type: 'input_image', image_url: url, detail: 'auto' }
+    : { type: 'input_file', filename, file_data: url }
 }

@@ -17,6 +17,8 @@ import { createOpenaiProvider } from '../openai/openai.ts'
 import type { ProviderRemedies } from '../sdk-error.ts'
 import type { SdkParts } from '../sdk-provider.ts'
 import type { ModelProvider, ModelProviders } from '../provider.ts'
+import { withToolMedia } from '../tool-media.ts'
+import { acceptedMedia } from '../vendor-media.ts'
 import { withVendorToolForms } from '../vendor-tool-forms.ts'
 import { mappingOf, providerTypeOf } from './provider-type.ts'
 import type { waitOrAbort } from '../offline-answer.ts'
@@ -113,7 +115,8 @@ export function createProviders({
           fetch: egress[from],
           remedies: remediesOf(type, found?.env, region),
         }
-        client = withVendorToolForms(openProvider(type, parts, region, mapped), vendorToolLimits(type))
+        const opened = withVendorToolForms(openProvider(type, parts, region, mapped), vendorToolLimits(type))
+        client = withToolMedia(opened, (name) => acceptedMedia(type, name, mapped?.media))
         clients.set(id, client)
       }
       return client

@@ -139,8 +139,8 @@ export const recordedTools = (recording: Recording, play: Play): Toolbox => ({
     invoke({ tool, arguments: given }) {
       const played = recording.take({ name: tool.wire, arguments: given })
       if (played?.result) {
-        const { value: result, isError } = played.result
-        return Promise.resolve({ at: 'returned', result, isError, durationMs: 0 })
+        const { value: result, isError, media = [] } = played.result
+        return Promise.resolve({ at: 'returned', result, isError, durationMs: 0, media })
       }
       const error = `${tool.wire} would be called, and the recording has no result of it`
       stopPlay(play, error)

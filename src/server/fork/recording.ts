@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/j
 import { textOf } from '../../engine/session/bindings.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { TaskRecord } from '../../spec/task.ts'
+import { mediaOf, type ToolMedia } from '../../spec/tool-media.ts'
 
 /** A call as a model made it, before anybody edited its arguments. */
 export interface RecordedCall {
@@ -14,7 +15,12 @@ export interface RecordedCall {
   readonly arguments: JsonValue
   /** The last policy decision; undefined without one. */
   readonly decision?: string
-  readonly result?: { readonly value: JsonValue; readonly isError: boolean; readonly ordinal: number }
+  readonly result?: {
+    readonly value: JsonValue
+    readonly isError: boolean
+    readonly ordinal: number
+    readonly media?: readonly ToolMedia[]
+  }
   /** The answer of people; undefined without one. */
   readonly approved?: boolean
 }
@@ -23,13 +29,18 @@ export interface RecordedCall {
 export function recordedCalls(steps: readonly RunStep[], tasks: readonly TaskRecord[]): readonly RecordedCall[] {
   const about = new Map<string, { decision?: string; result?: RecordedCall['result'] }>()
   const keyOf = (runId: string, callId: JsonValue | undefined): string => `${runId} ${textOf(callId)}`
-  for (const { type, runId, content, ordinal } of steps) {
+  for (const { type, runId, content, hidden, ordinal } of steps) {
     const key = keyOf(runId, content['tool_call_id'])
     if (type === 'PolicyDecision') about.set(key, { ...about.get(key), decision: textOf(content['decision']) })
     if (type === 'ToolResult' && content['probe_of'] === undefined)
       about.set(key, {
         ...about.get(key),
-        result: { value: content['result'] ?? null, isError: content['is_error'] === true, ordinal },
+        result: {
+          value: content['result'] ?? null,
+          isError: content['is_error'] === true,
+          ordinal,
+          media: mediaOf(hidden),
+        },
       })
     if (type === 'SubAgentResult')
       about.set(key, {

@@ -2,6 +2,7 @@
 import type { JsonValue } from '../../../base/json/json.ts'
 import type { CompletionRequest, ModelCall, ModelMessage } from '../../../providers/provider.ts'
 import type { RunStep } from '../../../spec/step.ts'
+import { mediaOf } from '../../../spec/tool-media.ts'
 import { textOf } from '../bindings.ts'
 
 /** Tool messages by call id. */
@@ -15,6 +16,13 @@ export function toolMessagesOf(steps: readonly RunStep[], results: CallResults):
       content['undone'] === undefined ? [] : [[textOf(content['tool_call_id']), textOf(content['undone'])] as const],
     ),
   )
+  const media = new Map(
+    steps.flatMap(({ type, content, hidden }) =>
+      type === 'ToolResult' && content['probe_of'] === undefined
+        ? [[textOf(content['tool_call_id']), mediaOf(hidden)] as const]
+        : [],
+    ),
+  )
   return new Map(
     results.map(({ name, callId, result, isError }): [string, ModelMessage] => {
       const text = typeof result === 'string' ? result : JSON.stringify(result)
@@ -26,7 +34,18 @@ export function toolMessagesOf(steps: readonly RunStep[], results: CallResults):
           : `Executed with arguments that a person edited: ${JSON.stringify(changed)}\n\n${text}`
       const since = undone.get(callId)
       const shown = since === undefined ? content : `[${since} The result at that time:]\n\n${content}`
-      return [callId, { role: 'tool', callId, name, content: shown, isError }]
+      const beside = media.get(callId) ?? []
+      return [
+        callId,
+        {
+          role: 'tool',
+          callId,
+          name,
+          content: shown,
+          ...(beside.length > 0 && { media: beside }),
+          isError,
+        },
+      ]
     }),
   )
 }

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../../base/json/json.ts'
 import type { CompletionRequest, ModelMessage, ModelTool } from '../../../providers/provider.ts'
 import { withOutputLimit } from '../../../providers/output-limit.ts'
 import { estimateUsage } from '../../../providers/tokens.ts'
+import { withoutMedia } from '../../../providers/tool-media.ts'
 import type { Run } from '../../../spec/run.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import type { RunStep } from '../../../spec/step.ts'
@@ -128,5 +129,5 @@ export function sentTokens(run: RunHandle, { turn, note }: CompletionTurn, leftO
     summarise: summaryWanted(note),
     ...(leftOut && { leftOut }),
   })
-  return estimateUsage(request, '', []).inputTokens
+  return estimateUsage(withoutMedia(request), '', []).inputTokens
 }
