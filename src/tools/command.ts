@@ -156,7 +156,7 @@ const PASSED_ON_WINDOWS = [
 
 /**
  * The environment of the program. Never contains the server's address or keys, even when the config names them: an agent that
- * could reach the server could approve its own calls (security, S19).
+ * could reach the server could approve its own calls.
  */
 function environmentOf(env: CommandParts['env'], allow: readonly string[]): Record<string, string> {
   const names = [
