@@ -7,7 +7,6 @@ import { silentLog } from '../../src/base/log.ts'
 import { writtenFilesOf } from '../../src/compile/package/sources.ts'
 import { buildBundle } from '../../src/cli/release/build.ts'
 import { createOperator, type OperatorClient } from '../../src/cli/project/server/operator.ts'
-import { lazyAuthority } from '../../src/cli/project/lazy-authority.ts'
 import { lazyDocuments } from '../../src/cli/project/lazy-documents.ts'
 import type { Project } from '../../src/cli/project/project.ts'
 import { openServer, type RunningServer } from '../../src/server/open.ts'
@@ -55,7 +54,6 @@ export async function openRefundServer(): Promise<RefundServer> {
       configDirectory: directory,
       env: { PATH: process.env['PATH'], SVC_OPERATOR: 'ana' },
       version: '0.1.0',
-      authority: lazyAuthority,
       documents: lazyDocuments,
       log: silentLog,
       port,

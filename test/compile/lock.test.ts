@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { lockDrift, readLock, writeLock, type LockFile } from '../../src/compile/state/lock-file.ts'
-import { authorityMatrix } from '../../src/compile/view/matrix.ts'
-import { summarizeCompile } from '../../src/compile/view/summary.ts'
+import { authorityMatrix } from '../../src/authority/matrix.ts'
+import { summarizeCompile } from '../../src/compile/summary.ts'
 import { loadFiles } from '../../src/documents/workspace/load.ts'
 import { agentOf, bundleOf, changed, compileFiles, DESK, type Files } from './make.ts'
 

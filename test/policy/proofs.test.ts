@@ -6,7 +6,7 @@ import { readCondition, type Condition, type ConditionLeaf } from '../../src/pol
 import { decideByPolicies } from '../../src/policy/decide.ts'
 import type { PolicyDecision } from '../../src/policy/condition/decision.ts'
 import { evaluateCondition } from '../../src/policy/condition/evaluate.ts'
-import { isLooser } from '../../src/compile/diff/strictness.ts'
+import { isLooser } from '../../src/authority/strictness.ts'
 import { evaluatePolicies } from '../../src/policy/evaluate-policies.ts'
 import type { SideEffectClass } from '../../src/spec/document.ts'
 import type { PolicyEffect, ApprovalObligations, PolicyEntry } from '../../src/spec/policy-set.ts'

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import type { Conversation, RunStatusBody, SessionListItem, StartRunResponse } from '../../src/spec/api.ts'
 import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
 import { snapshotOf } from './fixtures.ts'
-import { lazyAuthority } from '../../src/cli/project/lazy-authority.ts'
 import { closedFaultsOf } from '../api/document.ts'
 import { policy } from '../engine/bench.ts'
 import { sealSet } from '../../src/policy/policy-set.ts'
@@ -96,7 +95,7 @@ test('what cannot go on is refused with a reason', async () => {
 })
 
 test('a key may run a version that was deployed, and none that never was', async () => {
-  const { start, server, send } = await open({}, { authority: lazyAuthority })
+  const { start, server, send } = await open()
   const { body: first } = await start('one')
   const { body: before } = await send<SessionListItem>('GET', `/v1/sessions/${first.sessionId}`)
   const next = snapshotOf(DESK, '2.0.0', { ...CHAT, purpose: 'Later.' })
@@ -133,15 +132,11 @@ const LAX: Partial<PolicyEntry> = { effect: 'grant' }
 const STRICT: Partial<PolicyEntry> = { effect: 'require_approval', obligations: { approvals_required: 1 } }
 
 test.each([
-  ['the stricter version is deployed', LAX, STRICT, true, [403, 'version_looser']],
-  ['the laxer version is deployed', STRICT, LAX, true, [202, undefined]],
-  ['nothing can be proven, because the server has no compiler', STRICT, LAX, false, [403, 'version_looser']],
-])('a key that continues its session on the version before, where %s', async (_, before, after, isProven, expected) => {
+  ['the stricter version is deployed', LAX, STRICT, [403, 'version_looser']],
+  ['the laxer version is deployed', STRICT, LAX, [202, undefined]],
+])('a key that continues its session on the version before, where %s', async (_, before, after, expected) => {
   const [first, second] = [payer('1.0.0', before), payer('2.0.0', after)]
-  const { start, server, send, agentId } = await open(
-    {},
-    { snapshot: first, ...(isProven && { authority: lazyAuthority }) },
-  )
+  const { start, server, send, agentId } = await open({}, { snapshot: first })
   const { body: begun } = await start('one')
   const { body: session } = await send<SessionListItem>('GET', `/v1/sessions/${begun.sessionId}`)
   const bundle = { root: DESK, agents: [second], documents: [], closureDigest: second.digest }
@@ -160,10 +155,7 @@ test.each([
 
 test('a key whose trigger may run older versions names a laxer one, and the deployment says so', async () => {
   const [first, second] = [payer('1.0.0', LAX), payer('2.0.0', STRICT)]
-  const { start, server, send } = await open(
-    { allowOlderVersions: true },
-    { snapshot: first, authority: lazyAuthority },
-  )
+  const { start, server, send } = await open({ allowOlderVersions: true }, { snapshot: first })
   const { body: begun } = await start('one')
   const { body: session } = await send<SessionListItem>('GET', `/v1/sessions/${begun.sessionId}`)
   const bundle = { root: DESK, agents: [second], documents: [], closureDigest: second.digest }
@@ -174,10 +166,9 @@ test('a key whose trigger may run older versions names a laxer one, and the depl
 })
 
 test.each([
-  ['the stricter version is deployed', LAX, STRICT, true, [['1.0.0', 1, 2]]],
-  ['the laxer version is deployed', STRICT, LAX, true, []],
-  ['nothing can be proven', STRICT, LAX, false, [['1.0.0', 1, 0]]],
-])('open runs of the version before are listed where %s', async (_, before, after, isProven, expected) => {
+  ['the stricter version is deployed', LAX, STRICT, [['1.0.0', 1, 2]]],
+  ['the laxer version is deployed', STRICT, LAX, []],
+])('open runs of the version before are listed where %s', async (_, before, after, expected) => {
   const asks = { script: [{ call: { tool: 'ask_user', arguments: { message: 'Which?' } } }, { say: 'Done.' }] }
   const askingVersion = (version: string, rule: Partial<PolicyEntry>): AgentSnapshot => {
     const { digest: _digest, ...content } = payer(version, rule)
@@ -191,7 +182,7 @@ test.each([
     })
   }
   const [first, second] = [askingVersion('1.0.0', before), askingVersion('2.0.0', after)]
-  const { start, server, until } = await open({}, { snapshot: first, ...(isProven && { authority: lazyAuthority }) })
+  const { start, server, until } = await open({}, { snapshot: first })
   const { body: begun } = await start('one')
   await until(begun.runId, 'engine.session.paused')
   const bundle = { root: DESK, agents: [second], documents: [], closureDigest: second.digest }

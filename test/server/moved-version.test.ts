@@ -5,7 +5,6 @@
 import { expect, test } from 'vitest'
 import { digestOf } from '../../src/base/digest.ts'
 import type { RunStatusBody } from '../../src/spec/api.ts'
-import { lazyAuthority } from '../../src/cli/project/lazy-authority.ts'
 import { desk, running, DESK } from './running.ts'
 import { snapshotOf } from './fixtures.ts'
 
@@ -13,7 +12,7 @@ const { digest: _, ...own } = desk
 const MENDED = snapshotOf(DESK, '1.1.0', { ...own, version: '1.1.0' })
 
 test('the run that waits goes on by the version it was moved to, and each list finds it by that one', async () => {
-  const house = await running({ authority: lazyAuthority })
+  const house = await running()
   const { operator, agentId } = house
   const runs: Record<string, string>[] = []
   for (const order of ['A-1', 'A-2']) {

@@ -183,7 +183,6 @@ export async function running(
     readonly env?: ServerOptions['env']
     /** Address of a database; in memory where absent. */
     readonly store?: string
-    readonly authority?: ServerOptions['authority']
   } = {},
 ) {
   const base = options()
@@ -193,7 +192,6 @@ export async function running(
     config: { ...base.config, ...given.config, ...(store !== undefined && (await ownBucket())) },
     env: { ...base.env, ...given.env },
     ...(store !== undefined && { store }),
-    ...(given.authority && { authority: given.authority }),
   }
   const server: RunningServer = await openServer(opened)
   closing(() => server.close())

@@ -1,5 +1,5 @@
-import type { BundleTree } from '../../compile/view/tree.ts'
-import type { CompileSummary } from '../../compile/view/summary.ts'
+import type { BundleTree } from '../../compile/bundle-tree.ts'
+import type { CompileSummary } from '../../compile/summary.ts'
 import type { ConsideredPolicies } from '../policy/list-applicable.ts'
 import {
   anyObject,

@@ -1,5 +1,5 @@
 /** The authority difference, which `versions diff`, `bundle diff` and the plan of `publish` print. */
-import type { VersionChange } from '../../compile/diff/change.ts'
+import type { VersionChange } from '../../authority/change.ts'
 import type { FileChange } from '../../compile/diff/files.ts'
 import {
   anyObject,

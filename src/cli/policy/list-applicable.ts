@@ -1,6 +1,6 @@
 /** Lists the policies that apply to a tool, and the calls that a policy applies to. */
 import { fail } from '../../base/failure.ts'
-import { ancestorsOf } from '../../compile/view/ancestors.ts'
+import { ancestorsOf } from '../../compile/ancestors.ts'
 import { conditionOfEntry } from '../../policy/condition/condition.ts'
 import { describeCondition } from '../../policy/condition/describe.ts'
 import { entriesForCall, type PolicyEntry } from '../../spec/policy-set.ts'

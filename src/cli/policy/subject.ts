@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname, relative, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
-import { ancestorsOf, agentDepth } from '../../compile/view/ancestors.ts'
+import { ancestorsOf, agentDepth } from '../../compile/ancestors.ts'
 import { substitutePolicies } from '../../compile/edit/substitute.ts'
 import { compileUnattachedPolicies, readUnattachedTool, type PolicyTarget } from '../../compile/unattached.ts'
 import type { Diagnostic } from '../../documents/text/diagnostic.ts'

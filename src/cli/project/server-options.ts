@@ -1,6 +1,5 @@
 import type { RuntimeOptions } from '../../server/runtime/options.ts'
 import { packageVersion } from '../shell/version.ts'
-import { lazyAuthority } from './lazy-authority.ts'
 import { lazyDocuments } from './lazy-documents.ts'
 import type { Project } from './project.ts'
 
@@ -9,14 +8,10 @@ export const projectServerOptions = ({
   workspace,
   config,
   directory,
-}: Project): Pick<
-  RuntimeOptions,
-  'workspace' | 'config' | 'configDirectory' | 'version' | 'authority' | 'documents'
-> => ({
+}: Project): Pick<RuntimeOptions, 'workspace' | 'config' | 'configDirectory' | 'version' | 'documents'> => ({
   workspace,
   config,
   configDirectory: directory,
   version: packageVersion,
-  authority: lazyAuthority,
   documents: lazyDocuments,
 })

@@ -1,6 +1,6 @@
 /** Formats the changes between two versions. */
 import type { Theme } from '../../terminal/theme.ts'
-import type { VersionChange, VersionDifference } from '../../compile/diff/change.ts'
+import type { VersionChange, VersionDifference } from '../../authority/change.ts'
 import type { FileChange } from '../../compile/diff/files.ts'
 import { safeText } from '../../base/escape-text.ts'
 

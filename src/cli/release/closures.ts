@@ -1,7 +1,7 @@
 /** Closures of agents, built from documents or fetched from the registry. */
 import { resolve } from 'node:path'
 import type { BundleContents } from '../../compile/package/contents.ts'
-import { closureInBundle, loadClosure, type ComparedClosure } from '../../compile/diff/closure.ts'
+import { closureInBundle, loadClosure, type ComparedClosure } from '../../authority/closure.ts'
 import { packBundle } from '../../compile/package/pack.ts'
 import { isArchivePath, openArchiveAt } from './archives.ts'
 import { buildWithRegistry, type BundleBuild } from './build.ts'

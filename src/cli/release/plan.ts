@@ -1,17 +1,17 @@
 /** What publishing a bundle would change in the published versions. Source: docs/design/bundles-and-authority.md#what-a-change-requires */
 import { lte, prerelease, rcompare } from 'semver'
-import { ancestorsOf } from '../../compile/view/ancestors.ts'
-import { authorityMatrix } from '../../compile/view/matrix.ts'
+import { ancestorsOf } from '../../compile/ancestors.ts'
+import { authorityMatrix } from '../../authority/matrix.ts'
 import type { AuthorityRow } from '../../spec/operator/publication.ts'
 import {
   differenceOf,
   type VersionChange,
   type VersionDifference,
   type ChangeSeverity,
-} from '../../compile/diff/change.ts'
+} from '../../authority/change.ts'
 import { announcesChange, bumpBetween, leastVersion, requiredBump } from '../../compile/diff/bump.ts'
-import { closureInBundle, loadClosure } from '../../compile/diff/closure.ts'
-import { diffClosures } from '../../compile/diff/diff.ts'
+import { closureInBundle, loadClosure } from '../../authority/closure.ts'
+import { diffClosures } from '../../authority/diff.ts'
 import { diffDocuments } from '../../compile/diff/document.ts'
 import type { CompiledBundle, PublishedDocument, AgentSnapshot } from '../../spec/snapshot.ts'
 import type { OperatorClient } from '../project/server/operator.ts'

@@ -1,6 +1,6 @@
 /** What a publication would change, as text for a person and as details of a refusal. */
 import type { InvalidPlace } from '../../base/failure.ts'
-import type { VersionChange } from '../../compile/diff/change.ts'
+import type { VersionChange } from '../../authority/change.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { answerScreen, messageScreen } from '../shell/screen/list.ts'
 import { changeLines, countChanges, paintChange } from './changes.ts'

@@ -1,6 +1,6 @@
 /** Version numbers and the changes they announce. Source: docs/design/bundles-and-authority.md#what-a-change-requires */
 import { gt, inc, parse } from 'semver'
-import type { ChangeSeverity } from './change.ts'
+import type { ChangeSeverity } from '../../authority/change.ts'
 
 const RANK: Readonly<Record<ChangeSeverity, number>> = { patch: 1, minor: 2, major: 3 }
 

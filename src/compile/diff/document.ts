@@ -13,13 +13,13 @@ import {
   type AgentSnapshot,
 } from '../../spec/snapshot.ts'
 import { standalonePolicyEntry } from '../stages/policy-entry.ts'
-import { compareAccepted, compareAuthority } from './authority.ts'
-import type { ComparedVersion } from './callee.ts'
-import { classChange, taintChange } from './binding.ts'
-import { inputChanges, outputChanges } from './contract.ts'
-import { versionChange, differenceOf, type VersionChange, type VersionDifference } from './change.ts'
-import { undoChanges } from './undo.ts'
-import { describePolicyEntry, describePolicyChange, describeWitness } from './words.ts'
+import { compareAccepted, compareAuthority } from '../../authority/authority.ts'
+import type { ComparedVersion } from '../../authority/callee.ts'
+import { classChange, taintChange } from '../../authority/binding.ts'
+import { inputChanges, outputChanges } from '../../authority/contract.ts'
+import { versionChange, differenceOf, type VersionChange, type VersionDifference } from '../../authority/change.ts'
+import { undoChanges } from '../../authority/undo.ts'
+import { describePolicyEntry, describePolicyChange, describeWitness } from '../../authority/words.ts'
 
 /** Both documents have the same kind and id. Publishing checked their shape and inlined their schemas. */
 export const diffDocuments = (before: PublishedDocument, after: PublishedDocument): VersionDifference =>

@@ -5,8 +5,7 @@
 import { fail } from '../../base/failure.ts'
 import type { AgentId, VersionId } from '../../base/ids.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
-import type { AuthorityReader } from '../runtime/authority-reader.ts'
-import { findLooserCalls } from '../runtime/looser-calls.ts'
+import { findLooserCalls } from '../runtime/authority.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { ApiPrincipal } from './auth.ts'
 
@@ -33,15 +32,12 @@ export async function checkNamedVersion(
 }
 
 /** Verdicts about two versions, which never change. A proof takes long enough that a key must not ask for it again and again. */
-const verdicts = new WeakMap<AuthorityReader, Map<string, Promise<boolean>>>()
+const verdicts = new WeakMap<ServerServices['store'], Map<string, Promise<boolean>>>()
 const MAX_VERDICTS = 1000
 
-/** False without the compiler, because nothing is proven then. */
 async function isProvenTight(services: ServerServices, from: AgentSnapshot, to: AgentSnapshot): Promise<boolean> {
-  const { authority } = services
-  if (!authority) return false
-  const known = verdicts.get(authority) ?? new Map<string, Promise<boolean>>()
-  verdicts.set(authority, known)
+  const known = verdicts.get(services.store) ?? new Map<string, Promise<boolean>>()
+  verdicts.set(services.store, known)
   const versions = `${from.digest} ${to.digest}`
   const before = known.get(versions)
   if (before) return before

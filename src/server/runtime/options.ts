@@ -6,7 +6,6 @@ import type { QueueTimers } from '../../queue/timers.ts'
 import type { Cassette } from '../../spec/cassette.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { Toolbox } from '../../tools/tool.ts'
-import type { AuthorityReader } from './authority-reader.ts'
 import type { DocumentCompiler } from './document-compiler.ts'
 
 export interface RuntimeOptions {
@@ -39,8 +38,6 @@ export interface RuntimeOptions {
   readonly timers?: QueueTimers
   readonly wait?: NonNullable<ProviderParts['wait']>
   readonly standIn?: (tools: Toolbox) => Toolbox
-  /** Reads the authority of compiled versions. */
-  readonly authority?: AuthorityReader
   /** Reads, lints and compiles documents for operators. */
   readonly documents?: DocumentCompiler
   /** Records the answers of models and tools, or replays them. */

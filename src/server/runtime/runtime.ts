@@ -208,7 +208,6 @@ async function openParts(
     scopes: createSessionScopes(store),
     serverState,
     development: options.development ?? false,
-    ...(options.authority && { authority: options.authority }),
     ...(options.documents && { documents: options.documents }),
     rehearsals,
     models: providers,

@@ -12,7 +12,6 @@ import type { Store } from '../../store/store.ts'
 import type { KeyAttempts } from './attempts.ts'
 import type { ChangeHints } from './change-hints.ts'
 import type { SignInCodes } from './sign-in-codes.ts'
-import type { AuthorityReader } from './authority-reader.ts'
 import type { DocumentCompiler } from './document-compiler.ts'
 import type { StreamReaders } from './readers.ts'
 import type { RehearsalRegistry } from './rehearsals.ts'
@@ -48,8 +47,6 @@ export interface ServerServices {
   /** For dry runs; absent in tests of routes. */
   readonly models?: ModelProviders
   /** Absent if the server was opened without the compiler. */
-  readonly authority?: AuthorityReader
-  /** Absent like `authority`. */
   readonly documents?: DocumentCompiler
   /** Whether an environment variable of this process has a value. Never the value. */
   readonly secretState: (variable: string) => 'set' | 'empty' | 'missing'

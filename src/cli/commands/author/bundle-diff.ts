@@ -1,5 +1,5 @@
-import { diffClosures } from '../../../compile/diff/diff.ts'
-import type { VersionDifference } from '../../../compile/diff/change.ts'
+import { diffClosures } from '../../../authority/diff.ts'
+import type { VersionDifference } from '../../../authority/change.ts'
 import { diffFiles, type FileChange } from '../../../compile/diff/files.ts'
 import { answerScreen } from '../../shell/screen/list.ts'
 import { changeLines, countChanges, differenceBody, fileLine, paintChange } from '../../release/changes.ts'

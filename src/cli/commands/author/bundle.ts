@@ -1,6 +1,6 @@
 import { basename, resolve } from 'node:path'
 import { writeArchive } from '../../../compile/package/archive.ts'
-import { bundleTree, type TreeEdge, type TreeNode } from '../../../compile/view/tree.ts'
+import { bundleTree, type TreeEdge, type TreeNode } from '../../../compile/bundle-tree.ts'
 import { packBundle } from '../../../compile/package/pack.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { truncateText } from '../../../terminal/text.ts'

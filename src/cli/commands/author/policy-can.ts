@@ -1,7 +1,7 @@
 /** Answers whether any call of a tool can pass its policies. Source: docs/design/prover.md#bounds-and-lists */
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { findPassableCall } from '../../../compile/diff/passable.ts'
+import { findPassableCall } from '../../../authority/passable.ts'
 import { readCondition, type Condition } from '../../../policy/condition/condition.ts'
 import { describeCondition } from '../../../policy/condition/describe.ts'
 import type { CommandContext } from '../../shell/command.ts'

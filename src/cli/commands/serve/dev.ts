@@ -8,7 +8,7 @@ import { fail } from '../../../base/failure.ts'
 import { isJsonObject } from '../../../base/json/json.ts'
 import type { Log } from '../../../base/log.ts'
 import { makeDirectory } from '../../../base/make-directory.ts'
-import type { VersionChange } from '../../../compile/diff/change.ts'
+import type { VersionChange } from '../../../authority/change.ts'
 import { loadWorkspace } from '../../../documents/workspace/load.ts'
 import type { Workspace } from '../../../documents/workspace/workspace.ts'
 import { createReplay, printExchange, readExchanges, type Cassette } from '../../../spec/cassette.ts'
@@ -246,8 +246,8 @@ function createDifferences(first: SnapshotSave): (next: SnapshotSave) => Promise
     const before = last
     last = next
     const [{ closureInBundle }, { diffClosures }] = await Promise.all([
-      import('../../../compile/diff/closure.ts'),
-      import('../../../compile/diff/diff.ts'),
+      import('../../../authority/closure.ts'),
+      import('../../../authority/diff.ts'),
     ])
     const changes = bundlesOf(next).flatMap((is) => {
       const was = bundlesOf(before).find(({ root }) => root === is.root)

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { fail } from '../../../base/failure.ts'
-import { differenceOf } from '../../../compile/diff/change.ts'
+import { differenceOf } from '../../../authority/change.ts'
 import type { ReadArchive } from '../../../compile/package/archive.ts'
 import { writtenFilesOf } from '../../../compile/package/sources.ts'
 import type { OperatorRoutes } from '../../../spec/operator/routes.ts'

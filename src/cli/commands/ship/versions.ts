@@ -1,5 +1,5 @@
 import { fail } from '../../../base/failure.ts'
-import { authorityMatrix } from '../../../compile/view/matrix.ts'
+import { authorityMatrix } from '../../../authority/matrix.ts'
 import type { OperatorRoutes } from '../../../spec/operator/routes.ts'
 import type { VersionView } from '../../../spec/operator/publication.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'

@@ -1,6 +1,6 @@
 /** `svc runs migrate`: a waiting run moves to a version whose authority is equal or tighter. Source: docs/design/steering.md#migrate */
 import { fail } from '../../../base/failure.ts'
-import { findLooserCalls } from '../../runtime/looser-calls.ts'
+import { findLooserCalls } from '../../runtime/authority.ts'
 import { findAgent, findRun, findVersion } from '../find/find.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { refuseYankedExecution } from './resume.ts'

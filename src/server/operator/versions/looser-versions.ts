@@ -2,7 +2,7 @@
 import type { VersionId } from '../../../base/ids.ts'
 import { MOST_LOOSER_CALLS, type LooserVersion } from '../../../spec/operator/publication.ts'
 import { findPause } from '../../../spec/steer/pause.ts'
-import { findLooserCalls } from '../../runtime/looser-calls.ts'
+import { findLooserCalls } from '../../runtime/authority.ts'
 import { findAgent } from '../find/find.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { countOpenSessions, OPEN_STATES } from './publish.ts'
