@@ -4,7 +4,7 @@
  */
 import { fail, isFailure } from '../base/failure.ts'
 import type { RunId, SessionId } from '../base/ids.ts'
-import type { CallOutcome, Run, RunState, ToolCall } from '../spec/run.ts'
+import type { Run, RunState, ToolCall } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
 import type { RunStep } from '../spec/step.ts'
 import type { CallRow, SessionTree, SessionUpdate } from '../store/session-update.ts'
@@ -16,6 +16,7 @@ import type { SessionDriver } from './drive/drive.ts'
 import { copyStep, editedSteps, isWhole } from './fork-steps.ts'
 import { textOf } from './session/bindings.ts'
 import type { EngineParts, ForkRequest, ForkSource, StartedFork } from './session/engine.ts'
+import { CallHandle } from './session/transaction/call-handle.ts'
 import { openTransaction } from './session/transaction/open-transaction.ts'
 import { messagesBefore } from './session/prompt/earlier.ts'
 import { callsOf } from './session/prompt/call-results.ts'
@@ -188,10 +189,11 @@ function stateAfter(run: RunHandle, steps: readonly RunStep[], rows: readonly Ca
     calls: proposed.map((call): ToolCall => {
       const result = results.get(call.id)
       if (!result) return call
+      const outcome = result.error === null ? 'executed' : 'failed'
+      const settled = new CallHandle(run, turn, call).to({ at: 'settled', outcome })
       const row = made.get(call.id)
       if (row) run.tx.recordCallRow({ ...row, runId: run.id, sessionId: run.tx.session.id })
-      const outcome: CallOutcome = result.error === null ? 'executed' : 'failed'
-      return { ...call, state: { at: 'settled', outcome } }
+      return settled
     }),
   }
 }

@@ -73,7 +73,7 @@ export interface CallApproval {
   readonly timedOut?: true
 }
 
-/** The state of one call of a completion. */
+/** The state of one call of a completion. `engine/session/transaction/call-moves.ts` draws how they follow each other. */
 export type CallState =
   /** Recorded with its completion; not authorized yet, or to be authorized again after an approval. */
   | { readonly at: 'proposed'; readonly approved?: CallApproval }
@@ -103,7 +103,13 @@ export type CallState =
 /** How a settled call ended; history conditions count these. */
 export type CallOutcome = 'executed' | 'failed' | 'denied' | 'rejected' | 'invalid' | 'not_sent' | 'skipped'
 
-export interface ToolCall {
+/**
+ * A call as its run has it. A class without code: a spread of a call, or an object with its members, has no private member and is no
+ * call, so that nobody sets a state but `CallHandle.to`.
+ */
+export declare class ToolCall {
+  private constructor()
+  private readonly changesByHandle: true
   /** Id the model gave, unique in the run. */
   readonly id: string
   /** Position in its completion, from 0. */

@@ -33,7 +33,7 @@ export function askPerson(
   const task = call.run.openTask({ ...toApprovalTask(call, decided, tool), ...(about && { about }) })
   // The call could not be executed, so it gives its effect key back.
   if (about === 'dispatch') call.endEffect('not_made')
-  return call.moveTo({ at: 'awaiting', task: task.id })
+  return call.to({ at: 'awaiting', task: task.id })
 }
 
 function toApprovalTask(

@@ -1,11 +1,10 @@
 /** The calls of one completion: each is authorized, dispatched and settled; then the next turn starts. */
-import { digestOfJson } from '../../base/digest.ts'
 import type { ModelCall } from '../../providers/provider.ts'
 import { undoneCallOf, type RunState, type ToolCall } from '../../spec/run.ts'
 import { failedState } from '../limits/ending.ts'
 import { startTurn } from '../limits/request-completion.ts'
 import { bindCall, offeredTools } from '../session/bindings.ts'
-import { CallHandle } from '../session/transaction/call-handle.ts'
+import { CallHandle, proposeCall } from '../session/transaction/call-handle.ts'
 import type { RunHandle, StateAt } from '../session/transaction/transaction.ts'
 import { dispatchCall, mayLeave } from './dispatch.ts'
 import { isOvertaken } from './effect.ts'
@@ -17,20 +16,9 @@ import { concludeUndo } from './steer/undo.ts'
 /** Records the calls of a completion, before any of them is authorized. */
 export function proposeCalls(run: RunHandle, turn: number, given: readonly ModelCall[]): StateAt<'calling'> {
   const offered = offeredTools(run.snapshot, positionOf(run.record, run.tx.runs()))
-  const calls = given.map((each, index): ToolCall => {
-    const { kind, ref } = bindCall(run.snapshot, offered, each.name)
-    const proposed: ToolCall = {
-      id: each.id,
-      index,
-      name: each.name,
-      kind,
-      ref,
-      arguments: each.arguments,
-      argumentsDigest: digestOfJson(each.arguments),
-      attempt: 1,
-      state: { at: 'proposed' },
-    }
-    return new CallHandle(run, turn, proposed).moveTo(proposed.state)
+  const calls = given.map(({ id, name, arguments: args }, index): ToolCall => {
+    const { kind, ref } = bindCall(run.snapshot, offered, name)
+    return proposeCall(run, turn, { id, index, name, kind, ref, arguments: args }).record
   })
   return { at: 'calling', turn, calls }
 }
@@ -61,6 +49,7 @@ export function proceedWithCalls(run: RunHandle, { turn, calls: given }: StateAt
     run.setState({ at: 'calling', turn, calls: reverted })
     return failedState(ending.state.ends.errorCode, ending.state.ends.error)
   }
+  // Set before it is returned: a turn that cannot start ends the run, which closes the calls that it has.
   const here: StateAt<'calling'> = { at: 'calling', turn, calls }
   run.setState(here)
   if (!calls.every((call) => call.state.at === 'settled')) return here
@@ -89,11 +78,11 @@ function proceedWithCall(call: CallHandle, all: readonly ToolCall[]): ToolCall {
   }
   if (state.at === 'ready' && !mayLeave(call, all)) return call.record
   if (state.at === 'ready' && !isOvertaken(call) && !mayBeRevoked(call)) return dispatchCall(call)
-  if (state.at === 'ready') return proceedWithCall(call.with({ state: { at: 'proposed' } }), all)
+  if (state.at === 'ready') return proceedWithCall(call.as(call.to({ at: 'proposed' })), all)
   if (state.at !== 'proposed') return call.record
   // The approved call is authorized again in the transaction that sends it, so only once it may leave.
   if (state.approved && !mayLeave(call, all)) return call.record
-  const authorized = call.with(authorizeCall(call))
+  const authorized = call.as(authorizeCall(call))
   if (isReadyToLeave(authorized.record) && isCallPaused(authorized)) return holdCall(authorized)
   return authorized.record.state.at === 'ready' && mayLeave(authorized, all)
     ? dispatchCall(authorized)

@@ -71,7 +71,7 @@ export function startChildRun(call: CallHandle): ToolCall {
   )
   run.addEvent('run', 'engine.subagent.spawned', { childRunId: child.id, agentName, depth })
   child.queueEvent({ type: 'started' })
-  return call.moveTo({ at: 'delegated', child: child.id })
+  return call.to({ at: 'delegated', child: child.id })
 }
 
 /** Settles the call that waits for a child with the outcome of the child. */

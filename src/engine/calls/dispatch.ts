@@ -71,14 +71,12 @@ function dispatchToTool(call: CallHandle): ToolCall {
   const notAfter = tx.now + route.timeoutMs
   takeEffect(call, notAfter)
   const token = endsOutside(call) ? tx.context.newToken(run.id, call.dispatchKey) : undefined
-  return call.update({
-    ...(token !== undefined && { tokens: [...(record.tokens ?? []), tokenDigest(token)] }),
-    firstSentAt: record.firstSentAt ?? tx.now,
-    state: {
-      at: 'sent',
-      sentAt: tx.now,
-      notAfter,
-      ...(tx.context.worker !== undefined && { worker: tx.context.worker }),
+  const { worker } = tx.context
+  return call.to(
+    { at: 'sent', sentAt: tx.now, notAfter, ...(worker !== undefined && { worker }) },
+    {
+      ...(token !== undefined && { tokens: [...(record.tokens ?? []), tokenDigest(token)] }),
+      firstSentAt: record.firstSentAt ?? tx.now,
     },
-  })
+  )
 }

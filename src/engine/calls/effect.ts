@@ -110,7 +110,7 @@ export function awaitEarlierCall(call: CallHandle, effect: CallEffect | undefine
   const until = record.effectWait ?? tx.now + patience
   if (tx.now >= until) return undefined
   run.setTimer('effect_wait', record.id, Math.min(until, tx.now + LOOK_AGAIN_MS))
-  return record.effectWait === until ? record : call.update({ effectWait: until })
+  return record.effectWait === until ? record : call.with({ effectWait: until }).record
 }
 
 /** True for a call that was allowed before another one took its key: it is decided again. */
@@ -118,10 +118,6 @@ export function isOvertaken(call: CallHandle): boolean {
   const previous = callEffectOf(call)?.previous
   return previous !== undefined && previous.id !== call.record.repeats
 }
-
-/** Allows the call to repeat the one that its approver saw. */
-export const allowRepetition = (record: ToolCall, effect: CallEffect | undefined): ToolCall =>
-  effect?.previous ? { ...record, repeats: effect.previous.id } : record
 
 /** True if the approver saw the same earlier call, or if there is none. */
 export function approvedRepetition(

@@ -10,7 +10,7 @@ import type { DispatchTrigger } from '../limits/facts.ts'
 import type { CallHandle } from '../session/transaction/call-handle.ts'
 import { askPerson, isCoveredByApproval } from './approval.ts'
 import { openOutcomeReview } from './outcome-review.ts'
-import { allowRepetition, awaitEarlierCall, callEffectOf, settleWithEarlier } from './effect.ts'
+import { awaitEarlierCall, callEffectOf, settleWithEarlier } from './effect.ts'
 import { decideCall, recordDecision } from './decide-call.ts'
 import { settleWithError, toolError } from './settle.ts'
 import { findArgumentProblems, findTarget } from './target.ts'
@@ -34,15 +34,18 @@ export function authorizeCall(call: CallHandle): ToolCall {
     const error = toolError('invalid_arguments', `The arguments of ${record.name} are not valid.`, { details })
     return settleWithError(call, 'invalid', error)
   }
-  if (target.isBuiltin) return { ...record, state: { at: 'ready' } }
+  if (target.isBuiltin) return call.to({ at: 'ready' })
   const waiting = awaitEarlierCall(call, callEffectOf(call))
   if (waiting) return waiting
   const decided = decideCall(call, target)
   const { decision, effect } = decided
   const approved = record.state.at === 'proposed' ? record.state.approved : undefined
   if (approved && decision.decision !== 'deny' && isCoveredByApproval(call, approved, decided)) {
-    const allowed = allowRepetition({ ...record, approval: approved, state: { at: 'ready' } }, effect)
-    return settleWithEarlier(call, effect) ?? allowed
+    const repeated = effect?.previous?.id
+    return (
+      settleWithEarlier(call, effect) ??
+      call.to({ at: 'ready' }, { approval: approved, ...(repeated !== undefined && { repeats: repeated }) })
+    )
   }
   const recorded = recordDecision(call, decided)
   if (decision.decision === 'deny') {
@@ -54,7 +57,7 @@ export function authorizeCall(call: CallHandle): ToolCall {
     const error = toolError('denied', message, { decision_id: recorded.record.decisionId!, ...repeated })
     return settleWithError(recorded, 'denied', error)
   }
-  if (decision.decision === 'allow') return settleWithEarlier(recorded, effect) ?? recorded.moveTo({ at: 'ready' })
+  if (decision.decision === 'allow') return settleWithEarlier(recorded, effect) ?? recorded.to({ at: 'ready' })
   return askPerson(recorded, decided, target.tool)
 }
 

@@ -15,7 +15,7 @@ export function requestReply(call: CallHandle): ToolCall {
   if (call.run.record.depth > 0)
     return settleWithError(call, 'invalid', toolError('not_available', 'Only the root agent can ask its user.'))
   call.addDispatchStep('builtin')
-  return call.moveTo({ at: 'listening' })
+  return call.to({ at: 'listening' })
 }
 
 interface InputOption {
@@ -52,7 +52,7 @@ export function requestInput(call: CallHandle): ToolCall {
     ...(kind === 'number' && min !== undefined && { min }),
     ...(kind === 'number' && max !== undefined && { max }),
   })
-  return call.moveTo({ at: 'awaiting', task: task.id })
+  return call.to({ at: 'awaiting', task: task.id })
 }
 
 /** Why nobody could answer the request, in the form of an argument error; undefined if somebody can. */

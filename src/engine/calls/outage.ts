@@ -29,16 +29,14 @@ export function postponeCall(call: CallHandle, outcome: Unanswered): ToolCall | 
   if (step.outcome === 'give_up') {
     if (!step.expired || !record.outage || inDoubt) return undefined
     const error = describeExpired(record.outage, run.tx.now, outcome.error)
-    return call.moveTo({ at: 'settled', outcome: 'not_sent', ends: { error, errorCode: 'outage' } })
+    return call.to({ at: 'settled', outcome: 'not_sent', ends: { error, errorCode: 'outage' } })
   }
   call.closeDispatch(outcome.error)
   run.setTimer('retry', record.id, step.until)
-  return call.update({
-    attempt: record.attempt + 1,
-    ...(inDoubt && { inDoubt }),
-    outage: step.outage,
-    state: { at: 'retrying', until: step.until },
-  })
+  return call.to(
+    { at: 'retrying', until: step.until },
+    { attempt: record.attempt + 1, ...(inDoubt && { inDoubt }), outage: step.outage },
+  )
 }
 
 function reportOf(call: CallHandle, { at, code, error, retryAfterMs }: Unanswered): OutageReport | undefined {
@@ -68,14 +66,7 @@ export const retryCallsAfterOutage = (
 
 /** An operator reports that the outage is over, so the calls do not wait for their next attempt. */
 export const retryCallsNow = (run: RunHandle, here: StateAt<'calling'>): RunState | undefined =>
-  updateCalls(
-    run,
-    here,
-    ({ state }) => state.at === 'retrying',
-    (call) => {
-      return authorizeAgain(call)
-    },
-  )
+  updateCalls(run, here, ({ state }) => state.at === 'retrying', authorizeAgain)
 
 /** Continues calls after another wait, if all are held or settled; undefined while others are in flight. */
 export function callsToResume(run: RunHandle, { turn, calls }: StateAt<'calling'>): readonly ToolCall[] | undefined {
@@ -91,9 +82,7 @@ export function callsToResume(run: RunHandle, { turn, calls }: StateAt<'calling'
 function authorizeAgain(call: CallHandle): ToolCall {
   const { run, record } = call
   run.setTimer('retry', record.id, null)
-  const forgotten = reviewForgotten(call)
-  if (forgotten) return forgotten
-  return call.moveTo({ at: 'proposed', ...(record.approval && { approved: record.approval }) })
+  return reviewForgotten(call) ?? call.toProposed()
 }
 
 /** A process that starts may have the secret that was missing. */
@@ -119,6 +108,6 @@ function attemptAgain(call: CallHandle): ToolCall {
   const { run, record } = call
   const later = laterAttempt(run, record.outage)
   run.setTimer('retry', record.id, later ?? null)
-  if (later !== undefined) return { ...record, state: { at: 'retrying', until: later } }
-  return record.outage && isHeldBy(record.outage) ? authorizeAgain(call) : call.moveTo({ at: 'ready' })
+  if (later !== undefined) return call.to({ at: 'retrying', until: later })
+  return record.outage && isHeldBy(record.outage) ? authorizeAgain(call) : call.to({ at: 'ready' })
 }

@@ -11,5 +11,5 @@ export function openOutcomeReview(call: CallHandle, error: string, earlier?: Tas
   call.closeDispatch(error)
   const review = openReview(call, error, OPTIONS_WHILE_OPEN, earlier)
   call.endEffect('unknown')
-  return call.moveTo({ at: 'unknown', task: review.id })
+  return call.to({ at: 'unknown', task: review.id })
 }

@@ -37,7 +37,7 @@ function applyOutcome(call: CallHandle, outcome: ToolOutcome): ToolCall {
   if (outcome.at === 'returned') return settleWithResult(call, outcome)
   if (outcome.at === 'not_sent' && outcome.code === 'held_back') {
     call.closeDispatch(outcome.error)
-    return call.update({ attempt: call.record.attempt + 1, state: { at: 'ready' } })
+    return call.to({ at: 'ready' }, { attempt: call.record.attempt + 1 })
   }
   // A policy that says who decides about a lost read comes before the wait for its tool.
   if (outcome.at === 'unknown' && isReadOnlyCall(call) && call.record.attempt === MAX_LIVE_ATTEMPTS) {
@@ -53,7 +53,7 @@ function applyOutcome(call: CallHandle, outcome: ToolOutcome): ToolCall {
   const routed = outcome.code === 'no_handler' ? routeToPerson(call, 'no_handler') : undefined
   if (!routed) return settleWithError(call, 'not_sent', toolError(`dispatch:${outcome.code}`, outcome.error))
   call.closeDispatch(outcome.error)
-  return { ...routed, attempt: call.record.attempt + 1 }
+  return call.as(routed).with({ attempt: call.record.attempt + 1 }).record
 }
 
 export function settleWithResult(

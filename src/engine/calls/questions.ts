@@ -2,13 +2,12 @@
  * Agents in the loop: a child asks its parent's model, which answers or escalates to a person. A question that the parent
  * ignores is escalated automatically, so that no child waits for ever. Source: docs/design/models-and-tools.md#sub-agents
  */
-import { digestOfJson } from '../../base/digest.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import { ANSWER_SUBAGENT, ESCALATE_TO_PERSON } from '../session/bindings.ts'
-import type { CallHandle } from '../session/transaction/call-handle.ts'
+import { changeCalls, proposeCall, type CallHandle } from '../session/transaction/call-handle.ts'
 import type { TransitionEventOf } from '../session/event.ts'
-import type { SessionTransaction } from '../session/transaction/transaction.ts'
+import type { RunHandle, SessionTransaction } from '../session/transaction/transaction.ts'
 import { answersQuestion, openQuestions, questionOf, requestIdIn, type AgentQuestion } from './open-questions.ts'
 import { markSettled, settleCall, settleWithError, passTaint, toolError } from './settle.ts'
 
@@ -20,7 +19,7 @@ export function askParent(call: CallHandle): ToolCall {
   run.addStep('AitlRequest', { request_id: requestId, question, context })
   run.addEvent('aitl', 'engine.aitl.requested', { requestId, question })
   run.parent()!.queueEvent({ type: 'child.asked', child: run.id, requestId, question, context })
-  return call.moveTo({ at: 'asking', requestId })
+  return call.to({ at: 'asking', requestId })
 }
 
 /** Settles the parent's call that waits for the child with the child's question as its result. */
@@ -63,7 +62,7 @@ export function answerQuestion(call: CallHandle): ToolCall {
       each.requestId !== requestId &&
       !isTaken(call, each.requestId, ['proposed', 'delegated']),
   )
-  return other ? settleWithQuestion(call, other) : call.moveTo({ at: 'delegated', child: question.child })
+  return other ? settleWithQuestion(call, other) : call.to({ at: 'delegated', child: question.child })
 }
 
 /** True if another call of the run in one of these states answers the same question. */
@@ -86,8 +85,7 @@ export function escalateQuestion(
   note?: string,
 ): void {
   const run = tx.run(child)
-  const { state } = run
-  if (state.at !== 'calling') return
+  if (run.state.at !== 'calling') return
   const task = tx.run(tx.session.rootRunId).openTask({
     kind: 'aitl_escalation',
     title: `${run.record.agentName} asks: ${question}`,
@@ -95,10 +93,11 @@ export function escalateQuestion(
     ...(note !== undefined && { reason: note }),
     context: { request_id: requestId, run_id: child, ...(context !== null && { context }) },
   })
-  const calls = state.calls.map((call): ToolCall =>
-    call.id === callId ? { ...call, state: { at: 'awaiting', task: task.id } } : call,
+  changeCalls(
+    run,
+    ({ id }) => id === callId,
+    (call) => call.to({ at: 'awaiting', task: task.id }),
   )
-  run.setState({ ...state, calls })
   run.addEvent('aitl', 'engine.aitl.escalated', { requestId, question })
 }
 
@@ -128,17 +127,17 @@ export const refuseUntilAnswered = (call: CallHandle, open: readonly AgentQuesti
   )
 
 /** A call that the model did not make: it lets the parent wait for a child whose question was escalated automatically. */
-export const toWaitingCall = (question: AgentQuestion, index: number): ToolCall => ({
-  id: `question_${question.requestId}`,
-  index,
-  name: 'escalate_to_person',
-  kind: 'builtin',
-  ref: ESCALATE_TO_PERSON,
-  arguments: { request_id: question.requestId },
-  argumentsDigest: digestOfJson({ request_id: question.requestId }),
-  attempt: 1,
-  state: { at: 'delegated', child: question.child },
-})
+export function waitForEscalated(run: RunHandle, turn: number, question: AgentQuestion, index: number): ToolCall {
+  const proposed = proposeCall(run, turn, {
+    id: `question_${question.requestId}`,
+    index,
+    name: 'escalate_to_person',
+    kind: 'builtin',
+    ref: ESCALATE_TO_PERSON,
+    arguments: { request_id: question.requestId },
+  })
+  return proposed.as(proposed.to({ at: 'ready' })).to({ at: 'delegated', child: question.child })
+}
 
 /** A question as it is shown to the parent's model. */
 const toQuestionResult = ({

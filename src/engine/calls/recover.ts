@@ -43,22 +43,27 @@ export const reviewForgotten = (call: CallHandle): ToolCall | undefined =>
     ? openOutcomeReview(call, 'It was held for longer than its tool remembers its key.')
     : undefined
 
+/** The next attempt of a call of unknown outcome, whose dispatch is closed; undefined for a call that must not be sent again. */
+export function prepareRepetition(
+  call: CallHandle,
+  { error, attempts }: Pick<LostDispatch, 'error' | 'attempts'>,
+): CallHandle | undefined {
+  const { attempt } = call.record
+  if (!mayBeRepeated(call) || attempt >= attempts) return undefined
+  call.closeDispatch(error)
+  return call.with({ attempt: attempt + 1, ...(!isReadOnlyCall(call) && { inDoubt: true }) })
+}
+
 /**
  * Recovers a dispatch of unknown outcome. A safe call is sent again with the same key; any other is reviewed by a person, and
  * the model gets no result, since it would call again.
  */
-export function recoverDispatch(call: CallHandle, { error, code, attempts, earlier }: LostDispatch): ToolCall {
-  const { record } = call
-  const isReadOnly = isReadOnlyCall(call)
-  if (mayBeRepeated(call) && record.attempt < attempts) {
-    call.closeDispatch(error)
-    return call.update({
-      attempt: record.attempt + 1,
-      ...(!isReadOnly && { inDoubt: true }),
-      state: { at: 'ready' },
-    })
-  }
-  if (isReadOnly) return routeLost(call, error, code) ?? settleWithError(call, 'failed', toolError(code, error))
+export function recoverDispatch(call: CallHandle, lost: LostDispatch): ToolCall {
+  const { error, code, earlier } = lost
+  const again = prepareRepetition(call, lost)
+  if (again) return again.to({ at: 'ready' })
+  if (isReadOnlyCall(call) && !call.record.inDoubt)
+    return routeLost(call, error, code) ?? settleWithError(call, 'failed', toolError(code, error))
   return openOutcomeReview(call, error, earlier)
 }
 
@@ -67,5 +72,5 @@ export function routeLost(call: CallHandle, error: string, code: string): ToolCa
   const routed = routeToPerson(call, code === 'dispatch:timeout' ? 'timeout' : 'indeterminate')
   if (!routed) return undefined
   call.closeDispatch(error)
-  return { ...routed, attempt: call.record.attempt + 1 }
+  return call.as(routed).with({ attempt: call.record.attempt + 1 }).record
 }

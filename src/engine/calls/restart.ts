@@ -25,7 +25,7 @@ export function revertUnsent(
 ): RunState | undefined {
   const calls = updateSentElsewhere(run, here, inFlight, (call) => {
     call.closeDispatch('The server stopped before the call was sent.')
-    return call.update({ attempt: call.record.attempt + 1, state: { at: 'ready' } })
+    return call.to({ at: 'ready' }, { attempt: call.record.attempt + 1 })
   })
   return calls.every((call, index) => call === here.calls[index]) ? undefined : { ...here, calls }
 }

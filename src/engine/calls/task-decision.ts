@@ -1,7 +1,7 @@
 /** Applies what people decided in a task to the call that waits for it. */
 import type { CallApproval, RunState, ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
-import { CallHandle, endEffectOf } from '../session/transaction/call-handle.ts'
+import { endEffectOf, type CallHandle } from '../session/transaction/call-handle.ts'
 import type { TransitionEventOf } from '../session/event.ts'
 import type { RunHandle, StateAt } from '../session/transaction/transaction.ts'
 import { withEditedArguments } from './approval.ts'
@@ -49,9 +49,7 @@ function approveCall(call: CallHandle, task: TaskRecord): ToolCall {
     ...(separationOfDuties && { separationOfDuties }),
     ...(answer?.outcome === 'timed_out' && { timedOut: true }),
   }
-  const approved = edited.with({ approvedBy: votes, state: { at: 'proposed', approved: approval } })
-  approved.recordAs('approved')
-  return approved.record
+  return edited.to({ at: 'proposed', approved: approval }, { approvedBy: votes })
 }
 
 function rejectCall(call: CallHandle, task: TaskRecord): ToolCall {
@@ -75,13 +73,10 @@ function applyReview(call: CallHandle, task: TaskRecord): ToolCall {
       })
     case 'retry': {
       // Authorized again, so that a call that needed an approval needs a new one.
-      const { inDoubt: _, approvedBy: __, repeats: ___, effectWait: ____, ...certain } = call.record
+      const certain = call.without('inDoubt', 'approvedBy', 'repeats', 'effectWait')
       // A person says that it did not happen; the next attempt takes the key anew.
       call.endEffect('not_made')
-      return new CallHandle(call.run, call.turn, certain).update({
-        attempt: certain.attempt + 1,
-        state: { at: 'proposed' },
-      })
+      return certain.to({ at: 'proposed' }, { attempt: call.record.attempt + 1 })
     }
     case 'stop':
       return settleWithError(call, 'skipped', toolError('stopped', 'The run was stopped by a person.'), {

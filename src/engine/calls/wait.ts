@@ -46,7 +46,7 @@ function waitUntil(call: CallHandle, { at, after }: JsonObject): ToolCall {
   if (until > now + LONGEST_WAIT_MS) return refuse(call, '', 'must be within 366 days')
   if (until <= now) return settleCall(call, { outcome: 'executed', result: { waited_until: toIsoText(now) } })
   call.run.setTimer('call_wait', call.record.id, until)
-  return call.moveTo({ at: 'waiting', since: now, wait: { kind: 'timer', until } })
+  return call.to({ at: 'waiting', since: now, wait: { kind: 'timer', until } })
 }
 
 function waitForSignal(call: CallHandle, { name, schema, timeout }: JsonObject): ToolCall {
@@ -66,7 +66,7 @@ function waitForSignal(call: CallHandle, { name, schema, timeout }: JsonObject):
     ...(schema !== undefined && { schema: schema as JsonSchema }),
     ...(until !== undefined && { until }),
   }
-  return call.moveTo({ at: 'waiting', since: now, wait })
+  return call.to({ at: 'waiting', since: now, wait })
 }
 
 /** The moment a duration from now; undefined for text that is none. */
@@ -89,7 +89,7 @@ export function waitOutside(call: CallHandle): ToolCall {
   const timeoutMs = parseDuration(tool?.labels[COMPLETION_TIMEOUT] ?? '') ?? DEFAULT_COMPLETION_MS
   const until = tx.now + Math.min(timeoutMs, LONGEST_WAIT_MS)
   call.run.setTimer('call_wait', record.id, until)
-  return call.moveTo({ at: 'waiting', since: tx.now, wait: { kind: 'external', until } })
+  return call.to({ at: 'waiting', since: tx.now, wait: { kind: 'external', until } })
 }
 
 /** The stored digest of a token; only the tool has the token itself. */

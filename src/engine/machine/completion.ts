@@ -19,7 +19,7 @@ import { concludeRun } from './output.ts'
 import { summaryWanted } from '../session/prompt/prompt.ts'
 import { applySummary } from './summary.ts'
 import { answersQuestion, openQuestions, unansweredQuestions } from '../calls/open-questions.ts'
-import { escalateQuestion, refuseUntilAnswered, toWaitingCall } from '../calls/questions.ts'
+import { escalateQuestion, refuseUntilAnswered, waitForEscalated } from '../calls/questions.ts'
 import { CallHandle } from '../session/transaction/call-handle.ts'
 import { estimateSent, recordUnanswered } from '../session/unanswered.ts'
 import { countCompletion } from '../session/usage.ts'
@@ -95,7 +95,7 @@ function handleOpenQuestions(
   }
   for (const question of ignored) escalateQuestion(run.tx, question)
   const firstOfChild = ignored.filter(({ child }, at) => ignored.findIndex((each) => each.child === child) === at)
-  const waits = firstOfChild.map((question, at) => toWaitingCall(question, given.length + at))
+  const waits = firstOfChild.map((question, at) => waitForEscalated(run, here.turn, question, given.length + at))
   return beginCalls(run, { ...calling, calls: [...calling.calls, ...waits] })
 }
 

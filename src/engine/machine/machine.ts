@@ -7,10 +7,9 @@
  *   thinking <----'  retry.due ------'
  *    |  |  ^
  *    |  |  '--- every call has its result ---.
- *    |  '------ model.answered, with calls --> calling      each call: proposed -> ready -> sent -> settled
- *    |                                          |                          |                 |
- *    |  model.answered, no calls                |                          '-> awaiting      '-> unknown
- *    |                                          |                          '-> delegated, listening, asking
+ *    |  '------ model.answered, with calls --> calling      each call: `call-moves.ts` draws its states
+ *    |
+ *    |  model.answered, no calls
  *    |--> reviewing  (output not valid, before an operator)
  *    |--> held       (a limit, before an operator; goes on to what it held)
  *    v

@@ -4,7 +4,6 @@ import type { RunId, TaskId } from '../../base/ids.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import type { MessageAccepted } from '../../spec/api.ts'
 import { approverOf, type Principal } from '../../spec/key.ts'
-import type { ToolCall } from '../../spec/run.ts'
 import {
   countApprovals,
   isOperatorOnly,
@@ -15,6 +14,7 @@ import {
 } from '../../spec/task.ts'
 import { editTask } from '../calls/approval.ts'
 import { textOf } from '../session/bindings.ts'
+import { changeCalls } from '../session/transaction/call-handle.ts'
 import type { RunHandle, SessionTransaction } from '../session/transaction/transaction.ts'
 import { advanceRun } from './advance.ts'
 import { editedArguments, findAnswerProblem, findCallOfTask, hasVoted, isRepetition } from './answer-problem.ts'
@@ -99,12 +99,11 @@ function recordAnswer(tx: SessionTransaction, { id, runId, answer }: TaskRecord)
 
 /** Lets the call that waited for one task wait for another. */
 function replaceTask(run: RunHandle, from: TaskRecord, to: TaskRecord): void {
-  const { state } = run
-  if (state.at !== 'calling') return
-  const calls = state.calls.map((call): ToolCall =>
-    call.id === from.callId ? { ...call, state: { at: 'awaiting', task: to.id } } : call,
+  changeCalls(
+    run,
+    ({ state }) => state.at === 'awaiting' && state.task === from.id,
+    (call) => call.to({ at: 'awaiting', task: to.id }),
   )
-  run.setState({ ...state, calls })
 }
 
 function applyVote(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer): void {

@@ -23,6 +23,7 @@ import {
   turns,
   WORKSPACE,
 } from '../bench.ts'
+import { watchCallMoves, type CallMoveWatch } from '../watch-call-moves.ts'
 import { watchTimes } from './watch-times.ts'
 import type { Engine } from '../../../src/engine/session/engine.ts'
 import { openMember, type ClusterMember, type OutsideWorld } from './member.ts'
@@ -60,6 +61,7 @@ export interface ClusterHistory {
   readonly endless: readonly string[]
   /** What was decided before its time, by the store's clock. */
   readonly untimely: readonly string[]
+  readonly moves: CallMoveWatch
   /** What happened, in order: equal for equal seeds. */
   readonly trace: readonly string[]
 }
@@ -88,7 +90,9 @@ export async function liveTogether(
   const db = openDatabase(':memory:')
   const plain = createSqliteStore(db, { now: () => world.now(), monotonic: () => world.now() })
   const untimely: string[] = []
-  const shared = watchTimes(weaken?.(plain, db) ?? plain, () => world.now(), untimely)
+  const moves = watchCallMoves()
+  const watched = moves.watch(plain)
+  const shared = watchTimes(weaken?.(watched, db) ?? watched, () => world.now(), untimely)
   const tools = Object.entries(CLASSES).map(([name, sideEffectClass]) => tool(name, { sideEffectClass }))
   const policies = [
     { on: ['pay'], entry: policy('one', { obligations: { timeout: { after_minutes: 1, default: 'deny' } } }) },
@@ -193,8 +197,9 @@ export async function liveTogether(
     }
   }
   for (const each of members) each?.process.crash()
+  moves.end()
   const endless = processes.flatMap((each) => (each.isEndless() ? [each.name] : []))
-  return { db, store: plain, sessions, ledger, counts, isCalm, endless, untimely, trace }
+  return { db, store: plain, sessions, ledger, counts, isCalm, endless, untimely, moves, trace }
 
   /** Somebody sets the clock of a machine while it serves, wrong or right. */
   function setClocks(): void {

@@ -11,9 +11,10 @@ export async function brokenPromises({
   isCalm,
   endless,
   untimely,
+  moves,
 }: ClusterHistory): Promise<readonly string[]> {
   const broken = endless.map((name) => `endless: ${name} asks the store without end`)
-  broken.push(...untimely)
+  broken.push(...untimely, ...moves.broken)
   if (sessions.length === 0) broken.push('lost: no run was accepted')
   for (const id of sessions) {
     const session = (await store.session(id))!

@@ -19,6 +19,8 @@ export interface SearchResult {
   /** Of the first history that broke a promise. */
   readonly seed?: number
   readonly broken: readonly string[]
+  /** Rows of the table of call moves that were taken. */
+  readonly taken: ReadonlySet<string>
 }
 
 export async function findBrokenPromise({
@@ -27,12 +29,14 @@ export async function findBrokenPromise({
   weakness = {},
   goesOn = () => true,
 }: HistorySearch): Promise<SearchResult> {
+  const taken = new Set<string>()
   for (let done = 0; ; done++) {
-    if (done === histories || !goesOn(done)) return { done, broken: [] }
+    if (done === histories || !goesOn(done)) return { done, broken: [], taken }
     const seed = first + done
     const history = await liveTogether(seed, weakness, seed % CALM_EVERY === 0)
     const broken = await brokenPromises(history)
+    for (const move of history.moves.taken) taken.add(move)
     await history.store.close()
-    if (broken.length > 0) return { done, seed, broken }
+    if (broken.length > 0) return { done, seed, broken, taken }
   }
 }

@@ -3,6 +3,7 @@
  * `npm run simulate -- --histories 10000 --seed 1 [--seconds 60] [--weakness 'no guard']`
  */
 import { parseArgs } from 'node:util'
+import { CALL_MOVES } from '../watch-call-moves.ts'
 import { findBrokenPromise } from './search.ts'
 import { WEAKNESSES, type WeaknessName } from './weaknesses.ts'
 
@@ -25,7 +26,7 @@ if (given.weakness !== undefined && !(given.weakness in WEAKNESSES)) {
 Object.defineProperty(performance, 'now', { value: () => 0 })
 
 const startedAt = Date.now()
-const { done, seed, broken } = await findBrokenPromise({
+const { done, seed, broken, taken } = await findBrokenPromise({
   first: Number(given.seed),
   histories: Number(given.histories),
   ...(given.weakness !== undefined && { weakness: WEAKNESSES[given.weakness as WeaknessName] }),
@@ -39,5 +40,6 @@ const summary =
   seed === undefined
     ? `${done} histories from seed ${given.seed} keep every promise (${seconds} s).`
     : [`Seed ${seed} breaks a promise, after ${done} that do not (${seconds} s):`, ...broken].join('\n  ')
-process.stdout.write(`${summary}\n`)
+const left = CALL_MOVES.filter((move) => !taken.has(move)).map((move) => move.replace(' ', ' to '))
+process.stdout.write(`${summary}\nMoves of calls that no history took: ${left.join(', ') || 'none'}.\n`)
 process.exitCode = seed === undefined ? 0 : 1

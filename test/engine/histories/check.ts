@@ -22,7 +22,9 @@ export async function checkHistory({
   tooLate,
   whilePaused,
   reported,
+  moves,
 }: History): Promise<Told> {
+  expect(moves.broken).toEqual([])
   const ended = (await bench.store.session(session))!
   expect(ended.status).toMatch(/^(Completed|Cancelled|Failed)$/)
   const runs = await bench.store.runsOfSession(session)

@@ -23,6 +23,7 @@ import {
   type ModelReply,
 } from '../bench.ts'
 import { createCrashingProcess } from '../crashing-process.ts'
+import { watchCallMoves, type CallMoveWatch } from '../watch-call-moves.ts'
 import { agentsOf, type Weakness } from './agents.ts'
 import { REPLIES, UNDONE, type HistoryPlan, type PlannedAct, type PlannedCall } from './plan.ts'
 
@@ -47,11 +48,13 @@ export interface History {
   readonly whilePaused: readonly string[]
   /** Calls that were reported twice, or that nobody could report. */
   readonly reported: readonly string[]
+  readonly moves: CallMoveWatch
 }
 
 export async function liveHistory(plan: HistoryPlan, weakness: Weakness = {}): Promise<History> {
   const { root, child, completions, people, cancelled, acts, continues, resumes, undoes, crashes } = plan
   const world = createCrashingProcess(crashes)
+  const moves = watchCallMoves()
   const effects = new Map<string, number>()
   const sent = new Map<string, string[]>()
   const tooLate: string[] = []
@@ -122,7 +125,10 @@ export async function liveHistory(plan: HistoryPlan, weakness: Weakness = {}): P
           }),
       ]),
     ),
-    store: (store) => ({ ...world.wrap(store), ...(weakness.isBlind && { pauses: () => Promise.resolve([]) }) }),
+    store: (store) => ({
+      ...world.wrap(moves.watch(store)),
+      ...(weakness.isBlind && { pauses: () => Promise.resolve([]) }),
+    }),
   })
   await publish(bench.store, [next])
   await bench.store.deploy(agentIdOf('test', agent.id), versionIdOf('test', agent.id, agent.digest), T0, 'test')
@@ -229,8 +235,9 @@ export async function liveHistory(plan: HistoryPlan, weakness: Weakness = {}): P
     if ((await bench.store.run(rootRunId))!.status === 'WaitingForResponse' && !world.hasCrashed())
       await bench.engine.answer(rootRunId, { text: 'yes', by: key() }).catch(() => {})
   }
+  moves.end()
   if (session === undefined) throw new Error('No run was ever accepted.')
-  return { bench, session, effects, sent, tooLate, whilePaused, reported }
+  return { bench, session, effects, sent, tooLate, whilePaused, reported, moves }
 }
 
 /** True for a run that is not there to be told any more. */

@@ -15,7 +15,7 @@ export const migrateCalls = (run: RunHandle, here: StateAt<'calling'>): RunState
 
 function proposeAgain(call: CallHandle): ToolCall {
   const { tx, run, record } = call
-  const { state, approval } = record
+  const { state } = record
   // Questions of the engine's own tools do not come from policies.
   if (record.kind === 'builtin') return record
   if (state.at === 'awaiting') {
@@ -23,9 +23,9 @@ function proposeAgain(call: CallHandle): ToolCall {
     // An escalated question of a sub-agent is answered in that sub-agent.
     if (task?.kind !== 'approval' && task?.kind !== 'escalation') return record
     tx.cancelTask(task)
-    return call.moveTo({ at: 'proposed' })
+    return call.to({ at: 'proposed' })
   }
   if (state.at !== 'ready' && state.at !== 'retrying') return record
   if (state.at === 'retrying') run.setTimer('retry', record.id, null)
-  return call.moveTo({ at: 'proposed', ...(approval && { approved: approval }) })
+  return call.toProposed()
 }

@@ -9,15 +9,13 @@ export const isCallPaused = ({ run, record }: CallHandle): boolean =>
   (record.kind === 'tool' || record.kind === 'agent') && pauseOfCall(run, record.ref) !== undefined
 
 /** Marks the call as held; keeps the time of an earlier hold. */
-export const holdCall = ({ tx, record }: CallHandle): ToolCall =>
-  record.paused === undefined ? { ...record, paused: tx.now } : record
+export const holdCall = (call: CallHandle): ToolCall =>
+  call.record.paused === undefined ? call.with({ paused: call.tx.now }).record : call.record
 
 /** Ends the hold: the call is to be authorized again. */
 export function resumeCall(call: CallHandle): CallHandle {
-  const { paused: _, ...record } = call.record
-  const { approval } = record
-  const forgotten = reviewForgotten(call.as(record))
-  if (forgotten) return call.as(forgotten)
-  if (record.state.at !== 'ready') return call.as(record)
-  return call.as({ ...record, state: { at: 'proposed', ...(approval && { approved: approval }) } })
+  const here = call.without('paused')
+  const forgotten = reviewForgotten(here)
+  if (forgotten) return here.as(forgotten)
+  return here.record.state.at === 'ready' ? here.as(here.toProposed()) : here
 }

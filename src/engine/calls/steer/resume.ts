@@ -5,7 +5,8 @@
 import type { ToolCall } from '../../../spec/run.ts'
 import { CallHandle } from '../../session/transaction/call-handle.ts'
 import type { RunHandle, StateAt } from '../../session/transaction/transaction.ts'
-import { MAX_ATTEMPTS, recoverDispatch } from '../recover.ts'
+import { MAX_ATTEMPTS, prepareRepetition, recoverDispatch } from '../recover.ts'
+import { openOutcomeReview } from '../outcome-review.ts'
 import { settleCall } from '../settle.ts'
 
 /** Continues the calls of the completion at which the run stopped. Sends nothing. */
@@ -21,7 +22,7 @@ function resumeCall(call: CallHandle): ToolCall {
     // The child is resumed too, or its end settles the call.
     case 'delegated':
     case 'asking':
-      return call.moveTo(state)
+      return call.to(state)
     case 'waiting':
       return resumeWait(call, state)
     case 'sent':
@@ -41,8 +42,8 @@ function resumeEnding(call: CallHandle, { outcome, ends }: Extract<ToolCall['sta
   // The call was held for the longest time allowed and never made.
   if (outcome === 'not_sent') return proposeAgain(call.with({ attempt: call.record.attempt + 1 }))
   // A person stopped the run over an unknown outcome, which is still unknown.
-  if (ends?.errorCode === 'tool_failed') return askWhatHappened(call)
-  return call.moveTo({ at: 'settled', outcome })
+  if (ends?.errorCode === 'tool_failed') return sendAgain(call) ?? openOutcomeReview(call, ENDED)
+  return call.to({ at: 'settled', outcome })
 }
 
 /** Keeps waiting until the same time, also for external work, whose token is still valid, unless its end was reported. */
@@ -54,13 +55,13 @@ function resumeWait(call: CallHandle, state: Extract<ToolCall['state'], { at: 'w
   run.cancelTaskOf(record.id)
   const { until } = state.wait
   if (until !== undefined) run.setTimer('call_wait', record.id, until)
-  return call.moveTo(state)
+  return call.to(state)
 }
 
 /** A call that was sent, or may have been, when the run ended. */
 function resumeUncertain(call: CallHandle): ToolCall {
   const { late, ...record } = call.record
-  const here = new CallHandle(call.run, call.turn, record)
+  const here = call.without('late')
   if (late) return settleCall(here, { outcome: late.isError ? 'failed' : 'executed', ...late })
   const known = call.run.callRow(record.id)?.state
   // Its tool or a person has reported since that it was not made.
@@ -68,35 +69,22 @@ function resumeUncertain(call: CallHandle): ToolCall {
   return askWhatHappened(here)
 }
 
+const ENDED = 'The run had ended before the outcome was known.'
+
 /** Sends a safe call again, and asks a person about any other. */
 function askWhatHappened(call: CallHandle): ToolCall {
   const earlier = call.run.cancelTaskOf(call.record.id)
-  const recovered = recoverDispatch(call, {
-    error: 'The run had ended before the outcome was known.',
-    code: 'dispatch:broken',
-    attempts: MAX_ATTEMPTS,
-    ...(earlier && { earlier }),
-  })
-  return recovered.state.at === 'ready' ? proposeAgain(call.with(recovered)) : recovered
+  const lost = { error: ENDED, code: 'dispatch:broken', attempts: MAX_ATTEMPTS, ...(earlier && { earlier }) }
+  return sendAgain(call) ?? recoverDispatch(call, lost)
+}
+
+function sendAgain(call: CallHandle): ToolCall | undefined {
+  const next = prepareRepetition(call, { error: ENDED, attempts: MAX_ATTEMPTS })
+  return next && proposeAgain(next)
 }
 
 /** Approvals and decisions do not outlast the end of a run: the call is authorized again. */
-function proposeAgain({ run, turn, record }: CallHandle): ToolCall {
-  const { id, index, name, kind, ref, arguments: given, argumentsDigest, attempt } = record
-  const { firstSentAt, inDoubt, tokens } = record
-  const proposed: ToolCall = {
-    id,
-    index,
-    name,
-    kind,
-    ref,
-    arguments: given,
-    argumentsDigest,
-    attempt,
-    ...(firstSentAt !== undefined && { firstSentAt }),
-    ...(inDoubt && { inDoubt }),
-    ...(tokens && { tokens }),
-    state: { at: 'proposed' },
-  }
-  return new CallHandle(run, turn, proposed).moveTo(proposed.state)
-}
+const proposeAgain = (call: CallHandle): ToolCall =>
+  call
+    .without('decisionId', 'approvedBy', 'approval', 'repeats', 'effectWait', 'paused', 'outage', 'late')
+    .to({ at: 'proposed' })

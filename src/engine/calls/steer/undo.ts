@@ -3,12 +3,11 @@
  * policies and the sources of the run that made the call. Otherwise its call is like any other: with decisions, approvals,
  * keys, holds and recovery. When it completes, the next call of the same request is undone. Source: docs/design/steering.md#undo
  */
-import { digestOfJson } from '../../../base/digest.ts'
 import { NOTHING_USED, undoneAsJson, undoneCallOf } from '../../../spec/run.ts'
-import type { CallReference, ErrorCode, Run, ToolCall, UndoneCall } from '../../../spec/run.ts'
+import type { CallReference, ErrorCode, Run, UndoneCall } from '../../../spec/run.ts'
 import type { RunStarter } from '../../../spec/starter.ts'
 import { completedState, failedState } from '../../limits/ending.ts'
-import { CallHandle } from '../../session/transaction/call-handle.ts'
+import { proposeCall, type CallHandle } from '../../session/transaction/call-handle.ts'
 import type { RunHandle, StateAt } from '../../session/transaction/transaction.ts'
 import { toolResultOf, resolveUndo, type ResolvedUndo } from '../../session/undo-arguments.ts'
 import { undoStateOf } from '../../session/undone.ts'
@@ -47,17 +46,6 @@ export function addUndoRun(
     first: first ?? id,
     ...(calls && { calls }),
   }
-  const proposed: ToolCall = {
-    id: UNDO_CALL,
-    index: 0,
-    name,
-    kind: 'tool',
-    ref: tool,
-    arguments: given,
-    argumentsDigest: digestOfJson(given),
-    attempt: 1,
-    state: { at: 'proposed' },
-  }
   const run = tx.addRun({
     ...record,
     id,
@@ -66,7 +54,7 @@ export function addUndoRun(
     depth: record.depth + 1,
     // A value in the input of the undoing run has the sources that it has in the run above.
     input: given,
-    state: { at: 'calling', turn: 1, calls: [proposed] },
+    state: { at: 'calling', turn: 1, calls: [] },
     status: 'Running',
     usage: { ...NOTHING_USED, tainted: record.usage.tainted },
     lastSequence: 0,
@@ -80,9 +68,10 @@ export function addUndoRun(
   })
   run.addEvent('run', 'engine.run.started', { status: 'Running', output: null, error: null })
   run.addStep('UndoRequested', { undoes: undoneAsJson(origin), name, ref: tool, arguments: given })
-  const handle = new CallHandle(run, 1, proposed)
-  handle.moveTo(proposed.state)
-  return handle
+  const proposal = { id: UNDO_CALL, index: 0, name, kind: 'tool', ref: tool, arguments: given } as const
+  const proposed = proposeCall(run, 1, proposal)
+  run.setState({ at: 'calling', turn: 1, calls: [proposed.record] })
+  return proposed
 }
 
 /** Ends the run when its call is settled. */
