@@ -7,6 +7,9 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const SRC = join(ROOT, 'src')
 const read = (page: string): string => readFileSync(join(ROOT, page), 'utf8')
 
+/** The first of the three, which a formatter may indent. */
+const MERGE_MARK = /^ *<<<<<<< /m
+
 const PATH = /`((?:[\w.-]+\/)+[\w.-]*|[\w-]+\/)`/g
 /** What looks like a path and is none: libraries, routes, rules, packages. */
 const NO_PATH = new Set(['@svc-agents/cli/client', '@svc-agents/client'])
@@ -48,4 +51,13 @@ test('each way through the code has at most fifteen files, and seven files come 
   for (const way of ways) expect(pathsOf(way).length).toBeLessThanOrEqual(15)
   const first = sections.find((section) => section.startsWith('Read these seven files first'))!
   expect(first.match(/^\d\. `/gm)).toHaveLength(7)
+})
+
+test('no page keeps the marks of a merge', () => {
+  const folders = ['', 'docs', 'docs/design', 'src'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder)).map((name) => join(folder, name)),
+  )
+  const marked = folders.filter((path) => path.endsWith('.md') && MERGE_MARK.test(read(path)))
+  expect(marked).toEqual([])
+  expect(MERGE_MARK.test('- one\n<<<<<<< HEAD\n- two')).toBe(true)
 })
