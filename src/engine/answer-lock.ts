@@ -1,4 +1,4 @@
-import type { OpenClaim } from './session/repeated-request.ts'
+import type { OpenClaim } from './interface/repeated-request.ts'
 
 /** Runs answers with the same idempotency key one after the other: a repetition waits for the first. */
 export function createAnswerLock(): <T>(claim: OpenClaim, answer: () => Promise<T>) => Promise<T> {

@@ -5,7 +5,7 @@ import { DEFAULT_LEASE_TIMES } from '../store/lease.ts'
 import { isStoreAway } from '../store/store-away.ts'
 import type { SessionDriver } from './drive/drive.ts'
 import type { SessionNotifier } from './drive/notifier.ts'
-import type { EngineParts } from './session/engine.ts'
+import type { EngineParts } from './interface/engine.ts'
 
 export interface ClaimTimer {
   /** Takes over sessions that nobody holds, now and from time to time; resolves with their number now. */

@@ -12,10 +12,10 @@ import type { SessionTree } from '../store/session-update.ts'
 import type { AgentVersion } from '../store/version-rows.ts'
 import { addCountedCalls } from './drive/transition-context.ts'
 import { sessionGrants } from './limits/limits.ts'
-import type { EngineParts } from './session/engine.ts'
+import type { EngineParts } from './interface/engine.ts'
 import { createLive, type LiveSession } from './session/live-session.ts'
-import { MAX_MESSAGES, roomForEarlier } from './session/prompt/earlier.ts'
-import { readSaid } from './session/load-live.ts'
+import { MAX_MESSAGES, roomForEarlier } from './prompt/earlier.ts'
+import { readSaid } from './drive/load-live.ts'
 import { createVersions } from './session/versions.ts'
 
 /** @throws Failure `not_found`, `session_not_ended`, `session_erased` */

@@ -5,7 +5,7 @@ import { approverOf } from '../spec/key.ts'
 import type { SessionDriver } from './drive/drive.ts'
 import { advanceRun } from './machine/advance.ts'
 import { whyNotMovable } from './machine/migrate.ts'
-import type { EngineParts, MigrationRequest } from './session/engine.ts'
+import type { EngineParts, MigrationRequest } from './interface/engine.ts'
 
 /** @throws Failure `not_found`, `not_a_root_run`, `run_not_movable` */
 export async function migrateStoredRun(

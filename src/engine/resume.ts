@@ -5,8 +5,8 @@ import { outageHold, pausedSince } from '../spec/hold.ts'
 import { approverOf } from '../spec/key.ts'
 import type { SessionDriver } from './drive/drive.ts'
 import { advanceRun } from './machine/advance.ts'
-import type { EngineParts, ResumedRun, ResumeRequest } from './session/engine.ts'
-import type { RunHandle } from './session/transaction/transaction.ts'
+import type { EngineParts, ResumedRun, ResumeRequest } from './interface/engine.ts'
+import type { RunHandle } from './transaction/transaction.ts'
 import { isPartlyUndone } from './session/undone.ts'
 
 /** A run that fails again and again is resumed this often at most. */

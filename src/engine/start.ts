@@ -15,12 +15,12 @@ import { checkContinuable, loadContinued } from './continue-session.ts'
 import type { SessionDriver } from './drive/drive.ts'
 import { planRoomOf } from './drive/plan-room.ts'
 import { advanceRun } from './machine/advance.ts'
-import type { PlanRoom, TransitionContext } from './session/context.ts'
-import type { EngineParts, StartRequest } from './session/engine.ts'
+import type { PlanRoom, TransitionContext } from './transaction/context.ts'
+import type { EngineParts, StartRequest } from './interface/engine.ts'
 import { createCompletionToken } from './session/completion-token.ts'
 import { NO_RELATED_CALLS } from './session/related-calls.ts'
-import { openTransaction } from './session/transaction/open-transaction.ts'
-import { claimOf, closeClaim, findRepeated, toRepeated, type OpenClaim } from './session/repeated-request.ts'
+import { openTransaction } from './transaction/open-transaction.ts'
+import { claimOf, closeClaim, findRepeated, toRepeated, type OpenClaim } from './interface/repeated-request.ts'
 
 type StartDriver = Pick<SessionDriver, 'beginStart' | 'reload' | 'readRestore'>
 

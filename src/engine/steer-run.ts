@@ -14,8 +14,8 @@ import { tokenDigest } from './calls/wait.ts'
 import type { SessionDriver } from './drive/drive.ts'
 import { runOfToken } from './session/completion-token.ts'
 import { advanceRun } from './machine/advance.ts'
-import type { EngineParts, OutsideReport } from './session/engine.ts'
-import type { RunHandle } from './session/transaction/transaction.ts'
+import type { EngineParts, OutsideReport } from './interface/engine.ts'
+import type { RunHandle } from './transaction/transaction.ts'
 
 /** Messages that wait for the next completion of one run. */
 const MOST_MESSAGES = 32

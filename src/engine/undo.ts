@@ -11,19 +11,19 @@ import type { AgentSnapshot } from '../spec/snapshot.ts'
 import type { RunStarter } from '../spec/starter.ts'
 import type { CallRow } from '../store/session-update.ts'
 import type { Store } from '../store/store.ts'
-import { decideCall } from './calls/decide-call.ts'
-import { findArgumentProblems, findTarget } from './calls/target.ts'
+import { decideCall } from './calls/gate/decide-call.ts'
+import { findArgumentProblems, findTarget } from './calls/gate/target.ts'
 import { addUndoRun, type UndoRequester } from './calls/steer/undo.ts'
 import type { SessionDriver } from './drive/drive.ts'
-import type { EngineParts, PlannedUndo, UndoPlan, UndoRequest } from './session/engine.ts'
-import type { SessionTransaction } from './session/transaction/transaction.ts'
+import type { EngineParts, PlannedUndo, UndoPlan, UndoRequest } from './interface/engine.ts'
+import type { SessionTransaction } from './transaction/transaction.ts'
 import {
   calledTool,
   dispatchOf,
   resolveRecorded,
   type CallToUndo,
   type ResolvedUndo,
-} from './session/undo-arguments.ts'
+} from './calls/steer/undo-arguments.ts'
 import { undoStateOf } from './session/undone.ts'
 
 /** Calls that have, or may have, changed something. */

@@ -73,7 +73,7 @@ export interface CallApproval {
   readonly timedOut?: true
 }
 
-/** The state of one call of a completion. `engine/session/transaction/call-moves.ts` draws how they follow each other. */
+/** The state of one call of a completion. `engine/transaction/call-moves.ts` draws how they follow each other. */
 export type CallState =
   /** Recorded with its completion; not authorized yet, or to be authorized again after an approval. */
   | { readonly at: 'proposed'; readonly approved?: CallApproval }

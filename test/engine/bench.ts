@@ -13,7 +13,7 @@ import {
 import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { createRedactor } from '../../src/base/secret.ts'
-import type { Engine, EngineParts, StartRequest } from '../../src/engine/session/engine.ts'
+import type { Engine, EngineParts, StartRequest } from '../../src/engine/interface/engine.ts'
 import { createEngine } from '../../src/engine/open.ts'
 import { maxOutputTokens } from '../../src/providers/output-limit.ts'
 import {

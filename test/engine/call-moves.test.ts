@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { CallHandle } from '../../src/engine/session/transaction/call-handle.ts'
-import { callMoves } from '../../src/engine/session/transaction/call-moves.ts'
-import type { RunHandle } from '../../src/engine/session/transaction/transaction.ts'
+import { CallHandle } from '../../src/engine/transaction/call-handle.ts'
+import { callMoves } from '../../src/engine/transaction/call-moves.ts'
+import type { RunHandle } from '../../src/engine/transaction/transaction.ts'
 import type { CallState, ToolCall } from '../../src/spec/run.ts'
 import type { CallRow } from '../../src/store/session-update.ts'
 import { inOrder, openBench, returns, snapshotOf, tool } from './bench.ts'
@@ -14,7 +14,7 @@ type At = CallState['at']
 
 const STATES = Object.keys(callMoves) as At[]
 const PAIRS = STATES.flatMap((from) => STATES.map((to) => `${from} ${to}`))
-const FILE = join(import.meta.dirname, '../../src/engine/session/transaction/call-moves.ts')
+const FILE = join(import.meta.dirname, '../../src/engine/transaction/call-moves.ts')
 const drawing = readFileSync(FILE, 'utf8').split('*/')[0]!.split('\n')
 
 /** The marks of the drawing: by `from to`, the letter in the column of `to`. */

@@ -1,4 +1,4 @@
-import type { PagedConversation } from '../../src/engine/session/timeline.ts'
+import type { PagedConversation } from '../../src/engine/interface/timeline.ts'
 import type { Conversation } from '../../src/spec/api.ts'
 
 /** Reads all pages of a conversation. */

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import type { Run } from '../../src/spec/run.ts'
 import type { RunStep } from '../../src/spec/step.ts'
-import { chooseEarlier, countUnread, messagesBefore } from '../../src/engine/session/prompt/earlier.ts'
+import { chooseEarlier, countUnread, messagesBefore } from '../../src/engine/prompt/earlier.ts'
 
 const run = (id: number): Run => ({ id: `run-${id}`, parentRunId: null }) as unknown as Run
 const NEWEST = run(1_000_000)

@@ -2,13 +2,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { RunId, SessionId } from '../../src/base/ids.ts'
-import { createFairLine, shareOfTrigger, type FairLine, type SlotOwner } from '../../src/engine/session/fair-line.ts'
+import { createFairLine, shareOfTrigger, type FairLine, type SlotOwner } from '../../src/engine/capacity/fair-line.ts'
 import {
   createCompletionSlots,
   createSlots,
   DEFAULT_CONCURRENCY,
   type SlotRequest,
-} from '../../src/engine/session/slots.ts'
+} from '../../src/engine/capacity/slots.ts'
 import { cases } from '../cases.ts'
 
 interface Waiting {

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
-import type { Engine } from '../../src/engine/session/engine.ts'
+import type { Engine } from '../../src/engine/interface/engine.ts'
 import { redactEvent, wholeTimelineView } from '../../src/server/view/redact.ts'
 import { boundAgent, inOrder, oneByOne, openBench, reply, returns, snapshotOf, tool, turns } from './bench.ts'
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
 import { readForkSource } from '../../src/engine/fork.ts'
-import type { ForkRequest } from '../../src/engine/session/engine.ts'
+import type { ForkRequest } from '../../src/engine/interface/engine.ts'
 import type { Run } from '../../src/spec/run.ts'
 import {
   inOrder,

@@ -1,7 +1,7 @@
 /** A run that has ended goes on where it stopped. Source: docs/design/steering.md#resume */
 import { expect, test } from 'vitest'
 import { agentIdOf, versionIdOf, type RunId } from '../../src/base/ids.ts'
-import type { ResumeRequest } from '../../src/engine/session/engine.ts'
+import type { ResumeRequest } from '../../src/engine/interface/engine.ts'
 import { ProviderError } from '../../src/providers/provider.ts'
 import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
 import type { ToolOutcome } from '../../src/tools/tool.ts'

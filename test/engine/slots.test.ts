@@ -7,7 +7,7 @@ import {
   createCompletionSlots,
   DEFAULT_CONCURRENCY,
   type SlotRequest,
-} from '../../src/engine/session/slots.ts'
+} from '../../src/engine/capacity/slots.ts'
 import type { ToolOutcome } from '../../src/tools/tool.ts'
 import { boundAgent, inOrder, openBench, operator, returns, snapshotOf, tool, turns, type BenchSpec } from './bench.ts'
 

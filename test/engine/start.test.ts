@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Secret } from '../../src/base/secret.ts'
 import { agentIdOf } from '../../src/base/ids.ts'
-import { firstMessage } from '../../src/engine/session/prompt/input.ts'
+import { firstMessage } from '../../src/engine/prompt/input.ts'
 import { collectTimeline } from './collect-timeline.ts'
 import { inOrder, openBench, returns, snapshotOf, startOf, tool, turns, WORKSPACE } from './bench.ts'
 

@@ -1,7 +1,7 @@
 /** Images that tools answer: kept beside the result, sent again by whoever continues, and never text. */
 import { expect, test } from 'vitest'
 import { readForkSource } from '../../src/engine/fork.ts'
-import type { ForkRequest } from '../../src/engine/session/engine.ts'
+import type { ForkRequest } from '../../src/engine/interface/engine.ts'
 import type { CompletionRequest, ModelMessage } from '../../src/providers/provider.ts'
 import type { ToolMedia } from '../../src/spec/tool-media.ts'
 import type { ToolOutcome } from '../../src/tools/tool.ts'

@@ -6,7 +6,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
-import type { UndoRequest } from '../../src/engine/session/engine.ts'
+import type { UndoRequest } from '../../src/engine/interface/engine.ts'
 import { ProviderError } from '../../src/providers/provider.ts'
 import type { SideEffectClass } from '../../src/spec/document.ts'
 import { inOrder, openBench, operator, policy, returns, snapshotOf, tool, turns, type Bench } from './bench.ts'

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
 import { ProviderError, type ModelMessage } from '../../src/providers/provider.ts'
 import { readForkSource } from '../../src/engine/fork.ts'
-import type { UndoRequest } from '../../src/engine/session/engine.ts'
+import type { UndoRequest } from '../../src/engine/interface/engine.ts'
 import type { ToolOutcome } from '../../src/tools/tool.ts'
 import {
   boundAgent,

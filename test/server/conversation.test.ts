@@ -1,7 +1,7 @@
 /** A long conversation leaves page by page and reads like one that was written at once. */
 import { expect, test } from 'vitest'
 import { digestOf } from '../../src/base/digest.ts'
-import { conversationOf, timelineItemOf } from '../../src/engine/session/timeline.ts'
+import { conversationOf, timelineItemOf } from '../../src/engine/interface/timeline.ts'
 import { readListCursor } from '../../src/server/http/list-cursor.ts'
 import { conversationCursors, conversationReply } from '../../src/server/view/conversation.ts'
 import { redactConversation, slimContent } from '../../src/server/view/redact.ts'

@@ -1,7 +1,7 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import fc from 'fast-check'
 import { afterEach, expect, test, vi } from 'vitest'
-import type { FollowedEvent } from '../../src/engine/session/engine.ts'
+import type { FollowedEvent } from '../../src/engine/interface/engine.ts'
 import type { RunId, SessionId } from '../../src/base/ids.ts'
 import { verifies } from '../api/verifies.ts'
 import { openHouse, type House } from './fixtures.ts'

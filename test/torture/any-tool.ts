@@ -1,5 +1,5 @@
 /** Providers and tools for an engine that only records answers: it asks no model and calls nothing. */
-import type { EngineParts } from '../../src/engine/session/engine.ts'
+import type { EngineParts } from '../../src/engine/interface/engine.ts'
 
 const never = (): never => {
   throw new Error('An engine that performs no effects performed one.')

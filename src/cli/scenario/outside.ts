@@ -6,7 +6,7 @@ import type { JsonValue } from '../../base/json/json.ts'
 import type { MessageAccepted } from '../../spec/api.ts'
 import type { Run } from '../../spec/run.ts'
 import type { PauseTarget } from '../../spec/steer/pause.ts'
-import type { Engine } from '../../engine/session/engine.ts'
+import type { Engine } from '../../engine/interface/engine.ts'
 import type { Toolbox } from '../../tools/tool.ts'
 
 /** The paused thing by its kind: its name, or true for everything. */

@@ -5,8 +5,8 @@ import { NOTHING_USED, type ToolCall, type Run } from '../../spec/run.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { AgentVersion } from '../../store/version-rows.ts'
 import { agentNamed, textOf } from '../session/bindings.ts'
-import type { CallHandle } from '../session/transaction/call-handle.ts'
-import type { RunHandle } from '../session/transaction/transaction.ts'
+import type { CallHandle } from '../transaction/call-handle.ts'
+import type { RunHandle } from '../transaction/transaction.ts'
 import { markSettled, passTaint } from './settle.ts'
 
 /** A new run, not started yet: a root or a child. */

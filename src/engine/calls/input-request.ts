@@ -5,7 +5,7 @@
 import type { JsonObject } from '../../base/json/json.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import { ASK_USER } from '../session/bindings.ts'
-import type { CallHandle } from '../session/transaction/call-handle.ts'
+import type { CallHandle } from '../transaction/call-handle.ts'
 import { settleWithError, toolError } from './settle.ts'
 
 export const isReplyRequest = (call: ToolCall): boolean => call.ref === ASK_USER

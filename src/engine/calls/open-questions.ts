@@ -3,7 +3,7 @@ import type { RunId } from '../../base/ids.ts'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { Run, ToolCall } from '../../spec/run.ts'
 import { ANSWER_SUBAGENT, ASK_PARENT, ESCALATE_TO_PERSON, textOf, type RunPosition } from '../session/bindings.ts'
-import type { RunHandle } from '../session/transaction/transaction.ts'
+import type { RunHandle } from '../transaction/transaction.ts'
 
 export interface AgentQuestion {
   readonly child: RunId

@@ -5,9 +5,9 @@
 import type { JsonObject } from '../../base/json/json.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import { ANSWER_SUBAGENT, ESCALATE_TO_PERSON } from '../session/bindings.ts'
-import { changeCalls, proposeCall, type CallHandle } from '../session/transaction/call-handle.ts'
+import { changeCalls, proposeCall, type CallHandle } from '../transaction/call-handle.ts'
 import type { TransitionEventOf } from '../session/event.ts'
-import type { RunHandle, SessionTransaction } from '../session/transaction/transaction.ts'
+import type { RunHandle, SessionTransaction } from '../transaction/transaction.ts'
 import { answersQuestion, openQuestions, questionOf, requestIdIn, type AgentQuestion } from './open-questions.ts'
 import { markSettled, settleCall, settleWithError, passTaint, toolError } from './settle.ts'
 

@@ -5,9 +5,9 @@
 import type { ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { isRepeatable } from '../session/bindings.ts'
-import type { CallHandle } from '../session/transaction/call-handle.ts'
-import { openOutcomeReview } from './outcome-review.ts'
-import { routeToPerson } from './gate.ts'
+import type { CallHandle } from '../transaction/call-handle.ts'
+import { openOutcomeReview } from '../review/review.ts'
+import { routeToPerson } from './gate/gate.ts'
 import { settleWithError, toolError } from './settle.ts'
 
 /** Dispatches of a safe call that time out, before the model gets the error. */

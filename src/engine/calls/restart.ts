@@ -1,7 +1,7 @@
 /** Calls across a restart: recovers what an earlier process sent, and takes back what this one will not send. */
 import type { RunState, ToolCall } from '../../spec/run.ts'
-import { CallHandle } from '../session/transaction/call-handle.ts'
-import type { RunHandle, StateAt } from '../session/transaction/transaction.ts'
+import { CallHandle } from '../transaction/call-handle.ts'
+import type { RunHandle, StateAt } from '../transaction/transaction.ts'
 import { proceedWithCalls } from './calls.ts'
 import { retryCallsAtStart } from './outage.ts'
 import { MAX_ATTEMPTS, recoverDispatch } from './recover.ts'

@@ -2,12 +2,12 @@
 import { toIsoText } from '../../base/clock.ts'
 import { digestOfJson } from '../../base/digest.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import type { ToolCall, CallOutcome, ErrorCode } from '../../spec/run.ts'
+import type { ToolCall, CallOutcome, ErrorCode, LateOutcome } from '../../spec/run.ts'
 import { isTaintSource } from '../../spec/snapshot.ts'
 import { mediaOf, MOST_MEDIA_OF_RUN, toHiddenMedia, type ToolMedia } from '../../spec/tool-media.ts'
 import type { EffectRecord } from '../../spec/effect.ts'
-import type { CallHandle } from '../session/transaction/call-handle.ts'
-import type { RunHandle } from '../session/transaction/transaction.ts'
+import { CallHandle } from '../transaction/call-handle.ts'
+import type { RunHandle } from '../transaction/transaction.ts'
 
 export interface SettledCall {
   readonly outcome: CallOutcome
@@ -118,4 +118,16 @@ function countRefusal({ run, record: { name, ref, arguments: given } }: CallHand
 /** Marks the run as tainted: its transcript now has text of an untrusted source. Source: docs/design/policies.md#facts */
 function taintBySource({ run, tool }: CallHandle): void {
   if (tool && isTaintSource(tool)) run.updateUsage({ tainted: true })
+}
+
+/** Keeps what became known of a call after its run had ended, in case the run is resumed. The run stays ended. */
+export function keepLateOutcome(run: RunHandle, callId: string, { result, isError, notExecuted }: LateOutcome): void {
+  const { state } = run
+  if (state.at !== 'done' || state.from?.at !== 'calling') return
+  const late: LateOutcome = { result, isError, ...(notExecuted && { notExecuted }) }
+  const { turn, calls: stopped } = state.from
+  const calls = stopped.map((call) =>
+    call.id === callId ? new CallHandle(run, turn, call).with({ late }).record : call,
+  )
+  run.setState({ ...state, from: { ...state.from, calls } })
 }

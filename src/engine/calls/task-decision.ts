@@ -1,14 +1,13 @@
 /** Applies what people decided in a task to the call that waits for it. */
 import type { CallApproval, RunState, ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
-import { endEffectOf, type CallHandle } from '../session/transaction/call-handle.ts'
+import { endEffectOf, type CallHandle } from '../transaction/call-handle.ts'
 import type { TransitionEventOf } from '../session/event.ts'
-import type { RunHandle, StateAt } from '../session/transaction/transaction.ts'
-import { withEditedArguments } from './approval.ts'
+import type { RunHandle, StateAt } from '../transaction/transaction.ts'
+import { withEditedArguments } from './gate/approval.ts'
 import { updateCalls } from './calls.ts'
-import { keepLateOutcome } from './late.ts'
-import { reviewedResult } from './reviewed.ts'
-import { settleCall, settleWithError, toolError } from './settle.ts'
+import { keepLateOutcome, settleCall, settleWithError, toolError } from './settle.ts'
+import { reviewedResult } from '../review/reviewed.ts'
 
 /** Applies the decision of a task to the call it belongs to. */
 export const applyTaskDecision = (run: RunHandle, here: StateAt<'calling'>, task: TaskRecord): RunState | undefined =>

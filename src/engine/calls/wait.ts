@@ -11,7 +11,7 @@ import type { JsonSchema } from '../../spec/snapshot.ts'
 import { COMPLETION, COMPLETION_TIMEOUT } from '../../spec/steer/wait.ts'
 import { findSchemaProblem } from '../../tools/check.ts'
 import { WAIT_UNTIL } from '../session/bindings.ts'
-import type { CallHandle } from '../session/transaction/call-handle.ts'
+import type { CallHandle } from '../transaction/call-handle.ts'
 import { settleCall, settleWithError, toolError } from './settle.ts'
 
 const DAY_MS = 24 * 3600_000

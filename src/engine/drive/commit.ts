@@ -7,20 +7,24 @@ import type { Store } from '../../store/store.ts'
 import { isLongCheck, workWithChecks } from '../../tools/check.ts'
 import { takeUpdate, type LiveSession } from '../session/live-session.ts'
 import type { EffectRecord } from '../../spec/effect.ts'
-import type { TransitionContext } from '../session/context.ts'
-import { UnreadEffects, type ReadEffects } from '../session/effect-ledger.ts'
+import type { TransitionContext } from '../transaction/context.ts'
+import { UnreadEffects, type ReadEffects } from '../transaction/effect-ledger.ts'
 import { planRoomOf } from './plan-room.ts'
-import { openTransaction } from '../session/transaction/open-transaction.ts'
-import type { SessionTransaction } from '../session/transaction/transaction.ts'
-import { toBareUpdate } from './bare-update.ts'
+import { openTransaction } from '../transaction/open-transaction.ts'
+import type { SessionTransaction } from '../transaction/transaction.ts'
 import type { EffectWaits } from './effect-waits.ts'
 import { EVENT_PAGE } from './run-events.ts'
-import { freshEvents } from './fresh-events.ts'
 import type { SessionLeases } from './leases.ts'
 import { toRunFailure, type MailboxItem, type SessionActor } from './mailbox.ts'
 import type { SessionNotifier } from './notifier.ts'
 import { publishOutput } from './output-text.ts'
 import type { TimerScheduler } from './timers.ts'
+import type { Session } from '../../spec/session.ts'
+import type { SessionTree, SessionUpdate, SessionUpdateEvent } from '../../store/session-update.ts'
+import type { RunId } from '../../base/ids.ts'
+import type { JsonObject } from '../../base/json/json.ts'
+import type { StoredEvent } from '../../spec/event.ts'
+import { toTimelineItem } from '../../spec/view/timeline-item.ts'
 
 export interface CommitParts {
   readonly store: Store
@@ -159,3 +163,55 @@ function applyBatch(
     items = items.flatMap((item) => (item === failed ? toRunFailure(item) : [item]))
   }
 }
+
+/**
+ * An update that ends all runs of a session, without the steps and calls that come with it: those that are stored stay as they are. Tasks
+ * are kept, since people see them, and the events by which readers learn of the end.
+ */
+function toBareUpdate(update: SessionUpdate, { session, runs }: SessionTree): SessionUpdate {
+  const said = update.events.filter(({ kind }) => kind === 'run' || kind === 'session')
+  const events = said.map((event, at) => ({ ...event, seq: session.lastSeq + at + 1 }))
+  const counters: Pick<Session, 'lastSeq' | 'lastOrdinal' | 'output'> = {
+    lastSeq: session.lastSeq + events.length,
+    lastOrdinal: session.lastOrdinal,
+    output: null,
+  }
+  return {
+    ...update,
+    session: { ...update.session, ...counters },
+    runs: update.runs.map((run) => ({
+      ...run,
+      output: null,
+      lastSequence: runs.find(({ id }) => id === run.id)?.lastSequence ?? 0,
+    })),
+    steps: [],
+    closedSteps: [],
+    calls: [],
+    spends: [],
+    events,
+  }
+}
+
+/** @param live the session with the save applied; if it lacks a step, the result is undefined and readers ask the store */
+function freshEvents(live: LiveSession, events: readonly SessionUpdateEvent[]): readonly StoredEvent[] | undefined {
+  const runs = new Map(live.tree.runs.map((run) => [run.id, run]))
+  const fresh: StoredEvent[] = []
+  for (const event of events) {
+    if (!('ordinal' in event)) {
+      fresh.push(event)
+      continue
+    }
+    const { ordinal, sessionId, seq, runId, ts, kind, subject } = event
+    const run = runs.get(runId)
+    const step = stepOf(live, runId, ordinal)
+    if (!run || !step) return undefined
+    // A started event shows the step without its end, even if the step ended in the same save.
+    const shown = subject === 'engine.step.started' ? { ...step, error: null, finishedAt: null } : step
+    const item = toTimelineItem(shown, run) as unknown as JsonObject
+    fresh.push({ sessionId, seq, runId, ts, kind, subject, data: { sessionId, runId, step: item } })
+  }
+  return fresh
+}
+
+const stepOf = ({ steps }: LiveSession, runId: RunId, ordinal: number) =>
+  steps.get(runId)?.findLast((step) => step.ordinal === ordinal)

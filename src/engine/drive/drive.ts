@@ -8,27 +8,27 @@ import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { SessionQueue } from '../../queue/queue.ts'
 import type { Run } from '../../spec/run.ts'
-import type { LeaseHolder, SessionHint } from '../../store/lease.ts'
+import { type LeaseHolder, type SessionHint, FIRST_EPOCH } from '../../store/lease.ts'
 import type { SessionTree, SessionUpdate } from '../../store/session-update.ts'
 import type { DescribedTools } from '../effects/model-tools.ts'
-import type { EngineParts } from '../session/engine.ts'
-import { createOutages } from '../session/outages.ts'
-import { createSlots, createCompletionSlots, DEFAULT_CONCURRENCY } from '../session/slots.ts'
-import type { SessionTransaction } from '../session/transaction/transaction.ts'
+import type { EngineParts } from '../interface/engine.ts'
+import { createOutages } from '../capacity/outages.ts'
+import { createSlots, createCompletionSlots, DEFAULT_CONCURRENCY } from '../capacity/slots.ts'
+import type { SessionTransaction } from '../transaction/transaction.ts'
 import { createVersions, type VersionCache, type VersionLookup } from '../session/versions.ts'
-import { adoptSession } from './adopt-session.ts'
 import { applySessionHint } from './apply-hint.ts'
 import { createEffectWaits } from './effect-waits.ts'
 import { createEffectRunner } from './effects-in-flight.ts'
 import { createInternalPosts } from './internal-posts.ts'
-import { createLeases } from './leases.ts'
-import { createMailboxes, type DriverLifecycle, type MailboxOptions } from './mailbox.ts'
+import { createLeases, type LeaseStart, type SessionLeases } from './leases.ts'
+import { createMailboxes, type DriverLifecycle, type MailboxOptions, type Mailboxes } from './mailbox.ts'
 import type { SessionNotifier } from './notifier.ts'
 import { createPauses } from './pauses.ts'
 import { createRestoreReader, type RestoreReader } from './restore-reader.ts'
 import { createSessionLoop } from './session-loop.ts'
 import { shutDown } from './shutdown.ts'
-import { createTimerScheduler } from './timers.ts'
+import { createTimerScheduler, type TimerScheduler } from './timers.ts'
+import { createLive, takeUpdate } from '../session/live-session.ts'
 
 export interface SessionDriver {
   /** Called right before a session is stored for the first time. */
@@ -207,3 +207,39 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     },
   }
 }
+
+interface AdoptionParts {
+  /** False where the start gave this process no lease. */
+  readonly maySend: boolean
+  readonly mailboxes: Mailboxes
+  readonly leases: SessionLeases
+  readonly notifier: SessionNotifier
+  readonly timers: TimerScheduler
+  readonly versionsOf: (tree: SessionTree) => VersionLookup
+}
+
+/** @param askedAt time before the store was asked to start it; its lease counts from then */
+function adoptSession(
+  { mailboxes, leases, notifier, timers, versionsOf, maySend }: AdoptionParts,
+  update: SessionUpdate,
+  askedAt: LeaseStart,
+): void {
+  const { id, lastSeq, startedAt } = update.session
+  if (maySend && update.busy) leases.keep({ sessionId: id, epoch: FIRST_EPOCH }, askedAt)
+  const actor = mailboxes.actorOf(id)
+  actor.maySend = maySend
+  actor.epoch = leases.epochOf(id)
+  const tree: SessionTree = { session: { ...update.session, version: 0 }, runs: [], tasks: [] }
+  const live = createLive(tree, [], [], versionsOf(tree))
+  takeUpdate(live, update, startedAt)
+  actor.live = live
+  notifier.notify(id, lastSeq)
+  timers.schedule(update)
+  actor.inbox.push({ apply: ignore, resolve: ignore, reject: ignore })
+  // The caller that started the run is answered first, in this turn of the event loop.
+  setImmediate(() => {
+    if (actor.inbox.length > 0) mailboxes.process(actor)
+  })
+}
+
+function ignore(): void {}

@@ -7,7 +7,7 @@ import { isTerminal } from '../../spec/run.ts'
 import type { Store } from '../../store/store.ts'
 import type { SessionNotifier } from './notifier.ts'
 import { endsAfter, EVENT_PAGE, findEventsBefore, isLastEvent } from './run-events.ts'
-import type { FollowedEvent, FollowedRun } from '../session/engine.ts'
+import type { FollowedEvent, FollowedRun } from '../interface/engine.ts'
 
 const NO_EVENTS: readonly never[] = []
 

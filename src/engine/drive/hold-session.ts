@@ -2,9 +2,9 @@
  * Whether this process performs the effects of a session: it holds the lease, or takes it.
  * Source: docs/design/several-processes.md#lease-and-epoch
  */
-import type { EngineParts } from '../session/engine.ts'
+import type { EngineParts } from '../interface/engine.ts'
 import type { LiveSession } from '../session/live-session.ts'
-import { hasWork } from '../session/transaction/open-transaction.ts'
+import { hasWork } from '../transaction/open-transaction.ts'
 import { isStoreAway } from '../../store/store-away.ts'
 import type { SessionLeases } from './leases.ts'
 import type { DriverLifecycle, SessionActor } from './mailbox.ts'

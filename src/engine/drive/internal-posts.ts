@@ -2,7 +2,7 @@
 import type { RunId, SessionId } from '../../base/ids.ts'
 import { advanceRun } from '../machine/advance.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
-import type { SessionTransaction } from '../session/transaction/transaction.ts'
+import type { SessionTransaction } from '../transaction/transaction.ts'
 import type { DriverLifecycle, Mailboxes, MailboxOptions } from './mailbox.ts'
 
 /** Its promises resolve when the post is applied, or cannot be; they never reject. */

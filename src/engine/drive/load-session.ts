@@ -2,7 +2,7 @@
 import type { RunId } from '../../base/ids.ts'
 import type { SessionTree } from '../../store/session-update.ts'
 import { advanceRun } from '../machine/advance.ts'
-import { loadLive } from '../session/load-live.ts'
+import { loadLive } from './load-live.ts'
 import type { VersionLookup } from '../session/versions.ts'
 import { holdSession, type HoldingParts } from './hold-session.ts'
 import type { MailboxItem, SessionActor } from './mailbox.ts'

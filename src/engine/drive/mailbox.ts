@@ -3,9 +3,9 @@ import type { Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { RunId, SessionId, VersionId } from '../../base/ids.ts'
 import { advanceRun } from '../machine/advance.ts'
-import type { PlanRoom } from '../session/context.ts'
+import type { PlanRoom } from '../transaction/context.ts'
 import type { LiveSession } from '../session/live-session.ts'
-import type { SessionTransaction } from '../session/transaction/transaction.ts'
+import type { SessionTransaction } from '../transaction/transaction.ts'
 import type { EffectInFlight } from '../effects/effect-in-flight.ts'
 
 /** A change to a session that waits to be applied and saved. */

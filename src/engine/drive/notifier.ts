@@ -4,7 +4,7 @@
  */
 import type { SessionId } from '../../base/ids.ts'
 import type { LiveText, StoredEvent } from '../../spec/event.ts'
-import type { PlacedText, TextExchange } from '../session/text-exchange.ts'
+import type { PlacedText, TextExchange } from '../interface/text-exchange.ts'
 
 export interface SessionNotifier extends TextExchange {
   /**

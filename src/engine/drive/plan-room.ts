@@ -1,5 +1,5 @@
 import { isFailure } from '../../base/failure.ts'
-import type { PlanRoom } from '../session/context.ts'
+import type { PlanRoom } from '../transaction/context.ts'
 
 /** The room in the workspace's plan, as a refused save reports it; undefined if it was refused for another reason. */
 export function planRoomOf(error: unknown): PlanRoom | undefined {

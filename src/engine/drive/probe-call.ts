@@ -12,10 +12,10 @@ import type { TaskRecord } from '../../spec/task.ts'
 import { checkValue } from '../../tools/check.ts'
 import type { ToolInvocation, ToolOutcome } from '../../tools/tool.ts'
 import { textOf, toolNamed } from '../session/bindings.ts'
-import type { SessionTransaction } from '../session/transaction/transaction.ts'
+import type { SessionTransaction } from '../transaction/transaction.ts'
 import type { SessionDriver } from './drive.ts'
-import type { EngineParts } from '../session/engine.ts'
-import { PROBE, type ProbeResult } from '../session/probe.ts'
+import type { EngineParts } from '../interface/engine.ts'
+import { PROBE, type ProbeResult } from '../review/probe.ts'
 import { errorTextOf, toolError } from '../calls/settle.ts'
 
 /**

@@ -6,7 +6,7 @@ import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { StoredEvent } from '../../spec/event.ts'
 import type { Store } from '../../store/store.ts'
-import type { FollowedRun } from '../session/engine.ts'
+import type { FollowedRun } from '../interface/engine.ts'
 
 /** Events read per query; bounds memory per reader to one page. */
 export const EVENT_PAGE = 256

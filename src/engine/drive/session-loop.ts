@@ -2,20 +2,19 @@
  * The loop of one session: reads the session where it must, applies what is in the mailbox as one batch, saves it as one update,
  * starts the effects that the new state asks for, and answers those who posted; again, until the mailbox is empty.
  */
-import { fail, isFailure } from '../../base/failure.ts'
+import { fail, isFailure, type Failure } from '../../base/failure.ts'
 import type { SessionId } from '../../base/ids.ts'
 import type { SessionTree } from '../../store/session-update.ts'
-import type { EngineParts } from '../session/engine.ts'
-import type { ReadEffects } from '../session/effect-ledger.ts'
+import type { EngineParts } from '../interface/engine.ts'
+import type { ReadEffects } from '../transaction/effect-ledger.ts'
 import type { LiveSession } from '../session/live-session.ts'
-import { addTrees } from '../session/load-live.ts'
+import { addTrees } from './load-live.ts'
 import type { VersionLookup } from '../session/versions.ts'
 import { commitBatch, type CommitParts } from './commit.ts'
 import type { EffectRunner } from './effects-in-flight.ts'
-import { isolateUnsavable, keepForRetry } from './failed-save.ts'
 import { takeOver, type HoldingParts } from './hold-session.ts'
 import { loadSession } from './load-session.ts'
-import type { MailboxItem, SessionActor } from './mailbox.ts'
+import { type MailboxItem, type SessionActor, toRunFailure } from './mailbox.ts'
 import type { RestoreReader } from './restore-reader.ts'
 import type { Pauses } from './pauses.ts'
 import {
@@ -29,6 +28,7 @@ import {
   type Outlook,
   type TransitionContextParts,
 } from './transition-context.ts'
+import type { Log } from '../../base/log.ts'
 
 export interface SessionLoopParts {
   readonly parts: EngineParts
@@ -142,3 +142,53 @@ const isBehind = ({ live, storedVersion }: SessionActor): boolean =>
   live !== undefined && live.tree.session.version < storedVersion
 
 function ignore(): void {}
+
+/**
+ * The store refused the content: nothing was stored and memory is right, but saving the same again would block the session for
+ * ever. Finds the item by applying one at a time, and fails its run instead.
+ * @returns true when the run was blocked because its failure cannot be stored either
+ */
+function isolateUnsavable(log: Log, actor: SessionActor, batch: readonly MailboxItem[], error: Failure): boolean {
+  const [item] = batch
+  if (item === undefined || batch.length > 1) {
+    actor.oneByOne = true
+    actor.inbox.unshift(...batch)
+    return false
+  }
+  log.write('error', 'A change to a session cannot be stored.', {
+    sessionId: actor.id,
+    ...(item.runId !== undefined && { runId: item.runId }),
+    error: error.message,
+  })
+  item.reject(error)
+  const failure = toRunFailure(item, 'state_not_saved')
+  actor.inbox.unshift(...failure)
+  if (failure.length > 0 || item.runId === undefined) return false
+  actor.blockedRuns.add(item.runId)
+  return true
+}
+
+/**
+ * The session could not be loaded or saved. Outcomes go back into the inbox, callers get the error.
+ * @param isClosed true if the driver is closed and keeps nothing for another attempt
+ * @returns true when items wait for another attempt
+ */
+function keepForRetry(
+  log: Log,
+  actor: SessionActor,
+  batch: readonly MailboxItem[],
+  error: unknown,
+  isClosed: boolean,
+): boolean {
+  if (!isFailure(error))
+    log.write('error', 'A session could not be saved.', { sessionId: actor.id, error: String(error) })
+  // The save may have reached the store or not, so memory can be wrong either way.
+  actor.live = undefined
+  const retried = batch.filter((item) => item.retrySave && !isClosed)
+  for (const item of batch) if (!retried.includes(item)) item.reject(error)
+  actor.inbox.unshift(...retried)
+  if (retried.length === 0) return false
+  // New requests are tried at once; only stored outcomes wait for the next attempt.
+  actor.awaitsRetry = actor.inbox.every((item) => item.retrySave)
+  return true
+}

@@ -8,7 +8,7 @@ import { isStoreAway } from '../../store/store-away.ts'
 import type { Store } from '../../store/store.ts'
 import { advanceRun } from '../machine/advance.ts'
 import { expireTask } from '../machine/tasks.ts'
-import type { SessionTransaction } from '../session/transaction/transaction.ts'
+import type { SessionTransaction } from '../transaction/transaction.ts'
 import type { DriverLifecycle, Mailboxes } from './mailbox.ts'
 
 /** Due timers read and applied at once. */

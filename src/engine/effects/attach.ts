@@ -3,7 +3,7 @@ import type { WorkspaceId } from '../../base/ids.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import type { MessagePart } from '../../providers/provider.ts'
 import type { Store } from '../../store/store.ts'
-import type { AttachedParts } from '../session/prompt/messages.ts'
+import type { AttachedParts } from '../prompt/messages.ts'
 
 /** Longer text files are not attached; the model reads them in pieces with `svc.read_file`. */
 const MAX_TEXT_BYTES = 256 * 1024

@@ -1,6 +1,6 @@
 /** An effect in flight, and the part of its session that it reads. */
 import type { RunStep } from '../../spec/step.ts'
-import type { EarlierMessage } from '../session/prompt/earlier.ts'
+import type { EarlierMessage } from '../prompt/earlier.ts'
 import type { CompletionMeter } from './meter.ts'
 import type { OfferedTools } from './model-tools.ts'
 

@@ -2,7 +2,7 @@
 import { toolNamed } from '../session/bindings.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
 import type { LiveSession } from '../session/live-session.ts'
-import { modelCause, toolCause } from '../session/outages.ts'
+import { modelCause, toolCause } from '../capacity/outages.ts'
 import type { RunEffect } from './effects.ts'
 
 /** The causes of outages that the effect shows to be over: of its model or tool, and the one that held its run. */

@@ -2,7 +2,7 @@
 import { wellFormedJson } from '../../base/json/well-formed.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
 import { toolNamed } from '../session/bindings.ts'
-import type { EngineParts } from '../session/engine.ts'
+import type { EngineParts } from '../interface/engine.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
 import { idempotencyKeyOf } from '../session/keys.ts'
 import { completeTurn } from './complete.ts'

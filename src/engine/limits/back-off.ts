@@ -1,6 +1,6 @@
 import type { Instant } from '../../base/clock.ts'
 import type { Outage } from '../../spec/outage.ts'
-import type { RunHandle, StateAt } from '../session/transaction/transaction.ts'
+import type { RunHandle, StateAt } from '../transaction/transaction.ts'
 
 /** Lets a completion wait until it is requested again. */
 export function backOff(

@@ -4,12 +4,12 @@ import type { JsonValue } from '../../base/json/json.ts'
 import { undoneCallOf, type ErrorCode, type Run, type RunState, type ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { isUnsafeCall } from '../session/bindings.ts'
-import { CallHandle } from '../session/transaction/call-handle.ts'
-import type { RunHandle, StateAt } from '../session/transaction/transaction.ts'
-import { openReview, OPTIONS_AFTER_END } from '../session/review.ts'
-import { abandonCompletion } from '../session/unanswered.ts'
+import { CallHandle } from '../transaction/call-handle.ts'
+import type { RunHandle, StateAt } from '../transaction/transaction.ts'
+import { openReview, OPTIONS_AFTER_END } from '../review/review.ts'
+import { abandonCompletion } from './unanswered.ts'
 import { takeUpMessages } from './steering.ts'
-import { withWaitEnded } from '../session/waits.ts'
+import { withWaitEnded } from '../transaction/waits.ts'
 
 export const completedState = (output: JsonValue): StateAt<'done'> => ({ at: 'done', outcome: 'completed', output })
 export const failedState = (errorCode: ErrorCode, error: string): StateAt<'done'> => ({

@@ -7,9 +7,9 @@ import type { CallRow } from '../../store/session-update.ts'
 import type { RunStep } from '../../spec/step.ts'
 import { textOf } from '../session/bindings.ts'
 import { callKey } from '../session/keys.ts'
-import type { RunHandle } from '../session/transaction/transaction.ts'
-import { starterOfRun } from '../session/starter.ts'
-import { activeMs, tokensOf } from '../session/usage.ts'
+import type { RunHandle } from '../transaction/transaction.ts'
+import { starterOfRun } from '../transaction/starter.ts'
+import { activeMs, tokensOf } from '../transaction/usage.ts'
 
 export type DispatchTrigger = CallFacts['svc']['dispatch']['trigger']
 

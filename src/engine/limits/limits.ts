@@ -2,12 +2,12 @@
 import { formatDecimal, toScaled, type ScaledDecimal } from '../../base/json/decimal.ts'
 import { describeCost, describeMoney, isPricedIn, type UnpricedModel } from '../../spec/price.ts'
 import type { LimitName, Run, RunState } from '../../spec/run.ts'
-import type { RunHandle } from '../session/transaction/transaction.ts'
+import type { RunHandle } from '../transaction/transaction.ts'
 import { failedState } from './ending.ts'
 import type { LimitBreach } from '../session/event.ts'
 import { asksAboutLimit } from './on-limit.ts'
-import { activeMs, costOfRun, rootOfRun, tokensOf } from '../session/usage.ts'
-import { withWaitEnded } from '../session/waits.ts'
+import { activeMs, costOfRun, rootOfRun, tokensOf } from '../transaction/usage.ts'
+import { withWaitEnded } from '../transaction/waits.ts'
 
 /** Maximum nesting of sub-agents where the agent sets none. */
 const DEFAULT_DEPTH = 5

@@ -3,7 +3,7 @@ import { digestOfJson } from '../../base/digest.ts'
 import { comparesFact, readCondition } from '../../policy/condition/condition.ts'
 import { evaluateCondition } from '../../policy/condition/evaluate.ts'
 import type { LimitName } from '../../spec/run.ts'
-import type { RunHandle } from '../session/transaction/transaction.ts'
+import type { RunHandle } from '../transaction/transaction.ts'
 import { callFactsOf } from './facts.ts'
 
 /** True where an operator is asked: the agent says so, or a policy of type escalate or require_approval that tests `svc.limit`. */

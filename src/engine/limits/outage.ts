@@ -6,7 +6,7 @@ import type { Instant } from '../../base/clock.ts'
 import { backoffMs } from '../../base/retry.ts'
 import { ATTEMPTS_BEFORE_HOLD, isHeldBy, type Outage } from '../../spec/outage.ts'
 import type { OutageReport } from '../session/event.ts'
-import type { RunHandle } from '../session/transaction/transaction.ts'
+import type { RunHandle } from '../transaction/transaction.ts'
 
 const FIRST_PAUSE_MS = 5000
 const LONGEST_PAUSE_MS = 300_000

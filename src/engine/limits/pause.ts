@@ -1,6 +1,6 @@
 /** Which effects of a run an operator's pause holds. Source: docs/design/steering.md#pauses */
 import { findPause, type EffectSubject, type PauseAct } from '../../spec/steer/pause.ts'
-import type { RunHandle } from '../session/transaction/transaction.ts'
+import type { RunHandle } from '../transaction/transaction.ts'
 
 /** A pause of an agent or version holds its runs and all work below them. */
 export function subjectOf(run: RunHandle, target: Pick<EffectSubject, 'tool' | 'provider'>): EffectSubject {

@@ -1,7 +1,7 @@
 /** Requests completions, as far as limits and budgets allow. */
 import type { JsonObject } from '../../base/json/json.ts'
 import type { RunState } from '../../spec/run.ts'
-import type { RunHandle, StateAt } from '../session/transaction/transaction.ts'
+import type { RunHandle, StateAt } from '../transaction/transaction.ts'
 import { shortenContext } from './context-window.ts'
 import { describeMoney, describeUnpriced, type UnpricedModel } from '../../spec/price.ts'
 import { failedState } from './ending.ts'

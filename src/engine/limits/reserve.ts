@@ -3,15 +3,15 @@
  * budget that it draws on, and frees it with its outcome; without enough left it waits for those in flight. So children that share a
  * budget exceed it by one completion at most, as a single run does. Source: docs/design/models-and-tools.md#limits
  */
-import type { RunHandle, SessionTransaction, StateAt } from '../session/transaction/transaction.ts'
+import type { RunHandle, SessionTransaction, StateAt } from '../transaction/transaction.ts'
 import { formatDecimal, toScaled, type ScaledDecimal } from '../../base/json/decimal.ts'
 import { mostCostOf, type ModelPrice } from '../../spec/price.ts'
 import type { LimitName } from '../../spec/run.ts'
 import { costBudget, sessionTokenBudget, tokenBudget } from './limits.ts'
 import { asksAboutLimit } from './on-limit.ts'
 import { pauseOfCompletion } from './pause.ts'
-import { mostTokens, sentTokens } from '../session/prompt/prompt.ts'
-import { costOfRun, tokensOf } from '../session/usage.ts'
+import { mostTokens, sentTokens } from '../prompt/prompt.ts'
+import { costOfRun, tokensOf } from '../transaction/usage.ts'
 
 /** The state of a run whose completion is sent now with its reservations, or waits as `unsent`. */
 export function reserveBudgets(run: RunHandle, here: StateAt<'thinking'>): StateAt<'thinking'> {

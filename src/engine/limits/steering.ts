@@ -1,6 +1,6 @@
 /** Messages to a run that works. Source: docs/design/steering.md#messages-to-working-runs */
 import type { JsonObject } from '../../base/json/json.ts'
-import type { RunHandle } from '../session/transaction/transaction.ts'
+import type { RunHandle } from '../transaction/transaction.ts'
 
 /** Adds the messages that came since the last completion, for this one to see. */
 export function takeUpMessages(run: RunHandle): void {

@@ -3,7 +3,7 @@ import type { RunStatusName } from '../../spec/run.ts'
 import { endRun } from '../limits/ending.ts'
 import { findNextToAdmit } from '../limits/reserve.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
-import type { RunHandle, SessionTransaction } from '../session/transaction/transaction.ts'
+import type { RunHandle, SessionTransaction } from '../transaction/transaction.ts'
 import { nextState } from './machine.ts'
 
 /** @returns false when the event does not apply in the current state of the run, and nothing changed */

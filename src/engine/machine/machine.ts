@@ -41,7 +41,7 @@ import {
 } from './completion.ts'
 import { undoNext } from '../calls/steer/undo.ts'
 import { applyCallWait, applyReport, applySignal } from '../calls/end-wait.ts'
-import type { RunHandle, StateAt } from '../session/transaction/transaction.ts'
+import type { RunHandle, StateAt } from '../transaction/transaction.ts'
 import { cancelledState, completedState, failedState } from '../limits/ending.ts'
 import type { TransitionEventOf, RunTransitionEvent, RunEventType } from '../session/event.ts'
 import { applyLimit, escalateLimit, grantLimit, haltRun, hitlWaitBreach, wallClockBreach } from '../limits/limits.ts'
@@ -51,10 +51,10 @@ import { readOutput } from './output.ts'
 import { resumeRun } from './resume.ts'
 import { migrateRun } from './migrate.ts'
 import { steerCalls, steerCompletion } from './steer.ts'
-import { chooseEarlier, countUnread, messagesBefore, roomForEarlier } from '../session/prompt/earlier.ts'
-import { fileNamesIn, firstMessage } from '../session/prompt/input.ts'
-import { sessionBefore } from '../session/prompt/prompt.ts'
-import { abandonCompletion } from '../session/unanswered.ts'
+import { chooseEarlier, countUnread, messagesBefore, roomForEarlier } from '../prompt/earlier.ts'
+import { fileNamesIn, firstMessage } from '../prompt/input.ts'
+import { sessionBefore } from '../prompt/prompt.ts'
+import { abandonCompletion } from '../limits/unanswered.ts'
 
 type At = RunState['at']
 /** The next state; undefined when the event does not apply. */

@@ -1,9 +1,9 @@
 /** Moves a waiting run to another version of its agent. Source: docs/design/steering.md#migrate */
 import { migrateCalls } from '../calls/steer/migrate.ts'
 import { requestCompletion } from '../limits/request-completion.ts'
-import { setBudgetTimers } from '../session/transaction/derive.ts'
+import { setBudgetTimers } from '../transaction/derive.ts'
 import type { TransitionEventOf } from '../session/event.ts'
-import type { RunHandle, StateAt } from '../session/transaction/transaction.ts'
+import type { RunHandle, StateAt } from '../transaction/transaction.ts'
 import type { RunState } from '../../spec/run.ts'
 
 type MovableState = StateAt<'thinking' | 'backing_off' | 'calling' | 'held' | 'reviewing'>

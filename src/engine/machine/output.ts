@@ -6,8 +6,8 @@ import type { RunState } from '../../spec/run.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
 import { startTurn } from '../limits/request-completion.ts'
-import { parseJsonAnswer } from '../session/json-answer.ts'
-import type { RunHandle } from '../session/transaction/transaction.ts'
+import { parseJsonAnswer } from './json-answer.ts'
+import type { RunHandle } from '../transaction/transaction.ts'
 import { completedState, failedState } from '../limits/ending.ts'
 
 /** How often an invalid output is sent back to the model. */

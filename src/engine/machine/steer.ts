@@ -1,8 +1,8 @@
 /** Messages to a run that works. Source: docs/design/steering.md#messages-to-working-runs */
 import { requestCompletion } from '../limits/request-completion.ts'
 import type { TransitionEventOf } from '../session/event.ts'
-import type { RunHandle, StateAt } from '../session/transaction/transaction.ts'
-import { abandonCompletion } from '../session/unanswered.ts'
+import type { RunHandle, StateAt } from '../transaction/transaction.ts'
+import { abandonCompletion } from '../limits/unanswered.ts'
 
 type Steered = TransitionEventOf<'steered'>
 

@@ -4,9 +4,9 @@ import type { RunState } from '../../spec/run.ts'
 import { applyLimit, findBreachAfterCompletion, haltAncestor } from '../limits/limits.ts'
 import { requestCompletion } from '../limits/request-completion.ts'
 import type { TransitionEventOf } from '../session/event.ts'
-import { toLeftOutContent, type LeftOut } from '../session/prompt/left-out.ts'
-import type { RunHandle, StateAt } from '../session/transaction/transaction.ts'
-import { countCompletion } from '../session/usage.ts'
+import { toLeftOutContent, type LeftOut } from '../prompt/left-out.ts'
+import type { RunHandle, StateAt } from '../transaction/transaction.ts'
+import { countCompletion } from '../transaction/usage.ts'
 
 /** A summary that is cut or empty counts as none: the messages are then left out without one. */
 export function applySummary(

@@ -12,10 +12,10 @@ import {
   type TaskRecord,
   type TaskVote,
 } from '../../spec/task.ts'
-import { editTask } from '../calls/approval.ts'
+import { editTask } from '../calls/gate/approval.ts'
 import { textOf } from '../session/bindings.ts'
-import { changeCalls } from '../session/transaction/call-handle.ts'
-import type { RunHandle, SessionTransaction } from '../session/transaction/transaction.ts'
+import { changeCalls } from '../transaction/call-handle.ts'
+import type { RunHandle, SessionTransaction } from '../transaction/transaction.ts'
 import { advanceRun } from './advance.ts'
 import { editedArguments, findAnswerProblem, findCallOfTask, hasVoted, isRepetition } from './answer-problem.ts'
 

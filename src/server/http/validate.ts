@@ -5,7 +5,7 @@
  */
 import type { Instant } from '../../base/clock.ts'
 import type { JsonValue } from '../../base/json/json.ts'
-import type { OutsideReport } from '../../engine/session/engine.ts'
+import type { OutsideReport } from '../../engine/interface/engine.ts'
 import { fail, type InvalidPlace } from '../../base/failure.ts'
 import type {
   CancelBody,

@@ -1,7 +1,7 @@
 /** How much of its limits a run has used. Source: docs/design/console.md#screens */
 import type { Instant } from '../../base/clock.ts'
-import { activeMs } from '../../engine/session/usage.ts'
-import { withWaitEnded } from '../../engine/session/waits.ts'
+import { activeMs } from '../../engine/transaction/usage.ts'
+import { withWaitEnded } from '../../engine/transaction/waits.ts'
 import type { RunBudget } from '../../spec/operator/runs.ts'
 import type { Run } from '../../spec/run.ts'
 import type { AgentLimits } from '../../spec/document.ts'

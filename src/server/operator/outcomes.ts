@@ -1,7 +1,7 @@
 /** How runs ended, and how long they waited for people. Source: docs/design/console.md#routes */
 import { setImmediate } from 'node:timers/promises'
 import { toIsoText } from '../../base/clock.ts'
-import { withWaitEnded } from '../../engine/session/waits.ts'
+import { withWaitEnded } from '../../engine/transaction/waits.ts'
 import type { RunOutcomes } from '../../spec/operator/operations.ts'
 import { isTerminal, type Run } from '../../spec/run.ts'
 import type { OperatorAction } from './people/act.ts'

@@ -4,7 +4,7 @@
  * takeover needs no further messages.
  */
 import { createTransport } from '../../base/net/transport.ts'
-import type { TextExchange } from '../../engine/session/text-exchange.ts'
+import type { TextExchange } from '../../engine/interface/text-exchange.ts'
 import type { Store } from '../../store/store.ts'
 import { SILENT_WORKER_MS } from '../../store/worker.ts'
 import type { ClusterSecret } from './cluster-secret.ts'

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SessionId } from '../../base/ids.ts'
 import type { FetchFunction } from '../../base/net/transport.ts'
-import type { TextExchange } from '../../engine/session/text-exchange.ts'
+import type { TextExchange } from '../../engine/interface/text-exchange.ts'
 import type { ClusterSecret } from './cluster-secret.ts'
 import { MOST_SESSIONS_AT_ONCE } from './serve-text.ts'
 import { readFrames } from './text-frames.ts'

@@ -5,7 +5,7 @@
 import { fail, Failure } from '../../base/failure.ts'
 import type { IdSource, SessionId } from '../../base/ids.ts'
 import { isJsonObject } from '../../base/json/json.ts'
-import type { TextExchange } from '../../engine/session/text-exchange.ts'
+import type { TextExchange } from '../../engine/interface/text-exchange.ts'
 import { readJson } from '../http/body.ts'
 import type { HttpReply } from '../http/reply.ts'
 import type { ApiRoute, RouteHandler } from '../http/route.ts'

@@ -1,6 +1,6 @@
 /** Frames of a peer stream: one JSON value per line. An empty line is a sign of life. */
 import { isJsonObject } from '../../base/json/json.ts'
-import type { PlacedText } from '../../engine/session/text-exchange.ts'
+import type { PlacedText } from '../../engine/interface/text-exchange.ts'
 
 /** Longer lines end the stream: the text of a completion comes in pieces, and its end has at most the whole answer. */
 const MAX_LINE = 4 * 1024 * 1024

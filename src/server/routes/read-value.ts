@@ -1,7 +1,7 @@
 import { digestOf } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
 import { canonicalJson, isJsonObject, type JsonValue } from '../../base/json/json.ts'
-import { timelineItemOf } from '../../engine/session/timeline.ts'
+import { timelineItemOf } from '../../engine/interface/timeline.ts'
 import type { Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 import type { CallStateRow } from '../../store/session-update.ts'

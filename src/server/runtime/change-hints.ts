@@ -3,7 +3,7 @@
  * Sessions are named by the engine, everything else by the operator route that changed it.
  */
 import type { SessionId } from '../../base/ids.ts'
-import type { Engine } from '../../engine/session/engine.ts'
+import type { Engine } from '../../engine/interface/engine.ts'
 
 export interface ChangeHints {
   /** @param listener gets the session that changed; undefined for what belongs to none: versions, triggers, keys */

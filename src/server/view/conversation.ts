@@ -5,7 +5,7 @@
 import { digestOf } from '../../base/digest.ts'
 import type { RunId } from '../../base/ids.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import type { PagedConversation } from '../../engine/session/timeline.ts'
+import type { PagedConversation } from '../../engine/interface/timeline.ts'
 import type { Conversation, TimelineItem } from '../../spec/api.ts'
 import { toListCursor } from '../http/list-cursor.ts'
 import { okReply, type HttpReply } from '../http/reply.ts'

@@ -1,6 +1,6 @@
 /** Converts rows of the store to bodies of the API. Source: docs/design/http.md#what-is-demanded */
 import { toIsoText, isoOrNull, type Instant } from '../../base/clock.ts'
-import { toSessionBody } from '../../engine/session/timeline.ts'
+import { toSessionBody } from '../../engine/interface/timeline.ts'
 import type { PendingAnswer, RunStatusBody, SessionListItem } from '../../spec/api.ts'
 import type { RunHold } from '../../spec/hold.ts'
 import type { Principal } from '../../spec/key.ts'

@@ -25,7 +25,7 @@ import {
 } from '../bench.ts'
 import { watchCallMoves, type CallMoveWatch } from '../watch-call-moves.ts'
 import { watchTimes } from './watch-times.ts'
-import type { Engine } from '../../../src/engine/session/engine.ts'
+import type { Engine } from '../../../src/engine/interface/engine.ts'
 import { openMember, type ClusterMember, type OutsideWorld } from './member.ts'
 import { createProcess, type Faults, type VirtualProcess } from './process.ts'
 import type { Weakness } from './weaknesses.ts'

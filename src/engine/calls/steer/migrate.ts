@@ -3,8 +3,8 @@
  * are asked for again. Source: docs/design/steering.md#migrate
  */
 import type { RunState, ToolCall } from '../../../spec/run.ts'
-import { CallHandle } from '../../session/transaction/call-handle.ts'
-import type { RunHandle, StateAt } from '../../session/transaction/transaction.ts'
+import { CallHandle } from '../../transaction/call-handle.ts'
+import type { RunHandle, StateAt } from '../../transaction/transaction.ts'
 import { proceedWithCalls } from '../calls.ts'
 
 export const migrateCalls = (run: RunHandle, here: StateAt<'calling'>): RunState =>

@@ -1,7 +1,7 @@
 /** Calls held by an operator's pause. They are decided again when they continue. */
 import type { ToolCall } from '../../../spec/run.ts'
 import { pauseOfCall } from '../../limits/pause.ts'
-import type { CallHandle } from '../../session/transaction/call-handle.ts'
+import type { CallHandle } from '../../transaction/call-handle.ts'
 import { reviewForgotten } from '../recover.ts'
 
 /** True while a pause holds the effect of the call, or the run that it would start. */

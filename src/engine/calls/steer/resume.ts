@@ -3,10 +3,10 @@
  * made are proposed, and so authorized, again; a person decides about calls that may have been made. Source: docs/design/steering.md#resume
  */
 import type { ToolCall } from '../../../spec/run.ts'
-import { CallHandle } from '../../session/transaction/call-handle.ts'
-import type { RunHandle, StateAt } from '../../session/transaction/transaction.ts'
+import { CallHandle } from '../../transaction/call-handle.ts'
+import type { RunHandle, StateAt } from '../../transaction/transaction.ts'
 import { MAX_ATTEMPTS, prepareRepetition, recoverDispatch } from '../recover.ts'
-import { openOutcomeReview } from '../outcome-review.ts'
+import { openOutcomeReview } from '../../review/review.ts'
 import { settleCall } from '../settle.ts'
 
 /** Continues the calls of the completion at which the run stopped. Sends nothing. */

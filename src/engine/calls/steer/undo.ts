@@ -3,13 +3,20 @@
  * policies and the sources of the run that made the call. Otherwise its call is like any other: with decisions, approvals,
  * keys, holds and recovery. When it completes, the next call of the same request is undone. Source: docs/design/steering.md#undo
  */
-import { NOTHING_USED, undoneAsJson, undoneCallOf } from '../../../spec/run.ts'
-import type { CallReference, ErrorCode, Run, UndoneCall } from '../../../spec/run.ts'
+import {
+  NOTHING_USED,
+  undoneAsJson,
+  undoneCallOf,
+  type CallReference,
+  type ErrorCode,
+  type Run,
+  type UndoneCall,
+} from '../../../spec/run.ts'
 import type { RunStarter } from '../../../spec/starter.ts'
 import { completedState, failedState } from '../../limits/ending.ts'
-import { proposeCall, type CallHandle } from '../../session/transaction/call-handle.ts'
-import type { RunHandle, StateAt } from '../../session/transaction/transaction.ts'
-import { toolResultOf, resolveUndo, type ResolvedUndo } from '../../session/undo-arguments.ts'
+import { proposeCall, type CallHandle } from '../../transaction/call-handle.ts'
+import type { RunHandle, StateAt } from '../../transaction/transaction.ts'
+import { toolResultOf, resolveUndo, type ResolvedUndo } from './undo-arguments.ts'
 import { undoStateOf } from '../../session/undone.ts'
 import { errorTextOf } from '../settle.ts'
 

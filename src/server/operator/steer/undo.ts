@@ -1,7 +1,7 @@
 /** Undoing what an ended run made. Source: docs/design/steering.md#undo */
 import { toIsoText } from '../../../base/clock.ts'
 import type { RunId } from '../../../base/ids.ts'
-import type { PlannedUndo } from '../../../engine/session/engine.ts'
+import type { PlannedUndo } from '../../../engine/interface/engine.ts'
 import type { UndoingRunView, UndoItemView } from '../../../spec/operator/undo.ts'
 import { isWaiting, undoneCallOf, type CallReference, type Run } from '../../../spec/run.ts'
 import type { ServerServices } from '../../runtime/services.ts'
