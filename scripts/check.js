@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { commandOf, installChecks } from './tool.js'
 import { installTools } from './tools.js'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
@@ -12,15 +13,15 @@ const isFast = process.argv.includes('--fast')
 const PURE = ['base', 'spec', 'policy', 'terminal', 'documents/rules.test.ts', 'names.test.ts', 'floors.test.ts']
 /** Takes half a minute alone. */
 const SLOW = 'test/policy/proofs.test.ts'
-const program = (path) => [process.execPath, `node_modules/${path}`]
-const VITEST = [...program('vitest/vitest.mjs'), 'run']
+const VITEST = [process.execPath, 'node_modules/vitest/vitest.mjs', 'run']
 const build = [process.execPath, 'scripts/build.js', '--types', '--failpoints', '--if-changed']
+if (!installChecks()) process.exit(1)
 const checks = {
   ...(isFast && { tests: [...VITEST, '--maxWorkers=1', '--exclude', SLOW, ...PURE.map((each) => `test/${each}`)] }),
-  lint: [...program('oxlint/bin/oxlint'), '--type-aware', '--deny-warnings'],
-  types: [...program('typescript/bin/tsc'), '-p', '.'],
-  'dead code': [...program('knip/bin/knip.js')],
-  format: [...program('oxfmt/bin/oxfmt'), '--check'],
+  lint: [...commandOf('oxlint'), '--type-aware', '--deny-warnings'],
+  types: [...commandOf('tsc'), '-p', '.'],
+  'dead code': commandOf('knip'),
+  format: [...commandOf('oxfmt'), '--check'],
 }
 // The build is made once, before.
 const env = { ...process.env, TEST_BUILD: 'off' }

@@ -1,13 +1,12 @@
 // Writes the declarations of the library to the directory that is named: those that its users can reach, and none of the
 // modules behind them.
-import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { runTool } from './tool.js'
 
 const out = resolve(process.argv[2])
-const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', out]
-const { status } = spawnSync(process.execPath, tsc, { stdio: 'inherit' })
-if (status !== 0) process.exit(status ?? 1)
+const status = runTool('tsc', '-p', 'tsconfig.build.json', '--outDir', out)
+if (status !== 0) process.exit(status)
 
 const reached = new Set()
 const reach = (file) => {

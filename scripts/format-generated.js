@@ -1,7 +1,8 @@
 // Formats generated text as `npm run format` wants it.
 import { readFileSync } from 'node:fs'
-import { format } from 'oxfmt'
+import { loadFormatter } from './tool.js'
 
+const { format } = await loadFormatter()
 const { ignorePatterns: _, ...style } = JSON.parse(readFileSync(new URL('../.oxfmtrc.json', import.meta.url), 'utf8'))
 
 /** @param {string} file says by its name what the text is */

@@ -15,9 +15,10 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { commandOf } from '../../scripts/tool.js'
 import { running } from '../server/running.ts'
 import { openApi } from './document.ts'
-import { execute, hasGo, hasJava, hasTools, MODULES, python, ROOT, toolPath } from './tools/installed.ts'
+import { execute, hasGo, hasJava, hasTools, MODULES, python, toolPath } from './tools/installed.ts'
 import { removeDirectory } from '../remove-directory.ts'
 
 const PROGRAMS = join(import.meta.dirname, 'tools')
@@ -65,9 +66,9 @@ describe.skipIf(!hasTools)('with npm install --prefix test/api/tools --ignore-sc
     writeFileSync(join(home, 'package.json'), '{"type":"module"}')
     symlinkSync(MODULES, join(home, 'node_modules'))
     copyFileSync(join(PROGRAMS, 'live.ts.txt'), join(home, 'live.ts'))
-    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+    const [node, tsc] = commandOf('tsc')
     const options = ['--strict', '--module', 'nodenext', '--target', 'es2022', '--ignoreConfig', '--types', '']
-    expect(await execute(process.execPath, [tsc, ...options, 'live.ts'], { cwd: home })).toEqual({
+    expect(await execute(node, [tsc, ...options, 'live.ts'], { cwd: home })).toEqual({
       status: 0,
       output: '',
     })

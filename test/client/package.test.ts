@@ -20,6 +20,7 @@ import { build } from 'esbuild'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { commandOf } from '../../scripts/tool.js'
 import { removeDirectory } from '../remove-directory.ts'
 import { SvcClient } from '../../clients/typescript/src/index.ts'
 
@@ -231,8 +232,8 @@ test.each(cases)('the declarations serve $mode $library', ({ settings: { files, 
     noEmit: true,
   }
   writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
-  const { stdout } = spawnSync(process.execPath, [tsc, '-p', directory], { encoding: 'utf8' })
+  const [node, tsc] = commandOf('tsc')
+  const { stdout } = spawnSync(node, [tsc, '-p', directory], { encoding: 'utf8' })
   expect(stdout).toBe('')
 })
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { FakeScript } from '../fakes/model-server.ts'
+import { commandOf } from '../../scripts/tool.js'
 import { startFakeOpenai } from '../fakes/openai.ts'
 import { svc, temporary } from '../cli/recording-io.ts'
 import { anchorsOf, blocksOf, matches } from './page.ts'
@@ -123,8 +124,8 @@ test('the TypeScript of the pages compiles under the strictest settings', () => 
     }
     writeFileSync(join(directory, 'package.json'), '{ "type": "module" }')
     writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }))
-    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
-    expect(spawnSync(process.execPath, [tsc, '-p', directory], { encoding: 'utf8' }).stdout).toBe('')
+    const [node, tsc] = commandOf('tsc')
+    expect(spawnSync(node, [tsc, '-p', directory], { encoding: 'utf8' }).stdout).toBe('')
   } finally {
     removeDirectory(directory)
   }
