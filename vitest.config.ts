@@ -14,6 +14,8 @@ export default defineConfig({
     // end (`test/summary.ts`). Generated cases have a fixed seed (`test/seed.ts`), so a fault of the code fails twice.
     retry: 1,
     globalSetup: ['test/setup.ts'],
+    // The built program is imported as it is.
+    server: { deps: { external: [/\/dist\//] } },
     setupFiles: ['test/seed.ts', 'test/own-connections.ts', 'test/one-sqlite.ts'],
     reporters: ['default', new Summary()],
   },

@@ -4,7 +4,18 @@
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { deploy, serve, svc, svcJson, writeProject, type Access, type Project, type ServerProcess } from './binary.ts'
+import {
+  deploy,
+  serve,
+  serveHere,
+  svc,
+  svcJson,
+  writeProject,
+  type Access,
+  type Project,
+  type RunningServer,
+  type ServerProcess,
+} from './binary.ts'
 
 /** A call as it arrived at the bank. */
 export interface Payment {
@@ -21,6 +32,8 @@ export interface BranchOffice {
   readonly agents: readonly Access[]
   readonly payments: readonly Payment[]
   serve(): Promise<ServerProcess>
+  /** A server that nobody kills. */
+  serveHere(): Promise<RunningServer>
   /** Every operator's task that waits, decided by the book of the bank. */
   review: () => Promise<void>
   close(): Promise<void>
@@ -66,6 +79,7 @@ export async function openBranchOffice(callMs: () => number, hasKeys = true): Pr
     agents: [{ agentId, triggerId, secret }, phone],
     payments,
     serve: () => serve(data, at),
+    serveHere: () => serveHere(data, at),
     async review() {
       const inbox = await svcJson<{ items: { userTaskId: string; tool: string; runId: string }[] }>(
         ['inbox', '--operator', ...data],

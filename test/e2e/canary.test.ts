@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { listen, stop, type FakeModel } from '../fakes/model-server.ts'
 import { startFakeOpenai } from '../fakes/openai.ts'
-import { deploy, serve, writeProject, type Project, type ServerProcess } from './binary.ts'
+import { deploy, serveHere, writeProject, type Project, type RunningServer } from './binary.ts'
 import { caller, type Caller } from './caller.ts'
 
 const SECRET = 'sk-"canary"/+0123456789'
@@ -23,7 +23,7 @@ const FORMS = [
 let model: FakeModel
 let echo: Server
 let project: Project
-let server: ServerProcess
+let server: RunningServer
 let agentId: string
 let api: Caller
 let key: string
@@ -89,7 +89,7 @@ tools:
   const access = await deploy(project, 'acme.teller')
   agentId = access.agentId
   key = access.secret
-  server = await serve(['--data', project.data], {
+  server = await serveHere(['--data', project.data], {
     cwd: project.directory,
     env: { CANARY: SECRET },
   })

@@ -4,20 +4,20 @@ import { join } from 'node:path'
 import {
   copyProject,
   deploy,
-  serve,
+  serveHere,
   svc,
   svcJson,
   type Access,
   type Project,
   type Ran,
-  type ServerProcess,
+  type RunningServer,
 } from './binary.ts'
 import { caller, type Caller, type Json } from './caller.ts'
 
 export interface Clerk {
   readonly project: Project
   readonly access: Access
-  readonly server: ServerProcess
+  readonly server: RunningServer
   readonly agentId: string
   readonly api: Caller
   /** Starts the case and waits until it pauses or ends. @returns the run's id */
@@ -46,7 +46,7 @@ export async function openClerk({ config = '', files = {}, env = {} }: ClerkOpti
   for (const [path, text] of Object.entries(files)) writeFileSync(join(directory, path), text)
   const access = await deploy(project, 'acme.clerk', { uploads: true })
   const book = join(directory, 'ledger')
-  const server = await serve(['--data', data], { cwd: directory, env: { CLERK_LEDGER: book, ...env } })
+  const server = await serveHere(['--data', data], { cwd: directory, env: { CLERK_LEDGER: book, ...env } })
   const api = caller(server.url, access.secret)
   return {
     project,

@@ -7,8 +7,10 @@ import {
   copyExample,
   endWithTests,
   serve,
+  serveHere,
   svc,
   svcJson,
+  svcProcess,
   type Project,
   type RunOptions,
   type ServerProcess,
@@ -80,7 +82,7 @@ describe('serve', () => {
     const other = copyExample('refund')
     const socket = join(other.directory, 'here.sock')
     const more = ['--log-format', 'pretty', '--admin-socket', socket, '--data', other.data]
-    const second = await serve(more, { cwd: other.directory })
+    const second = await serveHere(more, { cwd: other.directory })
     expect(existsSync(socket)).toBe(true)
     expect(await svcJson(['agents', 'list', '--data', other.data])).toEqual({ items: [], total: 0 })
     expect(await second.stop('SIGTERM')).toBe(0)
@@ -97,7 +99,7 @@ describe('serve', () => {
 
   test('deploys the bundles it is given before it is ready', async () => {
     const other = copyExample('refund')
-    const second = await serve(['bundle.yaml', '--data', other.data], { cwd: other.directory })
+    const second = await serveHere(['bundle.yaml', '--data', other.data], { cwd: other.directory })
     const { items } = await svcJson<Json>(['agents', 'list', '--data', other.data])
     expect(items.find(({ name }: Json) => name === AGENT)).toMatchObject({
       agentId,
@@ -254,7 +256,10 @@ describe('run', () => {
   })
 
   test('reads the whole input from stdin', async () => {
-    const ran = await svc(['run', AGENT, '--input', '-', '--json'], { ...here, input: '{"order":"A-8","amount":41}' })
+    const ran = await svcProcess(['run', AGENT, '--input', '-', '--json'], {
+      ...here,
+      input: '{"order":"A-8","amount":41}',
+    })
     expect(ran.code).toBe(0)
     expect(JSON.parse(ran.stdout)).toMatchObject({
       runId: uuid,
@@ -379,7 +384,7 @@ describe('run', () => {
         where,
       )
       const key = await svcJson<Json>(['keys', 'create', '--agent', AGENT, '--trigger', 'api', ...at], where)
-      hidden = { at, where, secret: key.secret, server: await serve(at, here) }
+      hidden = { at, where, secret: key.secret, server: await serveHere(at, here) }
     })
     afterAll(() => hidden.server.stop('SIGTERM'))
 
@@ -489,11 +494,20 @@ describe('exit codes', () => {
     expect(errorOf(ran.stderr).message).toMatch(/\S/)
   })
 
+  test('a process says and ends as its command does', async () => {
+    for (const args of [
+      ['rnu', '--json'],
+      ['inbox', '--json'],
+      ['run', '--help'],
+    ])
+      expect(await svcProcess(args, here)).toEqual(await svc(args, here))
+  })
+
   test('a limit ends with 7, and a refusal names its request', async () => {
     const at = ['--data', join(project.directory, 'limited')]
     await svcJson(['publish', '--deploy', ...at], here)
     await svcJson(['triggers', 'create', AGENT, '--type', 'api', '--max-concurrent', '1', ...at], here)
-    const limited = await serve(at, here)
+    const limited = await serveHere(at, here)
     const run = () => svc(['run', AGENT, 'order=A-1', 'amount:=180', '--json', ...at], here)
     expect((await run()).code).toBe(3)
     const second = await run()

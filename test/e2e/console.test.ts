@@ -1,15 +1,15 @@
 /** The console's address, through the binary. Source: docs/design/console.md#signing-in */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { copyExample, deploy, serve, svc, svcJson, type Project, type ServerProcess } from './binary.ts'
+import { copyExample, deploy, serveHere, svc, svcJson, type Project, type RunningServer } from './binary.ts'
 
 let project: Project
-let server: ServerProcess
+let server: RunningServer
 let consoleUrl: string
 
 beforeAll(async () => {
   project = copyExample('refund')
   await deploy(project, 'acme.refund-desk')
-  server = await serve(['--data', project.data, '--console', '--json'], { cwd: project.directory })
+  server = await serveHere(['--data', project.data, '--console'], { cwd: project.directory })
   consoleUrl = (JSON.parse(server.stdout().split('\n')[0]!) as { consoleUrl: string }).consoleUrl
 })
 
@@ -23,7 +23,7 @@ const run = (...args: string[]) => svc([...args, '--data', project.data], { cwd:
 test('is in the ready line, and off where nobody asked for it', async () => {
   expect(consoleUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
   const other = copyExample('refund')
-  const plain = await serve(['--data', other.data, '--json'], { cwd: other.directory })
+  const plain = await serveHere(['--data', other.data], { cwd: other.directory })
   expect(JSON.parse(plain.stdout().split('\n')[0]!)).toMatchObject({ consoleUrl: null })
   const refused = await svc(['console', '--data', other.data], { cwd: other.directory })
   expect([refused.code, refused.stderr.split('\n')[0]]).toEqual([6, 'error[console_off]: No console is open here.'])

@@ -5,7 +5,18 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { courierFiles } from './courier-files.ts'
-import { deploy, serve, svcJson, svc, writeProject, type Access, type Project, type ServerProcess } from './binary.ts'
+import {
+  deploy,
+  serve,
+  serveHere,
+  svcJson,
+  svc,
+  writeProject,
+  type Access,
+  type Project,
+  type RunningServer,
+  type ServerProcess,
+} from './binary.ts'
 
 /** A call as it arrived. */
 export interface Arrival {
@@ -21,6 +32,8 @@ export interface Courier {
   readonly arrivals: readonly Arrival[]
   /** @param more options of `svc serve`; of several servers each needs `--data` */
   serve(failpoint?: string, ...more: readonly string[]): Promise<ServerProcess>
+  /** A server that nobody kills. */
+  serveHere(...more: readonly string[]): Promise<RunningServer>
   /** Every operator's task that waits, decided by the book. */
   review: () => Promise<void>
   close(): Promise<void>
@@ -78,6 +91,7 @@ export async function openCourier({
     arrivals,
     serve: (failpoint, ...more) =>
       serve(['--data', project.data, ...more], { ...at, ...(failpoint !== undefined && { failpoint }) }),
+    serveHere: (...more) => serveHere(['--data', project.data, ...more], at),
     async review() {
       const { items } = await svcJson<{ items: { userTaskId: string; tool: string; runId: string }[] }>(
         ['inbox', '--operator', '--data', project.data],

@@ -9,22 +9,22 @@ import {
   copyExample,
   deploy,
   dev,
-  serve,
+  serveHere,
   svc,
   svcJson,
   writeProject,
   type Project,
-  type ServerProcess,
+  type RunningServer,
 } from './binary.ts'
 
 let project: Project
-let server: ServerProcess
+let server: RunningServer
 let at: { cwd: string }
 
 beforeAll(async () => {
   project = copyExample('refund')
   at = { cwd: project.directory }
-  server = await serve(['bundle.yaml', '--data', project.data], at)
+  server = await serveHere(['bundle.yaml', '--data', project.data], at)
   await svc(['triggers', 'create', 'acme.refund-desk', '--type', 'api', '--data', project.data], at)
   const ran = await svc(['run', 'acme.refund-desk', 'order=A-1042', 'amount:=40', '--data', project.data], at)
   expect([ran.code, ran.stdout]).toEqual([0, '{"refunded":40,"currency":"EUR"}\n'])
@@ -150,7 +150,7 @@ output:
   })
   const there = { cwd: counter.directory }
   await deploy(counter, 'acme.counter')
-  const serving = await serve(['--data', counter.data], there)
+  const serving = await serveHere(['--data', counter.data], there)
   const ran = await svc(['run', 'acme.counter', '--data', counter.data], there)
   expect(ran.code).toBe(3)
   const bare = await svc(['approve', '@waiting', '--data', counter.data], there)
@@ -193,7 +193,7 @@ spec: { description: Looks., input_schema: { inline: { type: object } }, side_ef
   })
   const there = { cwd: watcher.directory }
   await deploy(watcher, 'acme.watcher')
-  const serving = await serve(['--data', watcher.data], there)
+  const serving = await serveHere(['--data', watcher.data], there)
   const ran = await svc(['run', 'acme.watcher', '--data', watcher.data], there)
   expect([ran.code, ran.stdout]).toEqual([
     0,

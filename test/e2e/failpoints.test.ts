@@ -7,7 +7,8 @@ import { join, resolve } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Presigned, RunStatusBody } from '../../src/spec/api.ts'
-import { svc, svcJson, type ServerProcess } from './binary.ts'
+import { isLong } from '../cases.ts'
+import { svc, svcJson, type RunningServer, type ServerProcess } from './binary.ts'
 import { openCourier, type Courier } from './courier.ts'
 import { customer, ENDED } from './customer.ts'
 
@@ -16,9 +17,13 @@ beforeAll(async () => void (courier = await openCourier()))
 afterAll(() => courier.close())
 
 /** Lets a run go on until it has ended or its server is gone. */
-async function drive(courier: Courier, server: ServerProcess, runId: string): Promise<RunStatusBody | 'died'> {
+async function drive(
+  courier: Courier,
+  server: RunningServer | ServerProcess,
+  runId: string,
+): Promise<RunStatusBody | 'died'> {
   let died = false
-  void server.died.then(() => (died = true))
+  if ('died' in server) void server.died.then(() => (died = true))
   const api = customer(server, courier.access)
   for (;;) {
     try {
@@ -49,7 +54,7 @@ async function dieAt(courier: Courier, failpoint: string): Promise<{ run: RunSta
   expect(started === undefined ? 'died' : await drive(courier, mortal, started)).toBe('died')
   expect(await mortal.died).toBe('SIGKILL')
 
-  const server = await courier.serve()
+  const server = await courier.serveHere()
   const runId = started ?? (await customer(server, courier.access).start(key))
   const run = (await drive(courier, server, runId)) as RunStatusBody
   const numbers = await customer(server, courier.access).eventNumbers(runId)
@@ -62,7 +67,7 @@ async function dieAt(courier: Courier, failpoint: string): Promise<{ run: RunSta
   return { run, called }
 }
 
-/** Each place, at the passes that matter most; `SVC_FAILPOINTS=all` tries every pass of a run. The first commit is its start. */
+/** Each place, at the passes that matter most; `SVC_TEST_LONG=1` tries every pass of a run. The first commit is its start. */
 const PLACES: Readonly<Record<string, { readonly some: readonly number[]; readonly all: readonly number[] }>> = {
   'commit.before': { some: [3], all: [2, 3, 4, 5, 6, 7, 8, 9] },
   'commit.after': { some: [2], all: [2, 3, 4, 5, 6, 7, 8, 9] },
@@ -71,7 +76,7 @@ const PLACES: Readonly<Record<string, { readonly some: readonly number[]; readon
   'effect.afterReply': { some: [3, 5], all: [1, 2, 3, 4, 5] },
 }
 const passes = Object.entries(PLACES).flatMap(([place, which]) =>
-  which[process.env['SVC_FAILPOINTS'] === 'all' ? 'all' : 'some'].map((pass) => `${place}:${pass}`),
+  which[isLong ? 'all' : 'some'].map((pass) => `${place}:${pass}`),
 )
 
 test.each(passes)('a process that dies at %s has done nothing unsafe twice, and its run ends', async (failpoint) => {
@@ -90,7 +95,7 @@ test.each([
     const before = (await customer(mortal, courier.access).sessions()).length
     await expect(customer(mortal, courier.access).start(`order-${when}`)).rejects.toThrow('fetch failed')
 
-    const server = await courier.serve()
+    const server = await courier.serveHere()
     const api = customer(server, courier.access)
     expect((await api.sessions()).length).toBe(before + kept)
     const runId = await api.start(`order-${when}`)
@@ -117,7 +122,7 @@ test('whoever must say whether a payment happened looks with the tool that its a
   const runId = await customer(mortal, courier.access).start()
   expect(await drive(courier, mortal, runId)).toBe('died')
 
-  const server = await courier.serve()
+  const server = await courier.serveHere()
   const at = { cwd: courier.project.directory }
   const data = ['--data', courier.project.data]
   const item = await waitingReview(data)
@@ -158,7 +163,7 @@ test.each([1, 2, 4])(
     expect(torn.rest).not.toBe('')
     expect(await mortal.died).toBe('SIGKILL')
 
-    const server = await courier.serve()
+    const server = await courier.serveHere()
     expect(await drive(courier, server, runId)).toMatchObject({ status: 'Completed' })
     const seen = [...torn.numbers, ...(await read(server, runId, torn.numbers.at(-1) ?? 0)).numbers]
     expect(seen).toEqual(await customer(server, courier.access).eventNumbers(runId))
@@ -169,7 +174,7 @@ test.each([1, 2, 4])(
 
 /** Follows a run until the stream ends or breaks. @returns the numbers of whole frames, and what came after the last */
 async function read(
-  { url }: ServerProcess,
+  { url }: RunningServer,
   runId: string,
   after: number,
 ): Promise<{ numbers: number[]; rest: string }> {
@@ -195,7 +200,7 @@ test('an upload whose server died between its move and its row is finalized by a
   await expect(post(mortal, 'finalize', { objectKey, maxContentLength: 5 })).rejects.toThrow('fetch failed')
   expect(await mortal.died).toBe('SIGKILL')
 
-  const server = await courier.serve()
+  const server = await courier.serveHere()
   const finalized = await post(server, 'finalize', { objectKey, maxContentLength: 5 })
   expect([finalized.status, await finalized.json()]).toEqual([
     200,
@@ -210,7 +215,7 @@ test('an upload whose server died between its move and its row is finalized by a
   await server.stop('SIGTERM')
 })
 
-const post = ({ url }: ServerProcess, route: string, body: object): Promise<Response> =>
+const post = ({ url }: RunningServer, route: string, body: object): Promise<Response> =>
   fetch(`${url}/v1/file-library/${route}`, {
     method: 'POST',
     headers: { 'X-API-Key': courier.access.secret, 'Content-Type': 'application/json' },

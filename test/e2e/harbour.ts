@@ -6,7 +6,18 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { writeFileSync } from 'node:fs'
-import { deploy, serve, svc, svcJson, writeProject, type Access, type Project, type ServerProcess } from './binary.ts'
+import {
+  deploy,
+  serve,
+  serveHere,
+  svc,
+  svcJson,
+  writeProject,
+  type Access,
+  type Project,
+  type RunningServer,
+  type ServerProcess,
+} from './binary.ts'
 
 /** Work outside that was accepted, with the token that ends its call. */
 export interface Shipment {
@@ -21,6 +32,8 @@ export interface Harbour {
   /** Runs that paid, in order. */
   readonly payments: readonly string[]
   serve(failpoint?: string): Promise<ServerProcess>
+  /** A server that nobody kills. */
+  serveHere(): Promise<RunningServer>
   /** Publishes version 1.1.0, whose payments need two people, and leaves the deployed version as it is. */
   publishTighter(): Promise<void>
   /** Every operator's task that waits, decided by the book; a shipment that was accepted reports itself. */
@@ -60,6 +73,7 @@ export async function openHarbour(): Promise<Harbour> {
     shipments,
     payments,
     serve: (failpoint) => serve(['--data', project.data], { ...at, ...(failpoint !== undefined && { failpoint }) }),
+    serveHere: () => serveHere(['--data', project.data], at),
     async publishTighter() {
       for (const name of ['harbour.yaml', 'bundle.yaml', 'approve.yaml'])
         writeFileSync(

@@ -5,7 +5,8 @@ import { setTimeout as after } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import type { InboxItem } from '../../src/spec/operator/inbox.ts'
 import type { UndoPlanView } from '../../src/spec/operator/undo.ts'
-import { deploy, serve, svc, svcJson, writeProject } from './binary.ts'
+import { deploy, serve, serveHere, svc, svcJson, writeProject } from './binary.ts'
+import { isLong } from '../cases.ts'
 import { customer, ENDED } from './customer.ts'
 
 let closers: (() => Promise<unknown> | void)[] = []
@@ -85,6 +86,7 @@ spec:
     plan: (runId: string) => svcJson<UndoPlanView>(['runs', 'undo', runId, '--plan', '--data', project.data], at),
     serve: (failpoint?: string) =>
       serve(['--data', project.data], { ...at, ...(failpoint !== undefined && { failpoint }) }),
+    serveHere: () => serveHere(['--data', project.data], at),
     access,
     /** An operator tells the truth about every call of unknown outcome. */
     async review() {
@@ -101,7 +103,7 @@ spec:
 /** A run that booked two rooms is undone by a server that dies at a place, and by the one after it. */
 async function undoAcrossDeath(failpoint: string, classOfCancel?: string) {
   const hotel = await openHotel(classOfCancel)
-  const first = await hotel.serve()
+  const first = await hotel.serveHere()
   const api = customer(first, hotel.access)
   const runId = await api.start(undefined, {})
   while (!ENDED.has((await api.run(runId)).status)) await after(20)
@@ -112,7 +114,7 @@ async function undoAcrossDeath(failpoint: string, classOfCancel?: string) {
   expect(await mortal.died).toBe('SIGKILL')
   expect([code, stderr]).toEqual([8, expect.stringContaining(`The server ended while run ${runId} was being undone`)])
 
-  const server = await hotel.serve()
+  const server = await hotel.serveHere()
   for (;;) {
     const { items } = await hotel.plan(runId)
     if (items.every(({ state }) => state === 'undone')) break
@@ -126,14 +128,13 @@ async function undoAcrossDeath(failpoint: string, classOfCancel?: string) {
   return hotel.cancelled
 }
 
-/** The first commit is the request. `SVC_FAILPOINTS=all` dies before and after each. */
-const PLACES =
-  process.env['SVC_FAILPOINTS'] === 'all'
-    ? [
-        ...[1, 2, 3, 4, 5].flatMap((pass) => [`commit.before:${pass}`, `commit.after:${pass}`]),
-        ...[1, 2].flatMap((pass) => [`effect.afterDispatchRecord:${pass}`, `effect.afterReply:${pass}`]),
-      ]
-    : ['commit.after:1', 'effect.afterDispatchRecord:1', 'effect.afterReply:1', 'effect.afterReply:2']
+/** The first commit is the request. `SVC_TEST_LONG=1` dies before and after each. */
+const PLACES = isLong
+  ? [
+      ...[1, 2, 3, 4, 5].flatMap((pass) => [`commit.before:${pass}`, `commit.after:${pass}`]),
+      ...[1, 2].flatMap((pass) => [`effect.afterDispatchRecord:${pass}`, `effect.afterReply:${pass}`]),
+    ]
+  : ['commit.after:1', 'effect.afterDispatchRecord:1', 'effect.afterReply:1', 'effect.afterReply:2']
 
 test.each(PLACES)(
   'a server that dies at %s cancels each booking once, the newest first',

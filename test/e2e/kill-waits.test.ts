@@ -7,7 +7,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { RunStatusBody } from '../../src/spec/api.ts'
 import type { InboxItem } from '../../src/spec/operator/inbox.ts'
 import type { RunView } from '../../src/spec/operator/runs.ts'
-import { svc, svcJson, type ServerProcess } from './binary.ts'
+import { svc, svcJson, type RunningServer, type ServerProcess } from './binary.ts'
+import { isLong } from '../cases.ts'
 import { customer, ENDED } from './customer.ts'
 import { openHarbour, type Harbour } from './harbour.ts'
 import { isBroken } from './seeded.ts'
@@ -19,7 +20,7 @@ afterEach(() => harbour.close())
 const KEY = { 'Content-Type': 'application/json' }
 
 /** What the world does for a run: it reports its shipment and says when the ship landed, until it is heard. */
-async function helpFromOutside({ url }: ServerProcess, runId: string): Promise<readonly unknown[]> {
+async function helpFromOutside({ url }: RunningServer, runId: string): Promise<readonly unknown[]> {
   const send = async (path: string, body: object): Promise<unknown> => {
     const headers = { ...KEY, 'X-API-Key': harbour.access.secret }
     return (await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json()
@@ -32,9 +33,9 @@ async function helpFromOutside({ url }: ServerProcess, runId: string): Promise<r
 }
 
 /** Lets a run go on until it has ended or its server is gone. */
-async function drive(server: ServerProcess, runId: string): Promise<RunStatusBody | 'died'> {
+async function drive(server: RunningServer | ServerProcess, runId: string): Promise<RunStatusBody | 'died'> {
   let died = false
-  void server.died.then(() => (died = true))
+  if ('died' in server) void server.died.then(() => (died = true))
   const api = customer(server, harbour.access)
   for (;;) {
     try {
@@ -51,11 +52,10 @@ async function drive(server: ServerProcess, runId: string): Promise<RunStatusBod
   }
 }
 
-/** The first commit is the start. `SVC_FAILPOINTS=all` dies before and after each of a run. */
-const COMMITS =
-  process.env['SVC_FAILPOINTS'] === 'all'
-    ? [2, 3, 4, 5, 6, 7, 8, 9, 10].flatMap((pass) => [`commit.before:${pass}`, `commit.after:${pass}`])
-    : ['commit.before:4', 'commit.after:5', 'commit.before:7']
+/** The first commit is the start. `SVC_TEST_LONG=1` dies before and after each of a run. */
+const COMMITS = isLong
+  ? [2, 3, 4, 5, 6, 7, 8, 9, 10].flatMap((pass) => [`commit.before:${pass}`, `commit.after:${pass}`])
+  : ['commit.before:4', 'commit.after:5', 'commit.before:7']
 
 test.each(COMMITS)(
   'a report, a signal and a time that end the waits of a run do so once, although its server dies at %s',
@@ -63,7 +63,7 @@ test.each(COMMITS)(
     const mortal = await harbour.serve(failpoint)
     const runId = await customer(mortal, harbour.access).start()
     expect(await drive(mortal, runId)).toBe('died')
-    const server = await harbour.serve()
+    const server = await harbour.serveHere()
     expect(await drive(server, runId)).toMatchObject({ status: 'Completed', output: 'Shipped as S-7, landed at Oslo.' })
     expect(harbour.shipments.filter((each) => each.runId === runId)).toHaveLength(1)
     expect(harbour.payments.filter((each) => each === runId)).toHaveLength(1)
@@ -82,7 +82,7 @@ test('a run that is moved while its server dies has the old version or the new o
   const at = { cwd: harbour.project.directory }
   const data = ['--data', harbour.project.data]
   const waiting = async (): Promise<string> => {
-    const server = await harbour.serve()
+    const server = await harbour.serveHere()
     const api = customer(server, harbour.access)
     const runId = await api.start()
     while ((await api.run(runId)).status !== 'WaitingForHITL') {
@@ -105,7 +105,7 @@ test('a run that is moved while its server dies has the old version or the new o
     const moved = await migrate(runId)
     if (moved.code === 0) await mortal.stop('SIGKILL')
     expect(await mortal.died).toBe('SIGKILL')
-    const server = await harbour.serve()
+    const server = await harbour.serveHere()
     const api = customer(server, harbour.access)
     const { versionLabel } = await svcJson<RunView>(['runs', 'get', runId, ...data], at)
     versions.push(versionLabel)

@@ -1,14 +1,16 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { cases } from '../cases.ts'
 import { svcJson } from './binary.ts'
 import { openCourier, type Courier } from './courier.ts'
 import { customer, ENDED } from './customer.ts'
+import { waitUntil } from '../wait-until.ts'
 import { isBroken, seeded } from './seeded.ts'
 
 /** Kills at moments that a seed chooses, so that a history can be played again. */
 const SEED = Number(process.env['SVC_KILL_SEED'] ?? 20_261_121)
-const KILLS = Number(process.env['SVC_KILLS'] ?? 8)
+const KILLS = Number(process.env['SVC_KILLS'] ?? Math.max(3, cases(8)))
 /** A server lives at most so long; a run takes about a third of it. */
 const LONGEST_LIFE_MS = 700
 const RUNS_A_LIFE = 2
@@ -37,7 +39,9 @@ test(
       const over = new AbortController()
       const api = customer(server, access, over.signal)
       const starts = async (): Promise<void> => {
-        for (let run = 0; run < RUNS_A_LIFE; run++) accepted.push(await api.start())
+        // The first life lasts until a message was taken.
+        const isEnough = (run: number): boolean => run >= RUNS_A_LIFE && (kill > 0 || steered.taken.size > 0)
+        for (let run = 0; !isEnough(run); run++) accepted.push(await api.start())
       }
       const helps = async (): Promise<void> => {
         while (!over.signal.aborted) {
@@ -59,6 +63,7 @@ test(
         }
       }
       const work = Promise.allSettled([starts(), helps(), steers()])
+      if (kill === 0) await waitUntil(() => accepted.length >= RUNS_A_LIFE && steered.taken.size > 0)
       await after(random() * LONGEST_LIFE_MS)
       await server.stop('SIGKILL')
       over.abort()
@@ -67,8 +72,9 @@ test(
     }
     expect(accepted.length).toBeGreaterThan(KILLS / 2)
 
-    const server = await courier.serve()
+    const server = await courier.serveHere()
     const api = customer(server, access)
+    while (!(await api.sessions()).some(({ triggerType }) => triggerType === 'scheduled')) await after(50)
     await svcJson(['triggers', 'update', triggerId, '--no-active', ...at], { cwd: project.directory })
     for (;;) {
       const open = (await api.sessions()).filter(({ status }) => !ENDED.has(status))
@@ -116,7 +122,7 @@ test(
 )
 
 /** Backups at moments that the seed chooses. */
-const BACKUPS = Number(process.env['SVC_BACKUPS'] ?? 2)
+const BACKUPS = Number(process.env['SVC_BACKUPS'] ?? cases(2))
 
 test(
   `after ${BACKUPS} times backing up, going on to the end, restoring and releasing, nothing unsafe happened twice without a person`,
@@ -124,7 +130,7 @@ test(
   async () => {
     const random = seeded(SEED + 1)
     // Calls take a while, so that some are under way in the backup.
-    courier = await openCourier({ callMs: () => random() * 2500, timeout: '10s' })
+    courier = await openCourier({ callMs: () => 600 + random() * 900, timeout: '10s' })
     const { access, project, arrivals, review } = courier
     const at = ['--data', project.data]
     const accepted: string[] = []
@@ -133,7 +139,7 @@ test(
 
     for (let round = 0; round < BACKUPS; round++) {
       const archive = join(project.directory, `round${round}.tgz`)
-      const first = await courier.serve()
+      const first = await courier.serveHere()
       const before = customer(first, access)
       for (let run = 0; run < RUNS_A_LIFE; run++) accepted.push(await before.start())
       // What was not sent before the backup is sent after the release: that is what `restore --plan` lists.
@@ -149,7 +155,7 @@ test(
       expect(await first.stop('SIGTERM')).toBe(0)
       await svcJson(['restore', archive, '--force', '--yes', ...at], { cwd: project.directory })
 
-      const second = await courier.serve()
+      const second = await courier.serveHere()
       const then = customer(second, access)
       const open = []
       for (const runId of accepted) {
@@ -206,7 +212,7 @@ test(
     const stop = (...more: string[]) =>
       svcJson<{ changed: boolean }>(['stop', '--all', ...more, ...at], { cwd: project.directory })
     const accepted: string[] = []
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < cases(3); round++) {
       const server = await courier.serve()
       const api = customer(server, access)
       for (let run = 0; run < RUNS_A_LIFE; run++) accepted.push(await api.start())
@@ -223,7 +229,7 @@ test(
       expect((await stop('--resume')).changed).toBe(true)
       await next.stop('SIGKILL')
     }
-    const server = await courier.serve()
+    const server = await courier.serveHere()
     const api = customer(server, access)
     for (;;) {
       const open = (await api.sessions()).filter(({ status }) => !ENDED.has(status))

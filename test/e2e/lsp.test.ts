@@ -1,8 +1,10 @@
-/** The language server of the real binary, asked by a client library over its standard streams. */
-import { spawn, type ChildProcess } from 'node:child_process'
+/** The language server, asked by a client library: over streams in memory, and once as the real binary over its standard streams. */
+import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
+import { createConnection } from 'vscode-languageserver/node'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
   createProtocolConnection,
@@ -20,13 +22,15 @@ import {
   type WorkspaceEdit,
   type WorkspaceSymbol,
 } from 'vscode-languageserver-protocol/node'
-import { copyExample, svc, type Project } from './binary.ts'
+import { answerEditor } from '../../src/cli/commands/author/lsp.ts'
+import type { CommandContext } from '../../src/cli/shell/command.ts'
+import { createWorld } from '../cli/recording-io.ts'
+import { copyExample, endWithTests, svc, type Project } from './binary.ts'
 
 const BIN = resolve(import.meta.dirname, '../../bin/svc.js')
 const DESK = 'agents/refund-desk.yaml'
 
 let project: Project
-let server: ChildProcess
 let client: ProtocolConnection
 let waiting: (() => void)[]
 const diagnosticsByUri = new Map<string, PublishDiagnosticsParams['diagnostics']>()
@@ -41,12 +45,17 @@ beforeEach(async () => {
   diagnosticsByUri.clear()
   versions.clear()
   waiting = []
-  // Clients of the protocol that start a program add the flag by themselves.
-  server = spawn(process.execPath, [BIN, 'lsp', '--stdio'], {
-    cwd: project.directory,
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  client = createProtocolConnection(new StreamMessageReader(server.stdout!), new StreamMessageWriter(server.stdin!))
+  const [toServer, fromServer] = [new PassThrough(), new PassThrough()]
+  // Over readers, not streams: the end of those would end the process.
+  const connection = createConnection(new StreamMessageReader(toServer), new StreamMessageWriter(fromServer))
+  const { io } = createWorld({ cwd: project.directory })
+  answerEditor(connection, { io, cwd: project.directory, globals: {} } as unknown as CommandContext)
+  await openClient(fromServer, toServer, null)
+})
+
+/** @param processId of the editor, whose end would end the server */
+async function openClient(from: Readable, to: Writable, processId: number | null): Promise<void> {
+  client = createProtocolConnection(new StreamMessageReader(from), new StreamMessageWriter(to))
   client.onNotification(
     'textDocument/publishDiagnostics',
     ({ uri, diagnostics, version }: PublishDiagnosticsParams) => {
@@ -63,7 +72,7 @@ beforeEach(async () => {
   )
   client.listen()
   const { capabilities } = await client.sendRequest<{ capabilities: object }>('initialize', {
-    processId: process.pid,
+    processId,
     rootUri: pathToFileURL(project.directory).href,
     capabilities: {
       workspace: {
@@ -76,13 +85,10 @@ beforeEach(async () => {
   await client.sendNotification('initialized', {})
   // The editor is asked to tell of files that change beside it.
   expect(await registers).toMatchObject({ registrations: [{ method: 'workspace/didChangeWatchedFiles' }] })
-})
+}
 
 afterEach(async () => {
-  const ended = new Promise<number | null>((done) => server.on('exit', done))
   await client.sendRequest('shutdown')
-  await client.sendNotification('exit')
-  expect(await ended).toBe(0)
   client.dispose()
   project.remove()
 })
@@ -139,6 +145,31 @@ function applyEdit(text: string, { range: { start, end }, newText }: TextEdit): 
 }
 
 const labelsOf = (items: readonly CompletionItem[]): string[] => items.map(({ label }) => label)
+
+test('the binary answers over its standard streams and ends with 0 when the editor says so', async () => {
+  const inMemory = client
+  // Clients of the protocol that start a program add the flag by themselves.
+  const server = spawn(process.execPath, [BIN, 'lsp', '--stdio'], {
+    cwd: project.directory,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  endWithTests(server)
+  await openClient(server.stdout, server.stdin, process.pid)
+  const broken = original(DESK).replace('acme.refunds@^1.0', 'acme.refund@^1.0')
+  await openText(DESK, broken)
+  expect(await diagnostics(DESK, 'tool/unresolved', 1)).toHaveLength(1)
+  const shown = await client.sendRequest<Hover>('textDocument/hover', {
+    textDocument: { uri: uri(DESK) },
+    position: splitAtMark(broken.replace('max_loop', 'max|_loop')).position,
+  })
+  expect(shown.contents).toMatchObject({ kind: 'markdown' })
+  const ended = new Promise<number | null>((done) => server.on('exit', done))
+  await client.sendRequest('shutdown')
+  await client.sendNotification('exit')
+  expect(await ended).toBe(0)
+  client.dispose()
+  client = inMemory
+})
 
 test('findings appear as one types and go when the fault goes', async () => {
   const text = original(DESK)

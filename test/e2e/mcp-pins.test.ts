@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startFakeMcp, type FakeMcp, type FakeTool } from '../fakes/mcp.ts'
-import { deploy, serve, svc, writeProject, type Project } from './binary.ts'
+import { deploy, serveHere, svc, writeProject, type Project } from './binary.ts'
 import { caller } from './caller.ts'
 
 const TOKEN = 'a-token-of-the-operator'
@@ -95,7 +95,7 @@ test('the pin stays in the lock, and is part of what is deployed', async () => {
 
 test('a tool that is described otherwise is refused until it is pinned and published again', async () => {
   const access = await deploy(project, 'acme.orders')
-  const server = await serve(['--data', project.data], { cwd: project.directory, env })
+  const server = await serveHere(['--data', project.data], { cwd: project.directory, env })
   try {
     const api = caller(server.url, access.secret)
     const run = async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startFakeMcp, type FakeMcp } from '../fakes/mcp.ts'
-import { deploy, serve, writeProject, type Access, type Project, type ServerProcess } from './binary.ts'
+import { deploy, serveHere, writeProject, type Access, type Project, type RunningServer } from './binary.ts'
 import { caller, type Caller, type Json } from './caller.ts'
 
 const TOKEN = 'a-token-of-the-operator'
@@ -8,7 +8,7 @@ const TOKEN = 'a-token-of-the-operator'
 let fake: FakeMcp
 let project: Project
 let access: Access
-let server: ServerProcess
+let server: RunningServer
 let api: Caller
 const sent: Json[] = []
 
@@ -87,7 +87,7 @@ spec:
 `,
   })
   access = await deploy(project, 'acme.orders')
-  server = await serve(['--data', project.data], { cwd: project.directory, env: { ORDERS_TOKEN: TOKEN } })
+  server = await serveHere(['--data', project.data], { cwd: project.directory, env: { ORDERS_TOKEN: TOKEN } })
   api = caller(server.url, access.secret)
 })
 afterAll(async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startFakeAnthropic } from '../fakes/anthropic.ts'
 import type { FakeAnswer, FakeModel, FakeScript } from '../fakes/model-server.ts'
 import { startFakeOpenai } from '../fakes/openai.ts'
-import { serve, svcJson, writeProject, type Project, type ServerProcess } from './binary.ts'
+import { serveHere, svcJson, writeProject, type Project, type RunningServer } from './binary.ts'
 import { caller, type Caller, type Json } from './caller.ts'
 
 const SECRET = 'sk-a-secret-of-the-operator'
@@ -46,7 +46,7 @@ const plays: Readonly<Record<string, readonly FakeAnswer[]>> = {
 }
 
 let project: Project
-let server: ServerProcess
+let server: RunningServer
 let fakes: Readonly<Record<'openai' | 'anthropic', FakeModel>>
 
 /** Requests that were made for one model name, in order. */
@@ -123,7 +123,7 @@ spec:
     ),
     ...Object.fromEntries(agents.map(([name, ...rest]) => [`agents/${name}.yaml`, agent(name, ...rest)])),
   })
-  server = await serve(at(), {
+  server = await serveHere(at(), {
     cwd: project.directory,
     env: {
       THE_MODEL_KEY: SECRET,

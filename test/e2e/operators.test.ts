@@ -2,10 +2,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { copyExample, deploy, serve, svc, svcJson, type Project, type Ran, type ServerProcess } from './binary.ts'
+import { copyExample, deploy, serveHere, svc, svcJson, type Project, type Ran, type RunningServer } from './binary.ts'
 
 let project: Project
-let server: ServerProcess
+let server: RunningServer
 let apiKey: string
 const keys: Record<string, { keyId: string; secret: string }> = {}
 
@@ -42,7 +42,7 @@ beforeAll(async () => {
   await make('ben again', 'ben@acme.example', 'finance')
   await make('carl', 'carl@acme.example')
   await make('dora', 'dora@acme.example', 'finance')
-  server = await serve(['--data', project.data], { cwd: project.directory, env: { SVC_OPERATOR: 'root' } })
+  server = await serveHere(['--data', project.data], { cwd: project.directory, env: { SVC_OPERATOR: 'root' } })
 })
 
 afterAll(async () => {
@@ -95,7 +95,7 @@ test('without a server the same holds', async () => {
   expect(told(await run(['reject', '@waiting', '--no-reason']))).toEqual([4, '', NO_ROLE])
   expect(told(await as('dora', 'approve', '@waiting'))).toEqual([4, '', STARTED])
   expect(told(await as('ben', 'approve', '@waiting'))).toEqual([0, 'approved Refund 180 EUR for A-2 (1 of 1)', ''])
-  server = await serve(['--data', project.data], { cwd: project.directory })
+  server = await serveHere(['--data', project.data], { cwd: project.directory })
   const ended = await run(['runs', 'get', '@last', '--wait=terminal', '--json', '--jq', '.status'])
   expect(ended.stdout).toBe('"Completed"\n')
 })
@@ -164,7 +164,7 @@ test.each([
 
 describe('without a credential', () => {
   let local: Project
-  let open: ServerProcess
+  let open: RunningServer
   let secret: string
   const here = (...args: string[]): Promise<Ran> => svc([...args, '--data', local.data], { cwd: local.directory })
   const post = (path: string, body: object): Promise<Ran> =>
@@ -182,7 +182,7 @@ describe('without a credential', () => {
     local = copyExample('refund')
     setRuntime(local, '{ svc/separation_of_duties: true }')
     secret = (await deploy(local, 'acme.refund-desk')).secret
-    open = await serve(['--data', local.data], { cwd: local.directory, env: { SVC_OPERATOR: 'root' } })
+    open = await serveHere(['--data', local.data], { cwd: local.directory, env: { SVC_OPERATOR: 'root' } })
   })
   afterAll(async () => {
     await open.stop()

@@ -1,10 +1,20 @@
 /** Text of a model that one server asks, for readers at another one. */
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listen, stop } from '../fakes/model-server.ts'
 import { startPostgres } from '../store/postgres-server.ts'
-import { deploy, serve, svcJson, writeProject, type Access, type Project, type ServerProcess } from './binary.ts'
+import {
+  deploy,
+  serve,
+  serveHere,
+  svcJson,
+  writeProject,
+  type Access,
+  type Project,
+  type RunningServer,
+  type ServerProcess,
+} from './binary.ts'
 import { customer } from './customer.ts'
 import { bucketUrl } from '../bucket.ts'
 
@@ -24,17 +34,16 @@ interface SeenFrame {
 }
 
 describe.skipIf(!postgres)('model text', () => {
-  let count = 0
   let model: Server
   /** When each word left the model. */
   let spokenAt: number[]
   let project: Project
   let access: Access
   let env: Record<string, string>
-  const servers: ServerProcess[] = []
+  const closers: (() => Promise<unknown>)[] = []
+  beforeEach(() => void (spokenAt = []))
 
-  beforeEach(async () => {
-    spokenAt = []
+  beforeAll(async () => {
     model = createServer((request, response) => {
       request.resume()
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -58,7 +67,7 @@ describe.skipIf(!postgres)('model text', () => {
     const url = await listen(model)
     project = writeProject(files(url))
     env = {
-      SVC_STORE: postgres!.url(`text_${count++}`),
+      SVC_STORE: postgres!.url('text'),
       SVC_CLUSTER_SECRET: SECRET,
       AWS_ACCESS_KEY_ID: 'key',
       AWS_SECRET_ACCESS_KEY: 'secret',
@@ -68,20 +77,29 @@ describe.skipIf(!postgres)('model text', () => {
     access = await deploy(project, 'acme.teller', { env })
   })
   afterEach(async () => {
-    for (const server of servers.splice(0)) await server.stop('SIGKILL')
+    for (const close of closers.splice(0)) await close()
+  })
+  afterAll(async () => {
     await stop(model)
     project.remove()
   })
 
-  const open = async (name: string, more: Record<string, string> = {}): Promise<ServerProcess> => {
-    const own = ['--data', join(project.directory, name), '--internal', '127.0.0.1:0']
-    const storage = ['--storage', await bucketUrl()]
-    const server = await serve([...own, ...storage], { cwd: project.directory, env: { ...env, ...more } })
-    servers.push(server)
+  const optionsOf = async (name: string, more: Record<string, string>) => {
+    const own = ['--data', join(project.directory, name), '--internal', '127.0.0.1:0', '--storage', await bucketUrl()]
+    return [own, { cwd: project.directory, env: { ...env, ...more } }] as const
+  }
+  const open = async (name: string, more: Record<string, string> = {}): Promise<RunningServer> => {
+    const server = await serveHere(...(await optionsOf(name, more)))
+    closers.push(() => server.stop())
+    return server
+  }
+  const openMortal = async (name: string, more: Record<string, string>): Promise<ServerProcess> => {
+    const server = await serve(...(await optionsOf(name, more)))
+    closers.push(() => server.stop('SIGKILL'))
     return server
   }
 
-  async function read({ url }: ServerProcess, runId: string, after = 0): Promise<SeenFrame[]> {
+  async function read({ url }: RunningServer, runId: string, after = 0): Promise<SeenFrame[]> {
     const response = await fetch(`${url}/v1/runs/${runId}/stream?after=${after}`, {
       headers: { 'X-API-Key': access.secret },
     })
@@ -149,7 +167,7 @@ describe.skipIf(!postgres)('model text', () => {
 
   test('is given to nobody without the secret of the cluster', async () => {
     const server = await open('a')
-    const internalUrl = /"internalUrl":"([^"]+)"/.exec(server.stderr())![1]!
+    const internalUrl = /internalUrl="([^"]+)"/.exec(server.stderr())![1]!
     const ask = (headers: Record<string, string>) => fetch(`${internalUrl}/peer/deltas`, { headers })
     for (const headers of [{}, { authorization: 'Bearer wrong' }, { authorization: `Bearer ${SECRET}x` }])
       expect((await ask(headers as Record<string, string>)).status).toBe(401)
@@ -164,7 +182,7 @@ describe.skipIf(!postgres)('model text', () => {
 
   test('goes on at a reader whose run another server takes over', async () => {
     const short = { SVC_LEASE_TTL: '5s' }
-    const [a, b] = [await open('a', short), await open('b', short)]
+    const [a, b] = [await open('a', short), await openMortal('b', short)]
     await open('c', short)
     const runId = await customer(b, access).start()
     const reading = read(a, runId)

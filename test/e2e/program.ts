@@ -4,9 +4,14 @@ import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { pathToFileURL } from 'node:url'
+import type { Io, ProcessSignal } from '../../src/cli/shell/io.ts'
+import type { loadCommandLine } from '../../src/cli/start.ts'
 import { waitPatiently } from '../wait-until.ts'
 import { removeDirectory } from '../remove-directory.ts'
 
+/** The built program, behind `BIN`. */
+const PROGRAM = resolve(import.meta.dirname, '../../dist/start.js')
 const BIN = resolve(import.meta.dirname, '../../bin/svc.js')
 /** The same in the build for tests. */
 const MORTAL = resolve(import.meta.dirname, '../../dist/failpoints/svc.js')
@@ -31,8 +36,65 @@ const environment = (extra: Readonly<Record<string, string>> = {}): NodeJS.Proce
   return { PATH, HOME, LANG, ...extra }
 }
 
-/** Runs `svc` to its end. */
-export function svc(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+/**
+ * Runs a command of the built program to its end, in this process: whatever is not about the process itself. Its first command here
+ * compiles the code, the others find it compiled.
+ */
+export async function svc(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  const said = { stdout: '', stderr: '' }
+  const code = await runHere(args, options, { say: (stream, text) => void (said[stream] += text) })
+  return { code, ...said }
+}
+
+/** What a command in this process says, and how it is told to end. */
+interface Here {
+  /** Columns of the terminal that both outputs are; absent where they are none. */
+  readonly columns?: number
+  /** Absent for the environment of `RunOptions`. */
+  readonly env?: Io['env']
+  /** The program's `start.js`; that of the checkout where absent. */
+  readonly program?: string
+  readonly say: (stream: 'stdout' | 'stderr', text: string) => void
+  readonly onSignal?: Io['onSignal']
+}
+
+async function runHere(
+  args: readonly string[],
+  options: RunOptions,
+  { say, onSignal, columns, env, program = PROGRAM }: Here,
+): Promise<number> {
+  const { runCommandLine } = await loadProgram(program)
+  const screen = { isTTY: columns !== undefined, width: columns ?? 80 }
+  const input = Buffer.from(options.input ?? '')
+  return runCommandLine(args, {
+    stdout: { write: (text) => say('stdout', text), ...screen },
+    stderr: { write: (text) => say('stderr', text), ...screen },
+    stdin: { isTTY: false, text: () => Promise.resolve(input.toString()), bytes: () => Promise.resolve(input) },
+    writeBytes: (bytes) => say('stdout', Buffer.from(bytes).toString()),
+    env: env ?? environment(options.env),
+    cwd: options.cwd ?? process.cwd(),
+    clock: { now: () => Date.now(), monotonic: () => performance.now() },
+    fetch: globalThis.fetch,
+    prompts: UNASKED,
+    unattended: false,
+    onSignal: onSignal ?? (() => () => undefined),
+    exit: () => undefined,
+  })
+}
+
+/** No command asks where its input is no terminal. */
+const unasked = (question: string): never => {
+  throw new Error(`Nobody is there to be asked "${question}".`)
+}
+const UNASKED = { confirm: unasked, text: unasked, secret: unasked, key: unasked, select: unasked, edit: unasked }
+
+const loadProgram = (program: string): ReturnType<typeof loadCommandLine> =>
+  import(pathToFileURL(program).href).then((loaded: { loadCommandLine: typeof loadCommandLine }) =>
+    loaded.loadCommandLine(),
+  )
+
+/** Runs `svc` to its end, in a process of its own. */
+export function svcProcess(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   return new Promise((done, failed) => {
     const child = spawn(process.execPath, [BIN, ...args], { cwd: options.cwd, env: environment(options.env) })
     let stdout = ''
@@ -52,17 +114,56 @@ export async function svcJson<T>(args: readonly string[], options: RunOptions = 
   return JSON.parse(ran.stdout) as T
 }
 
-export interface ServerProcess {
+export interface RunningServer {
   readonly url: string
   readonly uploadUrl: string
-  readonly process: ChildProcess
   readonly stderr: () => string
   /** Everything printed on stdout so far. */
   readonly stdout: () => string
+  /** Drains it; resolves with the exit code when it is gone. */
+  stop(signal?: ProcessSignal): Promise<number | null>
+}
+
+export interface ServerProcess extends RunningServer {
+  readonly process: ChildProcess
   /** Resolves when it is gone, with the signal that ended it. */
   readonly died: Promise<NodeJS.Signals | null>
   /** Ends it with a signal; resolves with the exit code when it is gone. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+/** Starts `svc serve --port 0 --json` in this process, for a test that does not kill it, and waits for its ready line. */
+export async function serveHere(args: readonly string[], options: RunOptions = {}): Promise<RunningServer> {
+  const said = { stdout: '', stderr: '' }
+  const listeners = new Set<(signal: ProcessSignal) => void>()
+  let heard = (): void => undefined
+  const ready = new Promise<void>((done) => (heard = done))
+  const gone = runHere(['serve', '--port', '0', '--json', '--log-format', 'pretty', ...args], options, {
+    say(stream, text) {
+      said[stream] += text
+      if (said.stdout.includes('\n')) heard()
+    },
+    onSignal(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  })
+  const failed = gone.then((code) => {
+    throw new Error(`svc serve ended with ${code}: ${said.stderr}`)
+  })
+  failed.catch(() => undefined)
+  await Promise.race([ready, failed])
+  const { url, uploadUrl } = JSON.parse(said.stdout.split('\n')[0]!) as { url: string; uploadUrl: string }
+  return {
+    url,
+    uploadUrl,
+    stdout: () => said.stdout,
+    stderr: () => said.stderr,
+    stop(signal = 'SIGTERM') {
+      listeners.forEach((each) => each(signal))
+      return waitPatiently(gone, () => `svc serve did not end after ${signal}: ${said.stderr}`)
+    },
+  }
 }
 
 /** Starts `svc serve --port 0 --json` and waits for its ready line. */

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test, vi } from 'vitest'
 import type { InboxItem } from '../../src/spec/operator/inbox.ts'
-import { copyExample, deploy, serve, svcJson } from './binary.ts'
+import { copyExample, deploy, serveHere, svcJson } from './binary.ts'
 import { removeDirectory } from '../remove-directory.ts'
 
 const run = promisify(execFile)
@@ -20,7 +20,7 @@ afterAll(() => removeDirectory(directory))
 test('the client example of the README passes the type checker, waits for a person, and runs to its end', async () => {
   const project = copyExample('refund')
   const { secret, agentId } = await deploy(project, 'acme.refund-desk')
-  const server = await serve(['--data', project.data], { cwd: project.directory })
+  const server = await serveHere(['--data', project.data], { cwd: project.directory })
   try {
     const file = join(directory, 'example.mts')
     const told = `console.log(JSON.stringify([done.status, done.output]))\n`

@@ -31,23 +31,35 @@ const again = async (signal: NodeJS.Signals): Promise<number | null> => {
 }
 
 test.each(['SIGTERM', 'SIGKILL'] as const)(
-  'after %s a run that waits is as it was, and is answered',
+  'after %s a run that waits is as it was, one whose model was thinking goes on, and what clients began is known',
   async (signal) => {
     const runId = await api.start(access.agentId, { case: 'child' })
     await api.settled(runId)
     const before = (await api.get(`/v1/runs/${runId}/conversation`)).body
+    const thinking = await api.start(access.agentId, { case: 'moment' })
+    const send = () =>
+      api.post(`/v1/agents/${access.agentId}/runs`, { input: { case: 'hello' } }, { 'Idempotency-Key': signal })
+    const first = await send()
+    const asked = { filename: 'a.txt', mediaType: 'text/plain', maxContentLength: 5 }
+    const presigned = (await api.post('/v1/file-library/presign', asked)).body as Json
+    await fetch(presigned.uploadUrl, { method: 'PUT', headers: presigned.requiredHeaders, body: 'bytes' })
+
     expect(await again(signal)).toBe(signal === 'SIGTERM' ? 0 : null)
     expect((await api.get(`/v1/runs/${runId}/conversation`)).body).toEqual(before)
     await api.send(runId, { userTaskId: (await api.task(runId)).user_task_id })
     expect(await api.settled(runId)).toMatchObject({ status: 'Completed' })
+    expect(await api.settled(thinking)).toMatchObject({ status: 'Completed', output: 'A moment later.' })
+    expect((await send()).body).toEqual({ ...first.body, duplicateDelivery: true })
+    const { objectKey } = presigned
+    const done = (await api.post('/v1/file-library/finalize', { objectKey, maxContentLength: 5 })).body
+    expect(done).toMatchObject({ sizeBytes: 5, alreadyFinalized: false })
+    // A file that is whole is read after another restart.
+    await again('SIGKILL')
+    const document = { svcFile: true, filename: done.filename, mediaType: 'text/plain' }
+    const { output } = await api.settled(await api.start(access.agentId, { case: 'file', document }))
+    expect(output).toContain('bytes')
   },
 )
-
-test.each(['SIGTERM', 'SIGKILL'] as const)('after %s a run whose model was thinking goes on', async (signal) => {
-  const runId = await api.start(access.agentId, { case: 'moment' })
-  await again(signal)
-  expect(await api.settled(runId)).toMatchObject({ status: 'Completed', output: 'A moment later.' })
-})
 
 test('a reader that resumes by id sees every event once, across a restart', async () => {
   const runId = await api.start(access.agentId, { case: 'sign' })
@@ -72,28 +84,6 @@ test('a reader that resumes by id sees every event once, across a restart', asyn
   const all = [...seen, ...idsOf(await rest)]
   expect(all).toEqual(all.map((_, at) => at + 1))
   expect(await rest).toContain('engine.session.completed')
-})
-
-test('an Idempotency-Key is known after a restart', async () => {
-  const send = () =>
-    api.post(`/v1/agents/${access.agentId}/runs`, { input: { case: 'hello' } }, { 'Idempotency-Key': 'once' })
-  const first = await send()
-  await again('SIGKILL')
-  expect((await send()).body).toEqual({ ...first.body, duplicateDelivery: true })
-})
-
-test('an upload that was begun before a restart is finished after it', async () => {
-  const asked = { filename: 'a.txt', mediaType: 'text/plain', maxContentLength: 5 }
-  const presigned = (await api.post('/v1/file-library/presign', asked)).body as Json
-  await fetch(presigned.uploadUrl, { method: 'PUT', headers: presigned.requiredHeaders, body: 'bytes' })
-  await again('SIGKILL')
-  const { objectKey } = presigned
-  const done = (await api.post('/v1/file-library/finalize', { objectKey, maxContentLength: 5 })).body
-  expect(done).toMatchObject({ sizeBytes: 5, alreadyFinalized: false })
-  const document = { svcFile: true, filename: done.filename, mediaType: 'text/plain' }
-  await again('SIGKILL')
-  const { output } = await api.settled(await api.start(access.agentId, { case: 'file', document }))
-  expect(output).toContain('bytes')
 })
 
 test('SIGTERM is obeyed at once although readers are connected', async () => {

@@ -4,7 +4,8 @@ import { setTimeout as after } from 'node:timers/promises'
 import { Client } from 'pg'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startPostgres } from '../store/postgres-server.ts'
-import { svcJson, type ServerProcess } from './binary.ts'
+import { cases } from '../cases.ts'
+import { svcJson, type RunningServer, type ServerProcess } from './binary.ts'
 import { openCourier, type Courier } from './courier.ts'
 import { customer, ENDED } from './customer.ts'
 import { bucketUrl } from '../bucket.ts'
@@ -13,12 +14,15 @@ import { waitUntil } from '../wait-until.ts'
 const postgres = startPostgres()
 afterAll(() => postgres?.stop())
 
+/** Ticks of the schedule, one a second. */
+const TICKS = Math.max(6, cases(20))
+
 describe.skipIf(!postgres)('two servers', () => {
   let count = 0
   let database: string
   let courier: Courier
   let callMs = 0
-  const servers: ServerProcess[] = []
+  const closers: (() => Promise<unknown>)[] = []
   beforeEach(async () => {
     callMs = 0
     database = postgres!.url(`two_${count++}`)
@@ -30,7 +34,7 @@ describe.skipIf(!postgres)('two servers', () => {
     })
   })
   afterEach(async () => {
-    for (const server of servers.splice(0)) await server.stop('SIGKILL')
+    for (const close of closers.splice(0)) await close()
     await courier.close()
   })
 
@@ -38,12 +42,13 @@ describe.skipIf(!postgres)('two servers', () => {
   const dataOf = (name: string): string => join(courier.project.directory, name)
   const open = async (name: string): Promise<ServerProcess> => {
     const server = await courier.serve(undefined, '--data', dataOf(name), '--storage', await bucketUrl())
-    servers.push(server)
+    closers.push(() => server.stop('SIGKILL'))
     return server
   }
-  const both = async () => {
-    const [a, b] = [await open('a'), await open('b')]
-    return { a, b, atA: customer(a, courier.access), atB: customer(b, courier.access) }
+  const openHere = async (name: string): Promise<RunningServer> => {
+    const server = await courier.serveHere('--data', dataOf(name), '--storage', await bucketUrl())
+    closers.push(() => server.stop())
+    return server
   }
   const times = (tool: string) => courier.arrivals.filter((each) => each.tool === tool).length
 
@@ -52,9 +57,10 @@ describe.skipIf(!postgres)('two servers', () => {
     // A machine on which others work may add to the delays.
     { timeout: 240_000, retry: 2 },
     async () => {
-      const { a, b, atA, atB } = await both()
+      const [a, b] = [await openHere('a'), await openHere('b')]
+      const [atA, atB] = [customer(a, courier.access), customer(b, courier.access)]
       const runId = await atA.start()
-      const read = async (server: ServerProcess): Promise<[number, number][]> => {
+      const read = async (server: RunningServer): Promise<[number, number][]> => {
         const response = await fetch(`${server.url}/v1/runs/${runId}/stream`, {
           headers: { 'X-API-Key': courier.access.secret },
         })
@@ -79,7 +85,8 @@ describe.skipIf(!postgres)('two servers', () => {
   )
 
   test('a cancel at one reaches the other, which drives the run', { timeout: 240_000 }, async () => {
-    const { atA, b } = await both()
+    const [a, b] = [await open('a'), await openHere('b')]
+    const atA = customer(a, courier.access)
     callMs = 20_000
     const runId = await atA.start()
     await waitUntil(() => times('acme.look') === 1)
@@ -94,33 +101,37 @@ describe.skipIf(!postgres)('two servers', () => {
     expect(times('acme.pay')).toBe(0)
   })
 
-  test('20 ticks of a schedule start 20 runs, while servers come and go', { timeout: 300_000 }, async () => {
-    const { a, b } = await both()
-    const others = [await open('c'), await open('d')]
-    const at = { cwd: courier.project.directory }
-    const { triggerId } = await svcJson<{ triggerId: string }>(
-      ['triggers', 'create', 'acme.courier', '--type', 'schedule', '--cron', '* * * * * *', '--data', dataOf('a')],
-      at,
-    )
-    const atC = customer(others[0]!, courier.access)
-    const scheduled = async () => (await atC.sessions()).filter(({ triggerType }) => triggerType === 'scheduled')
-    await waitUntil(async () => (await scheduled()).length >= 7)
-    await b.stop('SIGTERM')
-    await waitUntil(async () => (await scheduled()).length >= 14)
-    await a.stop('SIGKILL')
-    await waitUntil(async () => (await scheduled()).length >= 20)
-    await svcJson(['triggers', 'delete', triggerId, '--yes', '--data', dataOf('c')], at)
-    // A pass that had begun may start one more.
-    await waitUntil(async () => (await scheduled()).length === (await ticksOf(triggerId)).length)
-    const ticks = await ticksOf(triggerId)
-    expect(ticks.length).toBeGreaterThanOrEqual(20)
-    expect(ticks).toEqual(ticks.map((_, index) => ticks[0]! + index * 1000))
-    // All of them go on, those of the servers that are gone too.
-    await waitUntil(async () => {
-      await courier.review()
-      return (await scheduled()).every(({ status }) => ENDED.has(status))
-    })
-  })
+  test(
+    `${TICKS} ticks of a schedule start ${TICKS} runs, while servers come and go`,
+    { timeout: 300_000 },
+    async () => {
+      const [a, b] = [await open('a'), await openHere('b')]
+      const others = [await openHere('c'), await openHere('d')]
+      const at = { cwd: courier.project.directory }
+      const { triggerId } = await svcJson<{ triggerId: string }>(
+        ['triggers', 'create', 'acme.courier', '--type', 'schedule', '--cron', '* * * * * *', '--data', dataOf('a')],
+        at,
+      )
+      const atC = customer(others[0]!, courier.access)
+      const scheduled = async () => (await atC.sessions()).filter(({ triggerType }) => triggerType === 'scheduled')
+      await waitUntil(async () => (await scheduled()).length >= TICKS / 3)
+      await b.stop('SIGTERM')
+      await waitUntil(async () => (await scheduled()).length >= (TICKS * 2) / 3)
+      await a.stop('SIGKILL')
+      await waitUntil(async () => (await scheduled()).length >= TICKS)
+      await svcJson(['triggers', 'delete', triggerId, '--yes', '--data', dataOf('c')], at)
+      // A pass that had begun may start one more.
+      await waitUntil(async () => (await scheduled()).length === (await ticksOf(triggerId)).length)
+      const ticks = await ticksOf(triggerId)
+      expect(ticks.length).toBeGreaterThanOrEqual(TICKS)
+      expect(ticks).toEqual(ticks.map((_, index) => ticks[0]! + index * 1000))
+      // All of them go on, those of the servers that are gone too.
+      await waitUntil(async () => {
+        await courier.review()
+        return (await scheduled()).every(({ status }) => ENDED.has(status))
+      })
+    },
+  )
 
   /** Moments of the ticks that a run was started for. */
   async function ticksOf(triggerId: string): Promise<readonly number[]> {

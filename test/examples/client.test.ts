@@ -12,11 +12,11 @@ import {
   copyExample,
   deploy,
   endWithTests,
-  serve,
+  serveHere,
   svc,
   type Access,
   type Project,
-  type ServerProcess,
+  type RunningServer,
 } from '../e2e/binary.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -25,12 +25,12 @@ const program = (name: string): string[] => ['--import', 'tsx', join(ROOT, `exam
 
 let desk: Project & Access
 let intake: Project & Access
-const servers: ServerProcess[] = []
+const servers: RunningServer[] = []
 
 /** A project that is published and served, with a key for it. */
 async function open(project: Project, agent: string, uploads: boolean): Promise<Project & Access & { url: string }> {
   const access = await deploy(project, agent, { uploads })
-  const server = await serve(['--data', project.data], { cwd: project.directory })
+  const server = await serveHere(['--data', project.data], { cwd: project.directory })
   servers.push(server)
   return { ...project, ...access, url: server.url }
 }

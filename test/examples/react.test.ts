@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeInBrowser, openPage } from '../console/browser.ts'
-import { copyExample, deploy, endWithTests, serve } from '../e2e/binary.ts'
+import { copyExample, deploy, endWithTests, serveHere } from '../e2e/binary.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const MOUNT = `
@@ -32,7 +32,7 @@ describeInBrowser('the page of React', () => {
   beforeAll(async () => {
     const desk = copyExample('refund')
     const access = await deploy(desk, 'acme.refund-desk', {})
-    const server = await serve(['--data', desk.data], { cwd: desk.directory })
+    const server = await serveHere(['--data', desk.data], { cwd: desk.directory })
     const env = {
       PATH: process.env['PATH'],
       SVC_URL: server.url,

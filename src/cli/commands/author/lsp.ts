@@ -1,4 +1,4 @@
-import { createConnection } from 'vscode-languageserver/node'
+import { createConnection, type Connection } from 'vscode-languageserver/node'
 import { lintWorkspace } from '../../../documents/lint/lint.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import type { LspProject } from '../../lsp/folder.ts'
@@ -10,14 +10,17 @@ import { findMissingHandlers } from '../../project/missing-handlers.ts'
 
 export async function lsp(call: CommandContext): Promise<void> {
   // The protocol owns both streams; the connection ends the process as the protocol defines.
-  const connection = createConnection(process.stdin, process.stdout)
+  answerEditor(createConnection(process.stdin, process.stdout), call)
+  await new Promise<void>((ended) => call.signal.addEventListener('abort', () => ended()))
+}
+
+export function answerEditor(connection: Connection, call: CommandContext): void {
   serveLanguage(connection, (directory) => {
     const cwd = directory === undefined || call.globals.cwd !== undefined ? call.cwd : directory
     const at = { ...call, cwd }
     return { root: projectRoot(at), check: checkOf(at) }
   })
   connection.listen()
-  await new Promise<void>((ended) => call.signal.addEventListener('abort', () => ended()))
 }
 
 /** Reads the project file each time, since it may be the file being edited. */
