@@ -1,9 +1,14 @@
-/** Plays a page: real shell, the packed program outside the checkout, an empty home, no terminal to ask. */
+/**
+ * Plays a page: real shell, the packed program outside the checkout, an empty home, no terminal to ask. Commands of `svc` alone, which
+ * need no shell, run in this process; in a long run, in one of their own.
+ */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
+import { isLong } from '../cases.ts'
+import { runHere } from '../e2e/program.ts'
 import { packPackage } from '../packed.ts'
 import { matches, named, type Block, type Names, type Part } from './page.ts'
 import { removeDirectory } from '../remove-directory.ts'
@@ -102,6 +107,15 @@ function openStage() {
       child.on('close', (code) => done(`${ended(said)}${code === 0 ? '' : `# exit ${code}\n`}`))
     })
 
+  const runAlone = async (words: readonly string[]): Promise<string> => {
+    let said = ''
+    const program = join(packPackage().directory, 'dist/start.js')
+    const cwd = /^cd "(.*)"$/m.exec(readFileSync(state, 'utf8'))![1]!
+    const say = (_: string, text: string): void => void (said += text)
+    const code = await runHere(words, { cwd }, { env, columns: 120, program, say })
+    return `${ended(said)}${code === 0 ? '' : `# exit ${code}\n`}`
+  }
+
   /** Ports are given by the system: pages are played side by side. */
   const serve = (command: string): void => {
     const free = command.replace(/ --port \d+/, '').replace(/^svc (dev|serve)/, '$& --port 0')
@@ -132,7 +146,10 @@ function openStage() {
     async perform({ command, output }: Part, names: Names): Promise<string> {
       if (command === undefined) return await hear(output, names)
       const line = named(command, names)
-      if (!/^svc (dev|serve)\b(?!.*--help)/.test(line)) return await run(line)
+      if (!/^svc (dev|serve)\b(?!.*--help)/.test(line)) {
+        const words = isLong || /^declare /m.test(readFileSync(state, 'utf8')) ? undefined : wordsOf(line)
+        return await (words ? runAlone(words) : run(line))
+      }
       serve(line)
       return await hear(output, names)
     },
@@ -142,6 +159,16 @@ function openStage() {
       removeDirectory(home)
     },
   }
+}
+
+/** Words after `svc`; undefined where the line needs a shell. */
+function wordsOf(line: string): string[] | undefined {
+  const word = /(?:'[^']*'|"[^"$`\\]*"|[^\s'"$`\\|&;<>()*?[\]{}~#!])+/g
+  if (!line.startsWith('svc ') || line.replaceAll(word, '').trim() !== '') return undefined
+  return line
+    .match(word)!
+    .slice(1)
+    .map((each) => each.replaceAll(/'([^']*)'|"([^"]*)"/g, '$1$2'))
 }
 
 const ended = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`)

@@ -58,7 +58,7 @@ interface Here {
   readonly onSignal?: Io['onSignal']
 }
 
-async function runHere(
+export async function runHere(
   args: readonly string[],
   options: RunOptions,
   { say, onSignal, columns, env, program = PROGRAM }: Here,
