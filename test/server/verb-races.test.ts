@@ -7,8 +7,11 @@ import type { Conversation, RunStatusBody } from '../../src/spec/api.ts'
 import type { RunView } from '../../src/spec/operator/runs.ts'
 import { openServer } from '../../src/server/open.ts'
 import { migrateDatabase } from '../../src/store/postgres/migrate-database.ts'
+import { seeded } from '../e2e/seeded.ts'
 import { startPostgres } from '../store/postgres-server.ts'
+import { waitUntil } from '../wait-until.ts'
 import { ask, closing, running } from './running.ts'
+import { openPairLedger, PAYING, requestOf, takeTurns, VERB_PAIRS } from './verb-pairs.ts'
 
 const server = startPostgres()
 afterAll(() => server?.stop())
@@ -19,8 +22,8 @@ const ROUNDS = 6
 type Ask = (line: string, body?: unknown) => Promise<unknown>
 
 /** Two ways to the same runs, and a maker of runs that were cancelled while they waited for an approval. */
-async function openDesk(store?: string) {
-  const house = await running(store === undefined ? {} : { store })
+async function openDesk(store?: string, given: Parameters<typeof running>[0] = {}) {
+  const house = await running({ ...given, ...(store !== undefined && { store }) })
   let other: Ask = house.operator
   if (store !== undefined) {
     const second = await openServer(house.opened)
@@ -53,11 +56,11 @@ const PLACES = ['one server on SQLite', ...(server ? ['two servers on PostgreSQL
 
 describe.each(PLACES)('%s', (place) => {
   let databases = 0
-  const open = async () => {
-    if (place === PLACES[0]) return openDesk()
+  const open = async (given: Parameters<typeof running>[0] = {}) => {
+    if (place === PLACES[0]) return openDesk(undefined, given)
     const url = server!.url(`races_${++databases}`)
     await migrateDatabase(url)
-    return openDesk(url)
+    return openDesk(url, given)
   }
 
   test('what one server pauses the other holds, and goes on with once the pause is over', async () => {
@@ -71,6 +74,70 @@ describe.each(PLACES)('%s', (place) => {
     await house.until(run, 'engine.user_task.created')
     expect((await house.get<RunStatusBody>(`/v1/runs/${run}`)).status).toBe('WaitingForHITL')
   })
+
+  test('of any two verbs on one run each is done or says why not, and nothing is doubled, lost or unapproved', async () => {
+    const { tools, arrivals } = await openPairLedger()
+    const { house, other } = await open({ snapshot: PAYING, config: { tools } })
+    const random = seeded(20_261_128)
+    type Task = { readonly userTaskId: string; readonly runId: string; readonly tool: string }
+    const runs = async () => ((await house.operator('GET /runs?take=500')) as { items: RunView[] }).items
+    const tasks = async () => ((await house.operator('GET /tasks?take=500')) as { items: Task[] }).items
+
+    const isQuiet = async () =>
+      ((await house.operator('GET /runs?status=Running&take=1')) as { items: RunView[] }).items.length === 0
+
+    const problems: string[] = []
+    const play = async (pair: (typeof VERB_PAIRS)[number], isCancelled: boolean): Promise<void> => {
+      const { body } = await house.start({ order: 'A-1' })
+      const { runId, sessionId } = body as { runId: string; sessionId: string }
+      await house.until(runId, 'engine.user_task.created')
+      if (isCancelled) await house.operator(`POST /runs/${runId}/cancel`, {})
+      const calls = (await house.operator(`GET /runs/${runId}/calls`)) as { items: { toolCallId: string }[] }
+      const about = { runId, sessionId, toolCallId: calls.items[0]!.toolCallId }
+      const [one, two] = (random() < 0.5 ? pair : pair.toReversed()).map((verb) => requestOf(verb, about))
+      const delays = [Math.floor(random() * 6), Math.floor(random() * 6)]
+      const settled = await Promise.allSettled([
+        takeTurns(delays[0]!).then(() => house.operator(...one!)),
+        takeTurns(delays[1]!).then(() => other(...two!)),
+      ])
+      for (const each of settled) {
+        if (each.status === 'fulfilled') continue
+        const { code, error } = JSON.parse((each.reason as Error).message) as { code?: string; error?: string }
+        if (code === undefined || code === 'internal' || !error)
+          problems.push(`${pair.join(' and ')}: ${String(each.reason)}`)
+      }
+    }
+    const rounds = VERB_PAIRS.flatMap((pair) => [false, true].map((isCancelled) => () => play(pair, isCancelled)))
+    for (let at = 0; at < rounds.length; at += 14) await Promise.all(rounds.slice(at, at + 14).map((round) => round()))
+    expect(problems).toEqual([])
+
+    // Each first run paid once, by itself; nothing else left without a person.
+    const byTool = (name: string) => [...arrivals].filter(([key]) => key.startsWith(`acme.${name} `))
+    await waitUntil(isQuiet)
+    expect([byTool('pay').length, byTool('refunds'), byTool('pay_back')]).toEqual([rounds.length, [], []])
+
+    const first = byTool('pay').map(([key]) => key.split(':', 2).join(':'))
+    const approved = new Set<string>()
+    for (;;) {
+      const pending = await tasks()
+      if (pending.length === 0) break
+      for (const { runId, userTaskId, tool } of pending) {
+        await other(`POST /runs/${runId}/messages`, { userTaskId, approved: true })
+        approved.add(`${tool} svc:${runId}`)
+      }
+      await waitUntil(isQuiet)
+    }
+    expect(approved.size).toBeGreaterThan(rounds.length)
+    // An approval that another call of the same kind overtook is asked for once more.
+    expect([...arrivals.keys()].map((key) => key.split(':', 2).join(':')).toSorted()).toEqual(
+      [...first, ...approved].toSorted(),
+    )
+    expect([...arrivals].filter(([, times]) => times !== 1)).toEqual([])
+    const stuck = (await runs()).filter(
+      ({ status }) => !['Completed', 'Failed', 'Cancelled', 'Halted'].includes(status),
+    )
+    expect(stuck).toEqual([])
+  }, 60_000)
 
   test('of a resumption and a retry one is done, and the other is told why it is not', async () => {
     const { cancelledRun, both, repeats } = await open()

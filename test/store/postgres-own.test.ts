@@ -19,7 +19,7 @@ import {
   runId,
   sessionId,
 } from './makers.ts'
-import { openPostgresProxy, type PostgresProxy } from './postgres-proxy.ts'
+import { openPostgresProxy, REPLY_FAULTS, type PostgresProxy } from './postgres-proxy.ts'
 import { startPostgres } from './postgres-server.ts'
 
 const server = startPostgres()
@@ -119,22 +119,25 @@ describe.skipIf(!server)('a PostgreSQL that processes share', () => {
   })
 
   describe('where the connection breaks during a save', () => {
-    test('a lost reply of the commit is found out, with the lease that the save gave', async () => {
-      const store = await open(proxy.url(database))
-      const session = await start(store, 'a')
-      proxy.loseNext('save_sessions', 'reply')
-      expect(await store.save(aTurn(session, { said: ['engine.run.paused'] }), { worker: 'ann', ttlMs: 9000 })).toEqual(
-        {
+    test.each(REPLY_FAULTS)(
+      'a commit is found out in spite of its %s, with the lease that the save gave',
+      async (fault) => {
+        const store = await open(proxy.url(database))
+        const session = await start(store, 'a')
+        proxy.loseNext('save_sessions', fault)
+        expect(
+          await store.save(aTurn(session, { said: ['engine.run.paused'] }), { worker: 'ann', ttlMs: 9000 }),
+        ).toEqual({
           sessionId: session.id,
           epoch: 1,
-        },
-      )
-      expect((await store.events(session.id, 0, 9)).map(({ seq }) => seq)).toEqual([1, 2, 3])
-    })
+        })
+        expect((await store.events(session.id, 0, 9)).map(({ seq }) => seq)).toEqual([1, 2, 3])
+      },
+    )
 
-    test('a lost reply of a start is no second start', async () => {
+    test.each(REPLY_FAULTS)('a start whose answer meets a %s is no second start', async (fault) => {
       const store = await open(proxy.url(database))
-      proxy.loseNext('start_sessions', 'reply')
+      proxy.loseNext('start_sessions', fault)
       expect(await store.start(aStart('a'), NO_LIMITS)).toEqual({ outcome: 'started' })
       expect((await store.sessions({ workspaceId: WORKSPACE }, { skip: 0, take: 9 })).total).toBe(1)
     })

@@ -1,16 +1,23 @@
 /** Stands between a client and PostgreSQL, and loses connections at chosen moments. */
 import { createConnection, createServer, type Socket } from 'node:net'
 
+/** What becomes of a reply that the server has sent: lost, cut in the middle, cut with a reset, or late. */
+export const REPLY_FAULTS = ['reply', 'half a reply', 'reset', 'delay'] as const
+export type ReplyFault = (typeof REPLY_FAULTS)[number]
+
+/** Milliseconds. */
+const DELAY_MS = 400
+
 export interface PostgresProxy {
   /** Of a database, through the proxy. */
   url(database: string): string
   /**
-   * What becomes of the next statement with this text: its reply is lost after the server has made it; the connection breaks when
+   * What becomes of the next statement with this text: its reply is disturbed after the server has made it; the connection breaks when
    * the server has it, or before it gets it.
    */
-  loseNext(text: string, what: 'reply' | 'connection' | 'statement'): void
-  /** From now on the reply of every so manieth statement with this text is lost after the server has made it. */
-  loseEvery(count: number, text: string): void
+  loseNext(text: string, what: ReplyFault | 'connection' | 'statement'): void
+  /** From now on the reply of every so manieth statement with this text is disturbed, in each way in turn. */
+  disturbEvery(count: number, text: string): void
   /** Breaks every connection that sends this text. */
   refuse(text: string): void
   /**
@@ -20,17 +27,17 @@ export interface PostgresProxy {
   swallow(isSwallowed: boolean): void
   /** Connections on which something, with this text, was swallowed the last time. */
   swallowed(text?: string): number
-  /** Replies that were lost. */
-  lost(): number
+  /** Replies that were disturbed. */
+  disturbed(): number
   close(): Promise<void>
 }
 
 /** @param socket path of the server's Unix socket */
 export async function openPostgresProxy(socket: string): Promise<PostgresProxy> {
-  let next: { readonly text: string; readonly what: 'reply' | 'connection' | 'statement' } | undefined
+  let next: { readonly text: string; readonly what: ReplyFault | 'connection' | 'statement' } | undefined
   let every: { readonly count: number; readonly text: string; seen: number } | undefined
   let refused: string | undefined
-  let lost = 0
+  let disturbed = 0
   let swallows = false
   /** What was swallowed, of each connection. */
   let dead: { text: string }[] = []
@@ -41,7 +48,7 @@ export async function openPostgresProxy(socket: string): Promise<PostgresProxy> 
     client.on('error', () => {})
     const server = createConnection(socket)
     server.on('error', () => client.destroy())
-    let losesReply = false
+    let fault: ReplyFault | undefined
     let own: { text: string } | undefined
     const swallowed = (data: Uint8Array | string = ''): boolean => {
       if (swallows && !own) dead.push((own = { text: '' }))
@@ -55,21 +62,34 @@ export async function openPostgresProxy(socket: string): Promise<PostgresProxy> 
         const { what } = next
         next = undefined
         if (what === 'statement') return void client.destroy()
-        losesReply = what === 'reply'
         server.write(data)
         if (what === 'connection') client.destroy()
+        else fault = what
         return
       }
-      if (every && data.includes(every.text) && ++every.seen % every.count === 0) losesReply = true
+      if (every && data.includes(every.text) && ++every.seen % every.count === 0)
+        fault = REPLY_FAULTS[disturbed % REPLY_FAULTS.length]
       server.write(data)
     })
     server.on('data', (data) => {
       if (swallowed()) return
-      if (!losesReply) return void client.write(data)
-      lost++
-      losesReply = false
-      client.destroy()
+      if (fault === undefined) return void client.write(data)
+      disturbed++
+      disturb(fault, data)
+      fault = undefined
     })
+    const disturb = (kind: ReplyFault, data: Buffer): void => {
+      if (kind === 'reply') client.destroy()
+      else if (kind === 'reset') client.resetAndDestroy()
+      else if (kind === 'half a reply') client.end(data.subarray(0, data.length >> 1))
+      else {
+        server.pause()
+        setTimeout(() => {
+          client.write(data)
+          server.resume()
+        }, DELAY_MS)
+      }
+    }
     server.on('close', () => {
       if (!swallowed()) client.destroy()
     })
@@ -80,14 +100,14 @@ export async function openPostgresProxy(socket: string): Promise<PostgresProxy> 
   const { port } = listener.address() as { port: number }
   return {
     url: (database) => `postgres://svc@127.0.0.1:${port}/${database}`,
-    loseEvery: (count, text) => void (every = { count, text, seen: 0 }),
+    disturbEvery: (count, text) => void (every = { count, text, seen: 0 }),
     refuse: (text) => void (refused = text),
     swallow: (isSwallowed) => {
       swallows = isSwallowed
       if (swallows) dead = []
     },
     swallowed: (text = '') => dead.filter((each) => each.text.includes(text)).length,
-    lost: () => lost,
+    disturbed: () => disturbed,
     loseNext: (text, what) => void (next = { text, what }),
     close: () =>
       new Promise((resolve) => {

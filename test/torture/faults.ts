@@ -14,8 +14,8 @@ export interface FaultOptions {
   readonly plan: FaultPlan
 }
 
-/** Everything, in turn; servers that freeze, and nothing else; or nothing, while a proxy loses replies of the database. */
-export type FaultPlan = 'everything' | 'freezes' | 'lost replies'
+/** Everything, in turn; servers that freeze, and nothing else; or nothing, while a proxy loses, cuts and delays replies of the database. */
+export type FaultPlan = 'everything' | 'freezes' | 'bad network'
 
 /** Between two faults. */
 const EVERY_MS = 700
@@ -83,7 +83,7 @@ export async function goWrong(options: FaultOptions): Promise<Readonly<Record<Fa
     const free = fleet.awake().filter((at) => !busy.has(at))
     const at = free[Math.floor(random() * free.length)]
     const chance = random()
-    if (plan === 'lost replies') continue
+    if (plan === 'bad network') continue
     if (plan === 'freezes') {
       if (free.length > 1) freeze(at!)
     } else if (passed() > (restarts + 1) * RESTART_DATABASE_EVERY) {

@@ -19,8 +19,8 @@ const { values: given } = parseArgs({
 })
 
 const write = (line: string): void => void process.stdout.write(`${line}\n`)
-if (!['everything', 'freezes', 'lost replies'].includes(given.plan)) {
-  process.stderr.write(`There is no plan "${given.plan}". There are: everything, freezes, lost replies.\n`)
+if (!['everything', 'freezes', 'bad network'].includes(given.plan)) {
+  process.stderr.write(`There is no plan "${given.plan}". There are: everything, freezes, bad network.\n`)
   process.exit(2)
 }
 const postgres = startPostgres(['fsync=on'])

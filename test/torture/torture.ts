@@ -45,8 +45,8 @@ export interface TortureResult {
 
 /** The shortest that a server takes. */
 const LEASE_MS = 5000
-/** Saves and starts of which the reply of one is lost. Source: docs/design/several-processes.md#example */
-const LOST_EVERY = 20
+/** Saves and starts of which the reply of one is disturbed. Source: docs/design/several-processes.md#example */
+const DISTURBED_EVERY = 20
 /** After the last fault: a lease runs out, calls time out, and reviews wait until nothing can arrive any more. */
 const END_WITHIN_MS = 120_000
 
@@ -69,7 +69,7 @@ export async function torture(options: TortureOptions): Promise<TortureResult> {
     AWS_ACCESS_KEY_ID: 'key',
     AWS_SECRET_ACCESS_KEY: 'secret',
   }
-  const proxy = plan === 'lost replies' ? await openPostgresProxy(postgres.socket) : undefined
+  const proxy = plan === 'bad network' ? await openPostgresProxy(postgres.socket) : undefined
   const serverEnv = { ...env, ...(proxy && { SVC_STORE: proxy.url(database) }) }
   const fleet = createFleet({
     project,
@@ -84,7 +84,7 @@ export async function torture(options: TortureOptions): Promise<TortureResult> {
     const store = await openPostgres({ url, connections: 3 })
     const desk = openOperatorDesk(store, ledger, random)
     const customers = openCustomers({ urls: () => fleet.urls(), access, random, atOnce })
-    proxy?.loseEvery(LOST_EVERY, '_sessions(')
+    proxy?.disturbEvery(DISTURBED_EVERY, '_sessions(')
     report(`${processes} servers are up.`)
     const faults = await goWrong({ fleet, postgres, database, random, seconds, leaseMs: LEASE_MS, plan })
     report(`After ${seconds} s of faults ${customers.accepted.length} runs were accepted; now all end.`)
@@ -97,7 +97,7 @@ export async function torture(options: TortureOptions): Promise<TortureResult> {
     return {
       runs: customers.accepted.length,
       calls: ledger.entries.length,
-      faults: { ...faults, ...(proxy && { 'lost reply': proxy.lost() }) },
+      faults: { ...faults, ...(proxy && { 'disturbed reply': proxy.disturbed() }) },
       errors: customers.errors,
       reviews: desk.decisions,
       broken: [
