@@ -3,7 +3,7 @@
  * one tool. Names and arguments of the answer are put back before anything is checked, stored or shown.
  */
 import { shortenText } from '../base/cut-text.ts'
-import { isJsonObject, type JsonValue } from '../base/json/json.ts'
+import { isJsonObject, jsonDepth, type JsonValue } from '../base/json/json.ts'
 import { findToolSchemaFaults, propertyPlaces, type VendorToolLimits } from '../spec/vendor-tool-limits.ts'
 import {
   ProviderError,
@@ -34,7 +34,7 @@ export function withVendorToolForms(provider: ModelProvider, limits: VendorToolL
         for await (const part of provider.complete(toWireRequest(request, forms), signal))
           yield part.type === 'end' ? { ...part, completion: toOwnCompletion(part.completion, forms) } : part
       } catch (error) {
-        throw nameExcess(error, limits, request.tools.length)
+        throw nameExcess(error, limits, request.tools)
       }
     },
   }
@@ -98,13 +98,28 @@ const isUnchanged = ({ own, wire, isWrapped }: ToolForm): boolean =>
 const isUnread = (value: JsonValue): boolean => isJsonObject(value) && '$unparsed' in value
 
 /** Says of a refused request what could not be put into another form: limits that a vendor has raised meanwhile stop nobody. */
-function nameExcess(error: unknown, { vendor, mostTools }: VendorToolLimits, count: number): unknown {
+function nameExcess(error: unknown, limits: VendorToolLimits, tools: readonly ModelTool[]): unknown {
   if (!(error instanceof ProviderError) || error.retryable || error.status !== 400) return error
-  if (mostTools === undefined || count <= mostTools) return error
-  const excess = `${vendor} takes at most ${mostTools} tools, and this request has ${count}: give groups of tools to sub-agents.`
+  const excess = describeExcess(error.message, limits, tools)
+  if (excess === undefined) return error
   return new ProviderError(`${error.message.replace(/[.!?]$/, '')}. ${excess}`, {
     status: 400,
     retryable: false,
     cause: error,
   })
+}
+
+function describeExcess(
+  message: string,
+  { vendor, mostTools = Infinity, saysTooComplex }: VendorToolLimits,
+  tools: readonly ModelTool[],
+): string | undefined {
+  if (tools.length > mostTools)
+    return `${vendor} takes at most ${mostTools} tools, and this request has ${tools.length}: give groups of tools to sub-agents.`
+  if (saysTooComplex?.test(message) !== true || tools.length === 0) return undefined
+  const texts = tools.map(({ name, schema }) => ({ name, text: JSON.stringify(schema) }))
+  const largestBy = (measure: (text: string) => number) =>
+    texts.map(({ name, text }) => ({ name, size: measure(text) })).reduce((a, b) => (b.size > a.size ? b : a))
+  const [deepest, longest] = [largestBy(jsonDepth), largestBy((text) => text.length)]
+  return `The deepest schema is that of "${deepest.name}" (${deepest.size} levels), the longest that of "${longest.name}" (${longest.size} characters): write flatter ones, or give groups of tools to sub-agents.`
 }

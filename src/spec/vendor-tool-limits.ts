@@ -18,6 +18,8 @@ export interface VendorToolLimits {
   /** Keywords that must not stand at the root of a tool's schema. */
   readonly refusedAtRoot?: readonly string[]
   readonly mostTools?: number
+  /** What the vendor says of tools that are too deep or too large, where it publishes no number. */
+  readonly saysTooComplex?: RegExp
   /** Of a tool, in characters. */
   readonly longestDescription?: number
 }
@@ -59,10 +61,12 @@ const VENDOR_TOOL_LIMITS: Readonly<Record<string, VendorToolLimits>> = {
   },
   gemini: {
     vendor: 'Gemini',
-    source: 'answers of the API: kaitranntt/ccs #25 (names), google-gemini/gemini-cli #19083 (count)',
+    source:
+      'answers of the API: kaitranntt/ccs #25 (names), google-gemini/gemini-cli #19083 (count), #5923 (depth), bethington/ghidra-mcp #440 (size)',
     date: '2026-11-28',
     toolName: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/,
     mostTools: 512,
+    saysTooComplex: /maximum allowed nesting depth|too many states/,
   },
 }
 

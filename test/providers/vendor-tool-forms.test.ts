@@ -213,6 +213,29 @@ describe('on the wire', () => {
     })
     expect((await complete(provider, request)).completion.text).toBe('Fine.')
   })
+
+  test.each([
+    ['A FunctionDeclaration in the request exceeds the maximum allowed nesting depth.', true],
+    ['The specified schema produces a constraint that has too many states for serving.', true],
+    ['Request contains an invalid argument.', false],
+  ])('Gemini says %s of tools, and svc says which: %s', async (message, isNamed) => {
+    const { start, open } = vendors.find(({ type }) => type === 'gemini')!
+    const deep = toolOf(
+      { type: 'object', properties: { a: { type: 'object', properties: { b: { items: {} } } } } },
+      'deep',
+    )
+    const long = toolOf({ type: 'object', description: 'x'.repeat(500) }, 'long')
+    server = await start([{ status: 400, error: { message } }])
+    const provider = withVendorToolForms(open(server.url), limitsOf('gemini'))
+    const refusal = (await complete(
+      provider,
+      requestWith({ model: { name: 'gemini-3-pro' }, tools: [long, deep] }),
+    ).catch((error: unknown) => error)) as Error
+    expect(refusal.message).toContain(message.replace(/[.]$/, ''))
+    expect(
+      refusal.message.includes('The deepest schema is that of "deep" (6 levels), the longest that of "long" ('),
+    ).toBe(isNamed)
+  })
 })
 
 /** The tools of a request, in the form of any vendor. */
