@@ -79,6 +79,9 @@ export interface ApiKey {
   readonly lastUsedAt: Instant | null
 }
 
+/** A person who acts through a key of one command is no program that approves its own calls. */
+export const mayApprove = (by: Principal): boolean => by.type !== 'api_key' || by.person !== null || by.allowApprovals
+
 /**
  * The credential of one person on the operator channel. It opens no route of the API.
  * Source: docs/design/approvals.md#who-may-decide

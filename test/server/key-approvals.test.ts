@@ -1,6 +1,14 @@
 /** Who starts does not approve: a key answers approvals only where its trigger says so. */
 import { expect, test } from 'vitest'
-import type { ErrorBody, MessageAccepted, RunStatusBody, TaskItem } from '../../src/spec/api.ts'
+import type {
+  Conversation,
+  ErrorBody,
+  MessageAccepted,
+  RunStatusBody,
+  TaskContent,
+  TaskItem,
+  TaskList,
+} from '../../src/spec/api.ts'
 import type { TriggerView } from '../../src/spec/operator/access.ts'
 import { waitUntil } from '../wait-until.ts'
 import { ask, desk, DESK, running, scripted, tool } from './running.ts'
@@ -120,4 +128,23 @@ test(`the trigger of ${DESK} is made without the right, and shows whether it has
   expect(made.allowApprovals).toBe(false)
   const changed = await ask<TriggerView>(server.operator, `PATCH /triggers/${made.triggerId}`, { allowApprovals: true })
   expect(changed).toEqual({ ...made, allowApprovals: true })
+})
+
+test.each([
+  [{ allowApprovals: false }, ['operator']],
+  [{ allowApprovals: true }, ['api', 'operator']],
+])('with %o a key is told that %o may answer an approval, wherever it reads of it', async (trigger, via) => {
+  const { get, events, operator, runId, task } = await waiting({ trigger })
+  const { items } = await get<Conversation>(`/v1/runs/${runId}/conversation`)
+  const { items: listed } = await get<TaskList>('/v1/tasks')
+  await operator(`POST /runs/${runId}/cancel`, {})
+  const told = (await events(runId)).events as unknown as { subject: string; data: { task?: TaskContent } }[]
+  expect([
+    (await task()).completable_via,
+    listed[0]!.completable_via,
+    ...items.flatMap(({ type, content }) => (type === 'UserTaskReq' ? [(content as TaskContent).completable_via] : [])),
+    ...told.flatMap(({ data }) => (data.task ? [data.task.completable_via] : [])),
+  ]).toEqual([via, via, via, via, via])
+  const { items: shown } = (await operator('GET /tasks?all=true')) as { items: { apiCompletable: boolean }[] }
+  expect(shown[0]!.apiCompletable).toBe(true)
 })

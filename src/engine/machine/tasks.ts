@@ -3,7 +3,7 @@ import { fail, Failure } from '../../base/failure.ts'
 import type { RunId, TaskId } from '../../base/ids.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import type { MessageAccepted } from '../../spec/api.ts'
-import { approverOf, type Principal } from '../../spec/key.ts'
+import { approverOf, mayApprove, type Principal } from '../../spec/key.ts'
 import {
   countApprovals,
   isOperatorOnly,
@@ -59,7 +59,7 @@ export function answerTask(
  * @throws Failure `approval_not_allowed`
  */
 function checkMayApprove({ kind }: TaskRecord, by: Principal): void {
-  if (kind !== 'approval' || by.type !== 'api_key' || by.person !== null || by.allowApprovals) return
+  if (kind !== 'approval' || by.type !== 'api_key' || mayApprove(by)) return
   throw fail('approval_not_allowed', undefined, { fix: `svc triggers update ${by.triggerId} --allow-approvals` })
 }
 

@@ -1,6 +1,7 @@
 import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { apiBodyLimits, readJson } from '../http/body.ts'
 import { conversationCursors, conversationReply } from '../view/conversation.ts'
+import { conversationFor } from '../view/answerable-by.ts'
 import { COMPLETION_ROWS, redactConversation, slimContent } from '../view/redact.ts'
 import { acceptedReply, okReply } from '../http/reply.ts'
 import type { RouteHandler } from '../http/route.ts'
@@ -39,7 +40,9 @@ export const getConversation = (services: ServerServices, identify: IdentifyCall
     return conversationReply(conversation, {
       ...options,
       view(whole) {
-        const visible = isHidden ? redactConversation(whole, conversation.isRootRun) : whole
+        const visible = isHidden
+          ? redactConversation(whole, conversation.isRootRun)
+          : conversationFor(principal, whole)
         return stepContent === 'slim' ? slimContent(visible) : visible
       },
     })

@@ -3,9 +3,11 @@ import { Failure } from '../../base/failure.ts'
 import type { RunId } from '../../base/ids.ts'
 import { endsAfter } from '../../engine/drive/run-events.ts'
 import type { Run } from '../../spec/run.ts'
+import { mayApprove, type Principal } from '../../spec/key.ts'
 import { isTerminal } from '../../spec/run.ts'
 import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { detailOf } from '../http/detail.ts'
+import { eventFor } from '../view/answerable-by.ts'
 import { redactEvent, wholeTimelineView } from '../view/redact.ts'
 import { rootAbove } from '../view/root-run.ts'
 import type { HttpReply } from '../http/reply.ts'
@@ -23,11 +25,19 @@ export const streamRun = (services: ServerServices, identify: IdentifyCaller): R
     const { principal, expiresAt } = caller
     const run = await runInScope(services, principal, call.params['runId']!)
     if (principal.type === 'api_key' && services.readers.count(principal.id) >= MAX_STREAMS) throw tooManyStreams()
-    const view = seesTimeline(principal) ? wholeTimelineView : outputView(await rootAbove(services.store, run))
+    const view = seesTimeline(principal) ? timelineView(principal) : outputView(await rootAbove(services.store, run))
     return openStream(services, call, run, { grants: grantsOfCaller(caller), endsAt: expiresAt }, view)
   })
 
 // Created outside the route: a closure inside would keep its run and session in memory with each stream.
+const timelineView = (principal: Principal): EventStreamOptions['view'] =>
+  mayApprove(principal)
+    ? wholeTimelineView
+    : (event) => {
+        const shown = wholeTimelineView(event)
+        return shown && eventFor(principal, shown)
+      }
+
 const outputView =
   (rootRunId: RunId): EventStreamOptions['view'] =>
   (event) =>

@@ -5,6 +5,7 @@ import { toTaskContent } from '../../spec/view/task-content.ts'
 import type { TaskInSession } from '../../store/queries.ts'
 import { seesTimeline, withCaller, type ApiPrincipal, type IdentifyCaller } from '../auth/auth.ts'
 import { runInScope } from '../auth/scope.ts'
+import { contentFor } from '../view/answerable-by.ts'
 import { rootAbove } from '../view/root-run.ts'
 import { toListCursor } from '../http/list-cursor.ts'
 import { okReply } from '../http/reply.ts'
@@ -28,7 +29,7 @@ export const listTasks = (services: ServerServices, identify: IdentifyCaller): R
         : { workspaceId, own: { agentId: principal.agentId, triggerId: principal.triggerId } }
     const { items, next } = await services.store.tasksInScope(scope, page, MAX_PAGE_BYTES)
     const nextCursor = next === null ? null : toListCursor(list, [next])
-    return okReply({ items: items.map(toTaskItem), nextCursor } satisfies TaskList)
+    return okReply({ items: items.map((item) => toTaskItem(item, principal)), nextCursor } satisfies TaskList)
   })
 
 const scopeName = (principal: ApiPrincipal): string =>
@@ -43,11 +44,11 @@ export const getTask = (services: ServerServices, identify: IdentifyCaller): Rou
     const session = task && (await store.session(task.sessionId))
     if (!task || session?.workspaceId !== principal.workspaceId) throw fail('not_found', { what: 'user task' })
     const run = await runInScope(services, principal, task.runId)
-    return okReply(toTaskItem({ task, rootRunId: await rootAbove(store, run) }))
+    return okReply(toTaskItem({ task, rootRunId: await rootAbove(store, run) }, principal))
   })
 
-const toTaskItem = ({ task, rootRunId }: TaskInSession): TaskItem => {
-  const { policies, edits, options, ...content } = toTaskContent(task)
+const toTaskItem = ({ task, rootRunId }: TaskInSession, principal: ApiPrincipal): TaskItem => {
+  const { policies, edits, options, ...content } = contentFor(principal, toTaskContent(task))
   return {
     ...content,
     ...(policies && { policies: [...policies] }),

@@ -1,0 +1,41 @@
+/**
+ * Tasks as one caller may answer them. Stored content says what keys may answer at all; an approval leaves that list for a key whose
+ * trigger does not let it approve, so that its program does not ask for what would be refused.
+ */
+import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
+import type { Conversation, TimelineItem } from '../../spec/api.ts'
+import type { LiveText, StoredEvent } from '../../spec/event.ts'
+import { mayApprove, type Principal } from '../../spec/key.ts'
+
+/** The content of a task, or of a step that is about one. */
+export const contentFor = <T extends object>(principal: Principal, content: T): T =>
+  mayApprove(principal) || !isApproval(content) ? content : { ...content, completable_via: ['operator'] }
+
+const isApproval = (content: object): boolean =>
+  (content as { kind?: unknown }).kind === 'approval' && 'completable_via' in content
+
+export const conversationFor = (principal: Principal, conversation: Conversation): Conversation =>
+  mayApprove(principal)
+    ? conversation
+    : { ...conversation, items: conversation.items.map((item) => itemFor(principal, item)) }
+
+function itemFor(principal: Principal, item: TimelineItem): TimelineItem {
+  const { content } = item
+  if (!isJsonObject(content)) return item
+  const own = contentFor(principal, content)
+  return own === content ? item : ({ ...item, content: own } as TimelineItem)
+}
+
+/** One object per event for all readers, so that its frame is encoded once. */
+const eventsForKeys = new WeakMap<StoredEvent | LiveText, StoredEvent | LiveText>()
+
+export function eventFor<E extends StoredEvent | LiveText>(principal: Principal, event: E): E {
+  const data: Readonly<JsonObject> = event.data
+  const { task } = data
+  if (mayApprove(principal) || !isJsonObject(task) || !isApproval(task)) return event
+  const known = eventsForKeys.get(event)
+  if (known) return known as E
+  const own = { ...event, data: { ...data, task: contentFor(principal, task) } }
+  eventsForKeys.set(event, own)
+  return own
+}
