@@ -82,7 +82,7 @@ describe('svc policy eval', () => {
     expect(stdout.split('\n').slice(1)).toEqual([
       `  · acme.refund-ceiling@1.0.0  deny  false   ${line('refund-ceiling', 'decision:')}`,
       `      args.amount > 5000   180 > 5000   false   ${line('refund-ceiling', 'field:')}`,
-      `  ✔ acme.refund-limit@1.0.0  require_approval  true   ${line('refund-limit', 'decision:')}`,
+      `  ● acme.refund-limit@1.0.0  require_approval  true   ${line('refund-limit', 'decision:')}`,
       `      args.amount > 100   180 > 100   true   ${line('refund-limit', 'field:')}`,
       `  · acme.small-refunds@1.0.0  allow  false   ${line('small-refunds', 'decision:')}`,
       `      args.amount <= 100   180 <= 100   false   ${line('small-refunds', 'field:')}`,

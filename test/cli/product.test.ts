@@ -237,7 +237,7 @@ describe('a run above the limit, at a terminal', () => {
     const { code, stdout, stderr, asked } = await svc(start, { tty: true, answers: ['w', 'c', 'q', 'l'] })
     expect([code, stdout]).toEqual([3, ''])
     expect(asked).toEqual(['', '', '', ''])
-    expect(stderr).toContain('✔ acme.refund-limit@1.0.0')
+    expect(stderr).toContain('● acme.refund-limit@1.0.0')
     expect(stderr).toContain('UserTaskReq')
     expect((await svc(['runs', 'watch', '@last'], { tty: true, answers: ['a', 'y'] })).stdout).toBe(
       '{"refunded":180,"currency":"EUR"}\n',

@@ -20,14 +20,14 @@ test.each([
   [
     120,
     [
-      '  ✔ acme.refund-limit@1.0.0-dev.12  require_approval   args.amount > 100 (180)  true   policies/limit.yaml:15',
+      '  ● acme.refund-limit@1.0.0-dev.12  require_approval   args.amount > 100 (180)  true   policies/limit.yaml:15',
       '  · acme.vip@1.0.0                  allow              args.vip == true (false)  false',
     ],
   ],
   [
     72,
     [
-      '  ✔ acme.refund-limit@1.0.0-dev.12  require_approval',
+      '  ● acme.refund-limit@1.0.0-dev.12  require_approval',
       '      args.amount > 100 (180)  true',
       '      policies/limit.yaml:15',
       '  · acme.vip@1.0.0                  allow',
@@ -37,7 +37,7 @@ test.each([
   [
     PIPE,
     [
-      '  ✔ acme.refund-limit@1.0.0-dev.12  require_approval   args.amount > 100 (180)  true   policies/limit.yaml:15',
+      '  ● acme.refund-limit@1.0.0-dev.12  require_approval   args.amount > 100 (180)  true   policies/limit.yaml:15',
       '  · acme.vip@1.0.0                  allow              args.vip == true (false)  false',
     ],
   ],

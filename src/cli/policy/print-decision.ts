@@ -4,6 +4,7 @@ import type { PolicyDecision } from '../../policy/condition/decision.ts'
 import { decidingPolicy } from '../../policy/explain/deciding.ts'
 import type { DecisionExplanation } from '../../policy/explain/explain.ts'
 import type { ExplainedNode, ExplainedPolicy } from '../../spec/explanation.ts'
+import { decisionMark } from '../../terminal/decision-mark.ts'
 import type { Theme } from '../../terminal/theme.ts'
 import { safeText } from '../../base/escape-text.ts'
 import type { LeafPlaces } from './places.ts'
@@ -116,7 +117,7 @@ const conditionText = (condition: string | undefined, list: string | undefined):
 export function explanationLines({ policies, turns }: DecisionExplanation, places: LeafPlaces, theme: Theme): string[] {
   return [
     ...policies.flatMap(({ policy, version, effect, fired, truth, list, tree, source }) => [
-      `  ${fired ? theme.waiting('✔') : theme.dim('·')} ${safeText(`${policy}@${version}`)}  ${decisionOf(effect)}  ${safeText(conditionText(tree && truth, list))}${source ? `   ${theme.dim(safeText(source))}` : ''}`,
+      `  ${fired ? decisionMark(theme, effect) : theme.dim('·')} ${safeText(`${policy}@${version}`)}  ${decisionOf(effect)}  ${safeText(conditionText(tree && truth, list))}${source ? `   ${theme.dim(safeText(source))}` : ''}`,
       ...(tree ? treeLines(tree, `${policy}@${version}`, places, theme, 3) : []),
     ]),
     ...turns.map((turn) => `  ${safeText(turn)}`),

@@ -1,6 +1,7 @@
 /** Explains what stopped a call: each policy with the compared values. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { TaskRequest } from '../../spec/task.ts'
+import { decisionMark } from '../../terminal/decision-mark.ts'
 import type { Canvas } from '../../terminal/screen.ts'
 import { safeText } from '../../base/escape-text.ts'
 import { widthOf } from '../../terminal/width.ts'
@@ -24,7 +25,7 @@ export function explainPolicies({ theme, width }: Canvas, policies: readonly Jso
   return known.flatMap((policy, at) => {
     const { matched = null } = policy
     const fired = matched !== false
-    const mark = fired ? theme.waiting('✔') : theme.dim('·')
+    const mark = fired ? decisionMark(theme, textOf(policy, 'decision')) : theme.dim('·')
     const head = [padText(rules[at]!, longest), padText(safeText(textOf(policy, 'decision')), 17)].join('  ')
     const because = safeText(
       `${textOf(policy, 'condition')}  ${matched === null ? 'unknown' : JSON.stringify(matched)}`.trim(),

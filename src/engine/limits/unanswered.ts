@@ -35,5 +35,5 @@ export function abandonCompletion(run: RunHandle): void {
 /** The tokens that a completion has sent. How much of its answer arrived is not known here. */
 export const estimateSent = (run: RunHandle, wanted: StateAt<'thinking'>): SpentTokens => ({
   model: run.snapshot.model,
-  usage: { inputTokens: sentTokens(run, wanted), outputTokens: 0 },
+  usage: { inputTokens: sentTokens(run, wanted), outputTokens: 0, estimated: true },
 })
