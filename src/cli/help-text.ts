@@ -83,7 +83,7 @@ const GROUP_PURPOSES = {
   Drive: 'start runs, and find them',
   View: 'look at one run (which when: svc help views)',
   Approve: 'decide what waits for a person',
-  Continue: 'go on with a run (which when: svc help continue)',
+  Continue: 'resume, repeat or undo a run (which when: svc help continue)',
   Steer: 'stop runs, and settle what they do outside',
   Operate: 'keep an installation healthy',
 } as const satisfies Record<CommandGroup, string>

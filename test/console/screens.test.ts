@@ -120,7 +120,7 @@ describeInBrowser('an agent', () => {
     await page.getByRole('button', { name: 'Start' }).waitFor()
     await desk.operator.call('DELETE /sessions/:id', { id: items[0]!.sessionId })
     await page.reload()
-    await page.getByText('The content of this session was erased, so it cannot go on.').waitFor()
+    await page.getByText('The content of this session was erased, so it cannot be continued.').waitFor()
     expect(await page.getByRole('button', { name: 'Start' }).count()).toBe(0)
     expect(problems).toEqual([])
     await page.goto(`${desk.server.consoleUrl}/try/acme.refund-desk?after=${first.replace(/.{6}$/, '000000')}`)

@@ -26,7 +26,7 @@ test.each<[string, ModelReply, number]>([
     content: {
       text: '',
       finish_reason: 'error',
-      usage: { input_tokens: ASKED, output_tokens: output },
+      usage: { input_tokens: ASKED, output_tokens: output, estimated: true },
       tool_calls: [],
     },
   })
@@ -44,6 +44,11 @@ test('counts the input of a run that is cancelled through another process than t
   await other.cancel(run, operator())
   const { status, usage } = (await bench.store.run(run))!
   expect([status, usage.inputTokens, usage.outputTokens]).toEqual(['Cancelled', ASKED, 0])
+  expect((await bench.timeline(run)).find(({ type }) => type === 'Reasoning')!.content['usage']).toEqual({
+    input_tokens: ASKED,
+    output_tokens: 0,
+    estimated: true,
+  })
 })
 
 test('counts the completions of a run that is cancelled between them', async () => {

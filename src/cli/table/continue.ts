@@ -1,4 +1,4 @@
-/** Ways to go on with a run; `svc help continue` says which when. */
+/** Ways to continue a run; `svc help continue` says which when. */
 import type { CommandEntry } from '../shell/command.ts'
 import { dryForksAnswer, migratedRuns, runAnswer, runView, steeredRuns } from '../answers/drive.ts'
 import { apiBodySchema, printsCases, printsDocument } from '../answers/schema.ts'

@@ -53,7 +53,7 @@ export function ForkForm({
   }
   const fork = async (overruling: Overruling): Promise<void> => {
     const { items } = await callOperator('POST /runs/fork', { body: { ...body, ...overruling } })
-    announce(`Run ${shortId(items[0]!.runId)} goes on from step ${at}.`)
+    announce(`Run ${shortId(items[0]!.runId)} is a fork from step ${at}.`)
     goTo(`/runs/${items[0]!.runId}`)
   }
   const tryIt = async (): Promise<void> => {

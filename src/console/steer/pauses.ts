@@ -1,4 +1,4 @@
-/** What operators have paused, and how it is paused and let go on: `svc stop`, `svc agents pause|resume`. */
+/** What operators have paused, and how a pause begins and ends: `svc stop`, `svc agents pause|resume`. */
 import { useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import type { PauseView } from '../../spec/operator/operations.ts'
@@ -33,7 +33,7 @@ export function Pauses({ agent }: { readonly agent?: string }): View {
             <${Icon} name="stop" />
             <span><b>Paused: ${safeText(describePaused(each))}</b>, <${Age} at=${each.at} />${byWhom(each)}</span>
             <button type="button" class="button small" onClick=${() => setAsked({ ...each, isPaused: false })}>
-              Let it go on<span class="unseen">: ${safeText(describePaused(each))}</span>
+              End the pause<span class="unseen">: ${safeText(describePaused(each))}</span>
             </button>
           </div>
         `,
@@ -71,11 +71,13 @@ function PauseForm({
       body: { kind, ...(name !== '' && { name }), paused: isPaused, ...(reason !== '' && { reason }) },
     })
     const runs = `${total} open ${total === 1 ? 'run' : 'runs'}`
-    announce(changed ? `${what}: ${isPaused ? `paused, ${runs} held` : `goes on, ${runs}`}.` : 'Nothing has changed.')
+    announce(
+      changed ? `${what}: ${isPaused ? `paused, ${runs} held` : `no longer paused, ${runs}`}.` : 'Nothing has changed.',
+    )
   }
   return html`
     <${ActionForm}
-      label=${isPaused ? 'Pause it' : 'Let it go on'}
+      label=${isPaused ? 'Pause it' : 'End the pause'}
       title=${
         isPaused
           ? html`No new call or completion of <b>${safeText(what)}</b> leaves within a second. What is under way ends;

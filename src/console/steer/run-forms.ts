@@ -1,4 +1,4 @@
-/** Ends a run, lets it go on where it stopped, or starts it again: `svc runs cancel|resume|retry`. */
+/** Ends a run, resumes it where it stopped, or starts it again: `svc runs cancel|resume|retry`. */
 import { useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import { shortId } from '../../base/short-text.ts'
@@ -46,12 +46,12 @@ export function ResumeForm({ run, onDone }: RunFormProps): View {
       ...(grant && { grant }),
     }
     await callOperator('POST /runs/:id/resume', { id: run.runId, body })
-    announce('The run goes on.')
+    announce('The run is resumed.')
   }
   return html`
     <${ActionForm}
-      label="Let it go on"
-      title="The run goes on where it stopped. Calls that were made stay made; one in doubt is asked about first."
+      label="Resume the run"
+      title="The run continues where it stopped. Calls that were made stay made; one in doubt is asked about first."
       act=${resume}
       onDone=${onDone}
     >

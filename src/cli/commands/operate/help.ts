@@ -130,7 +130,7 @@ const topics: Readonly<Record<string, () => string>> = {
     ].join('\n'),
   continue: () =>
     [
-      'Six ways to go on. None makes a call again that was made, but a retry, which asks first.',
+      'Six ways to continue. None makes a call again that was made, but a retry, which asks first.',
       '',
       '  it completed, and there is more to say     svc send RUN TEXT: the next run of its session',
       '  it failed, was cancelled or hit a limit    svc runs resume RUN: where it stopped',

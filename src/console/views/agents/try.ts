@@ -123,7 +123,7 @@ function TryVersion({
 
 /** Why no run can be added to the session, as the server would refuse it. */
 function obstacleOf({ status, erasedAt }: Conversation['session']): string | undefined {
-  if (erasedAt !== undefined) return 'The content of this session was erased, so it cannot go on.'
+  if (erasedAt !== undefined) return 'The content of this session was erased, so it cannot be continued.'
   if (!isTerminal(status)) return `A run of the session has not ended; its status is ${safeText(status)}.`
   return undefined
 }

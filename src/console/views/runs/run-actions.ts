@@ -1,4 +1,4 @@
-/** What can be done about a run: end it, let it go on, repeat it, and take it elsewhere as a command. */
+/** What can be done about a run: end it, resume it, repeat it, and take it elsewhere as a command. */
 import { useState } from 'preact/hooks'
 import { shortId } from '../../../base/short-text.ts'
 import type { RunStatusBody } from '../../../spec/api.ts'
