@@ -1,7 +1,7 @@
 import type { Theme } from './theme.ts'
 
-/** Stands before a policy that took effect: what it does to the call is seen without reading. */
+/** Stands before a policy that took effect. A list that allows may stop a call, so that no tick stands before any. */
 export function decisionMark(theme: Theme, decision: string): string {
-  if (decision === 'allow') return theme.ok('✔')
-  return decision === 'deny' ? theme.bad('✖') : theme.waiting('●')
+  if (decision === 'deny') return theme.bad('✖')
+  return decision === 'allow' ? theme.ok('●') : theme.waiting('●')
 }

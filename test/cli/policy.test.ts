@@ -134,7 +134,7 @@ describe('svc policy eval', () => {
     expect((await asked('{"currency":"GBP"}')).stdout).toBe(
       [
         'deny  acme.currencies@1.0.0  args.currency not in EUR, USD ("GBP")',
-        '  ✔ acme.currencies@1.0.0  allow  args.currency not in EUR, USD ("GBP")   policies/list.yaml:6',
+        '  ✖ acme.currencies@1.0.0  allow  args.currency not in EUR, USD ("GBP")   policies/list.yaml:6',
         '',
       ].join('\n'),
     )

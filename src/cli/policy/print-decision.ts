@@ -117,7 +117,7 @@ const conditionText = (condition: string | undefined, list: string | undefined):
 export function explanationLines({ policies, turns }: DecisionExplanation, places: LeafPlaces, theme: Theme): string[] {
   return [
     ...policies.flatMap(({ policy, version, effect, fired, truth, list, tree, source }) => [
-      `  ${fired ? decisionMark(theme, decisionOf(effect)) : theme.dim('·')} ${safeText(`${policy}@${version}`)}  ${decisionOf(effect)}  ${safeText(conditionText(tree && truth, list))}${source ? `   ${theme.dim(safeText(source))}` : ''}`,
+      `  ${fired ? decisionMark(theme, effect === 'restrict' ? 'deny' : decisionOf(effect)) : theme.dim('·')} ${safeText(`${policy}@${version}`)}  ${decisionOf(effect)}  ${safeText(conditionText(tree && truth, list))}${source ? `   ${theme.dim(safeText(source))}` : ''}`,
       ...(tree ? treeLines(tree, `${policy}@${version}`, places, theme, 3) : []),
     ]),
     ...turns.map((turn) => `  ${safeText(turn)}`),
