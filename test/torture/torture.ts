@@ -46,7 +46,7 @@ export interface TortureResult {
 /** The shortest that a server takes. */
 const LEASE_MS = 5000
 /** Saves and starts of which the reply of one is disturbed. Source: docs/design/several-processes.md#example */
-const DISTURBED_EVERY = 20
+const DISTURBED_EVERY = 10
 /** After the last fault: a lease runs out, calls time out, and reviews wait until nothing can arrive any more. */
 const END_WITHIN_MS = 120_000
 
