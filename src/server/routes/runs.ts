@@ -40,9 +40,7 @@ export const getConversation = (services: ServerServices, identify: IdentifyCall
     return conversationReply(conversation, {
       ...options,
       view(whole) {
-        const visible = isHidden
-          ? redactConversation(whole, conversation.isRootRun)
-          : conversationFor(principal, whole)
+        const visible = isHidden ? redactConversation(whole, conversation.isRootRun) : conversationFor(principal, whole)
         return stepContent === 'slim' ? slimContent(visible) : visible
       },
     })
