@@ -2,6 +2,7 @@
 import { fail, isFailure, type Failure } from '../base/failure.ts'
 import type { RunId, TaskId, WorkspaceId } from '../base/ids.ts'
 import { canonicalJson } from '../base/json/json.ts'
+import { fromJson } from '../base/json/typed-json.ts'
 import type { MessageAccepted } from '../spec/api.ts'
 import { answerableWhileHidden, pendingOf } from '../spec/view/pending.ts'
 import type { Run } from '../spec/run.ts'
@@ -34,7 +35,7 @@ export async function answerUnlessRepeated(
   for (;;) {
     const session = await parts.store.session(run.sessionId)
     const repeated = await findRepeated(parts, claim)
-    if (repeated) return repeated as unknown as MessageAccepted
+    if (repeated) return fromJson<MessageAccepted>(repeated, 'status')
     try {
       return await answerRun(parts, driver, runId, given, hidden, { claim, seen: session?.version })
     } catch (error) {

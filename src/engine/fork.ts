@@ -2,6 +2,7 @@
  * Forks of runs: a new run in a session of its own begins with the first steps of another one. Everything after these steps is
  * decided, asked and made anew. Source: docs/design/steering.md#fork
  */
+import { fromJson } from '../base/json/typed-json.ts'
 import { fail, isFailure } from '../base/failure.ts'
 import type { RunId, SessionId } from '../base/ids.ts'
 import type { Run, RunState, ToolCall } from '../spec/run.ts'
@@ -71,7 +72,7 @@ export async function startFork(
   const { idempotency } = request
   const claim = idempotency && claimOf(parts, request.by, `POST /runs/${source.run.id}/fork`, idempotency)
   const before = claim && (await findRepeated(parts, claim))
-  if (before) return before as unknown as StartedFork
+  if (before) return fromJson<StartedFork>(before, 'runId', 'sessionId')
   await checkNotPaused(parts, request.version)
   const edits = request.edits.map((edit) => ({ ...edit, value: parts.redactor.json(edit.value) }))
   const update = toForkUpdate(parts, source, { ...request, edits })
@@ -82,7 +83,7 @@ export async function startFork(
   }
   const started = await storeFork(parts.store, source, request, update, claim && closeClaim(claim, fork))
   if (started.outcome === 'replayed' || started.outcome === 'key_reused')
-    return toRepeated(started) as unknown as StartedFork
+    return fromJson<StartedFork>(toRepeated(started), 'runId', 'sessionId')
   if (started.outcome === 'plan_limited')
     throw fail('plan_limit_exceeded', { limit: started.limit, value: started.value })
   if (started.outcome !== 'started') throw new Error(`A fork was not started: ${started.outcome}.`)

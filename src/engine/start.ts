@@ -2,6 +2,7 @@
 import { fail, isFailure } from '../base/failure.ts'
 import type { RunId, SessionId, TriggerId } from '../base/ids.ts'
 import type { JsonObject } from '../base/json/json.ts'
+import { fromJson } from '../base/json/typed-json.ts'
 import type { StartRunResponse } from '../spec/api.ts'
 import type { Run } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
@@ -33,7 +34,7 @@ export async function startSession(
   const { idempotency, continued } = request
   const claim = idempotency && claimOf(parts, request.principal, `POST /v1/agents/${request.agentId}/runs`, idempotency)
   const repeated = claim && (await findRepeated(parts, claim))
-  if (repeated) return repeated as unknown as StartRunResponse
+  if (repeated) return fromJson<StartRunResponse>(repeated, 'runId', 'sessionId')
   if (continued) await checkContinuable(parts, continued.sessionId)
   const version = await readVersion(parts, request)
   await checkNotPaused(parts, version)
@@ -99,7 +100,7 @@ function toResponse(started: StartOutcome): StartRunResponse {
   switch (started.outcome) {
     case 'replayed':
     case 'key_reused':
-      return toRepeated(started) as unknown as StartRunResponse
+      return fromJson<StartRunResponse>(toRepeated(started), 'runId', 'sessionId')
     case 'rate_limited':
       throw fail('rate_limited', { limit: started.limit }, { retryAfterSeconds: started.retryAfterSeconds })
     case 'concurrency_limited':

@@ -3,6 +3,7 @@
  * Source: docs/design/models-and-tools.md#built-in-tools
  */
 import type { JsonObject } from '../../base/json/json.ts'
+import { fromJson } from '../../base/json/typed-json.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import { ASK_USER } from '../session/bindings.ts'
 import type { CallHandle } from '../transaction/call-handle.ts'
@@ -35,7 +36,7 @@ interface InputRequest {
 export function requestInput(call: CallHandle): ToolCall {
   const { id, name, arguments: given } = call.record
   // `authorizeCall` has checked the arguments against the schema of the tool.
-  const { kind, prompt, options: offered, min, max } = given as unknown as InputRequest
+  const { kind, prompt, options: offered, min, max } = fromJson<InputRequest>(given, 'kind', 'prompt')
   const options = offered?.map((each) => (typeof each === 'string' ? { id: each, label: each } : each)) ?? []
   const problem = findUnanswerable(kind, options, min, max)
   if (problem !== undefined) {

@@ -22,7 +22,7 @@ import type { TimerScheduler } from './timers.ts'
 import type { Session } from '../../spec/session.ts'
 import type { SessionTree, SessionUpdate, SessionUpdateEvent } from '../../store/session-update.ts'
 import type { RunId } from '../../base/ids.ts'
-import type { JsonObject } from '../../base/json/json.ts'
+import { toJson } from '../../base/json/typed-json.ts'
 import type { StoredEvent } from '../../spec/event.ts'
 import { toTimelineItem } from '../../spec/view/timeline-item.ts'
 
@@ -207,7 +207,7 @@ function freshEvents(live: LiveSession, events: readonly SessionUpdateEvent[]): 
     if (!run || !step) return undefined
     // A started event shows the step without its end, even if the step ended in the same save.
     const shown = subject === 'engine.step.started' ? { ...step, error: null, finishedAt: null } : step
-    const item = toTimelineItem(shown, run) as unknown as JsonObject
+    const item = toJson(toTimelineItem(shown, run))
     fresh.push({ sessionId, seq, runId, ts, kind, subject, data: { sessionId, runId, step: item } })
   }
   return fresh

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { RunId, SessionId, TaskId } from '../../base/ids.ts'
-import type { JsonObject } from '../../base/json/json.ts'
+import { toJson } from '../../base/json/typed-json.ts'
 import type { Conversation, RunSummary, SessionBody, TimelineItem } from '../../spec/api.ts'
 import { starterAbove } from '../../spec/run-starter.ts'
 import type { Run } from '../../spec/run.ts'
@@ -149,7 +149,7 @@ export async function timelineItemOf(store: Store, id: SessionId, ordinal: numbe
 async function toItem(store: Store, step: RunStep, run: Run): Promise<TimelineItem> {
   const id = step.type === 'UserTaskReq' ? step.content['user_task_id'] : undefined
   const task = typeof id === 'string' ? await store.task(id as TaskId) : undefined
-  return toTimelineItem(step, run, task ? ({ ...toTaskContent(task) } as unknown as JsonObject) : step.content)
+  return toTimelineItem(step, run, task ? toJson(toTaskContent(task)) : step.content)
 }
 
 /** A session as timelines and session lists show it. Erased content is null. */

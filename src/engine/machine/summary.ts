@@ -1,5 +1,6 @@
 /** Takes up the summary of the messages that a prompt leaves out, and requests the completion that it was made for. */
 import type { JsonObject } from '../../base/json/json.ts'
+import { fromJson } from '../../base/json/typed-json.ts'
 import type { RunState } from '../../spec/run.ts'
 import { applyLimit, findBreachAfterCompletion, haltAncestor } from '../limits/limits.ts'
 import { requestCompletion } from '../limits/request-completion.ts'
@@ -8,17 +9,20 @@ import { toLeftOutContent, type LeftOut } from '../prompt/left-out.ts'
 import type { RunHandle, StateAt } from '../transaction/transaction.ts'
 import { countCompletion } from '../transaction/usage.ts'
 
+/** What is left out, and the limit that wants it so. */
+interface WantedSummary extends LeftOut {
+  readonly value: number
+  readonly used: number
+}
+
 /** A summary that is cut or empty counts as none: the messages are then left out without one. */
 export function applySummary(
   run: RunHandle,
   here: StateAt<'thinking'>,
   { completion, fallback }: TransitionEventOf<'model.answered'>,
 ): RunState {
-  const { summarise, ...note } = here.note!
-  const { value, used, through, messages } = summarise as unknown as LeftOut & {
-    readonly value: number
-    readonly used: number
-  }
+  const { summarise, ...note } = here.note ?? {}
+  const { value, used, through, messages } = fromJson<WantedSummary>(summarise, 'value', 'used', 'through', 'messages')
   const { finishReason, usage } = completion
   const text = completion.text.trim()
   const isWhole = finishReason === 'stop' && text !== ''

@@ -1,5 +1,6 @@
 /** Results of calls, as the model reads them. */
 import type { JsonValue } from '../../base/json/json.ts'
+import { fromJsonList } from '../../base/json/typed-json.ts'
 import type { CompletionRequest, ModelCall, ModelMessage } from '../../providers/provider.ts'
 import type { RunStep } from '../../spec/step.ts'
 import { mediaOf } from '../../spec/tool-media.ts'
@@ -112,5 +113,7 @@ export function resultsOf(steps: readonly RunStep[]): CallResults {
 }
 
 /** The calls of a completion. */
-export const callsOf = (step: RunStep): readonly ModelCall[] =>
-  (step.content['tool_calls'] ?? []) as unknown as readonly ModelCall[]
+export function callsOf({ content }: RunStep): readonly ModelCall[] {
+  const calls = content['tool_calls']
+  return Array.isArray(calls) ? fromJsonList<ModelCall>(calls, 'id', 'name') : []
+}

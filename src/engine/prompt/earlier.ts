@@ -4,6 +4,7 @@
  */
 import type { RunId } from '../../base/ids.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
+import { fromJsonList } from '../../base/json/typed-json.ts'
 import type { ModelMessage } from '../../providers/provider.ts'
 import { estimateTokens } from '../../providers/tokens.ts'
 import { contextBudget, USUAL_WINDOW } from '../../spec/context-rule.ts'
@@ -159,11 +160,8 @@ export function toEarlierMessages(steps: readonly RunStep[], before: readonly Ea
     leftOut === 0
       ? []
       : [toUserMessage(`[${leftOut} earlier ${leftOut === 1 ? 'message' : 'messages'} of this conversation left out.]`)]
-  const given = Array.isArray(kept)
-    ? (kept as unknown as readonly EarlierMessage[])
-    : count === 0
-      ? []
-      : before.slice(-count)
+  const last = count === 0 ? [] : before.slice(-count)
+  const given = Array.isArray(kept) ? fromJsonList<EarlierMessage>(kept, 'by', 'text') : last
   return [
     ...note,
     ...given.map(({ by, text }): ModelMessage =>

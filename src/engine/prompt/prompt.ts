@@ -3,6 +3,7 @@
  * Source: docs/design/models-and-tools.md#prompts
  */
 import type { JsonObject } from '../../base/json/json.ts'
+import { fromJson } from '../../base/json/typed-json.ts'
 import type { CompletionRequest, ModelMessage, ModelTool } from '../../providers/provider.ts'
 import { withOutputLimit } from '../../providers/output-limit.ts'
 import { estimateUsage } from '../../providers/tokens.ts'
@@ -90,7 +91,7 @@ export function toRequest({
 
 /** The note of a completion that only summarises. */
 export const summaryWanted = (note: JsonObject | undefined): LeftOut | undefined =>
-  note?.['summarise'] === undefined ? undefined : (note['summarise'] as unknown as LeftOut)
+  note?.['summarise'] === undefined ? undefined : fromJson<LeftOut>(note['summarise'], 'messages', 'through')
 
 /** The parts of the run state that shape a request. */
 interface CompletionTurn {

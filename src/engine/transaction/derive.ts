@@ -1,6 +1,7 @@
 /** Derives what follows from the states of the runs when a transaction is saved: their statuses and their waits. */
 import type { RunId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json/json.ts'
+import { toJson } from '../../base/json/typed-json.ts'
 import { holdWithin, restoredHold, waitsForAgent } from '../../spec/hold.ts'
 import { pendingOf } from '../../spec/view/pending.ts'
 import { isTerminal, type Run } from '../../spec/run.ts'
@@ -82,7 +83,7 @@ const reservationOf = ({ state }: Run) => (state.at === 'thinking' && !state.uns
 
 /** In an event large arguments are references, so that the log does not keep them again. */
 const pendingNow = ({ tx, record }: RunHandle): JsonValue =>
-  pendingOf(record, { runs: tx.runs(), tasks: tx.pendingTasks() }, true) as unknown as JsonValue
+  toJson(pendingOf(record, { runs: tx.runs(), tasks: tx.pendingTasks() }, true))
 
 /** Starts, ends and reclassifies waits: time spent waiting is not wall clock time, and may have a budget of its own. */
 export function deriveWaits(tx: SessionTransaction): void {

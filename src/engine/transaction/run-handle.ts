@@ -2,6 +2,7 @@
 import type { Instant } from '../../base/clock.ts'
 import type { RunId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
+import { toJson } from '../../base/json/typed-json.ts'
 import type { EventKind } from '../../spec/event.ts'
 import type { Run, RunState, RunUsage } from '../../spec/run.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
@@ -131,4 +132,4 @@ export class TransactionRun implements RunHandle {
 }
 
 /** Shown in the timeline and in events alike. */
-export const taskContentOf = (task: TaskRecord): JsonObject => ({ ...toTaskContent(task) }) as unknown as JsonObject
+export const taskContentOf = (task: TaskRecord): JsonObject => toJson(toTaskContent(task))

@@ -1,6 +1,7 @@
 /** Steps and events that a transaction adds, numbered in the order in which they are added. */
 import type { StepId, RunId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
+import { toJson } from '../../base/json/typed-json.ts'
 import type { EventKind } from '../../spec/event.ts'
 import type { Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
@@ -89,7 +90,7 @@ export function createStepLog(session: Session, context: TransitionContext): Ste
       else closed.set(step.id, end)
       const what = error === undefined ? 'completed' : 'failed'
       if (!shown) return addStepEvent(step, what)
-      const item = toTimelineItem({ ...step, ...end }, run, shown) as unknown as JsonObject
+      const item = toJson(toTimelineItem({ ...step, ...end }, run, shown))
       addEvent(run.id, 'step', `engine.step.${what}`, { step: item })
     },
     addEvent,

@@ -3,7 +3,8 @@
  * numbering, so gaps in `ordinal` and in event ids are intended.
  * Source: docs/design/http.md#timeline-redaction
  */
-import type { JsonObject, JsonValue } from '../../base/json/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
+import { toJson, fromJsonList } from '../../base/json/typed-json.ts'
 import type { Conversation, PendingAnswer, SessionListItem } from '../../spec/api.ts'
 import type { LiveText, OutputText, StoredEvent, TextDelta } from '../../spec/event.ts'
 import { answerableWhileHidden } from '../../spec/view/pending.ts'
@@ -39,9 +40,10 @@ export function redactEvent<E extends StoredEvent | LiveText>(event: E, rootRunI
   const { output: _output, error: _error, ...others }: JsonObject = event.data
   const data = event.kind === 'session' || event.runId === rootRunId ? event.data : others
   // A stored list of `pendingOf`.
-  const pending = data['pending'] as unknown as readonly PendingAnswer[] | undefined
+  const { pending: stored } = data
+  const pending = Array.isArray(stored) ? fromJsonList<PendingAnswer>(stored, 'kind', 'runId') : undefined
   if (pending === undefined) return data === event.data ? event : { ...event, data }
-  return { ...event, data: { ...data, pending: answerableWhileHidden(pending) as unknown as JsonValue } }
+  return { ...event, data: { ...data, pending: toJson(answerableWhileHidden(pending)) } }
 }
 
 const isTextDelta = (event: StoredEvent | LiveText): event is TextDelta => event.subject === 'engine.step.delta'

@@ -1,6 +1,7 @@
 /** Rows of events, and the events that they are. */
 import type { AgentId, RunId, SessionId, StepId, VersionId, WorkspaceId } from '../../base/ids.ts'
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
+import { toJson } from '../../base/json/typed-json.ts'
 import type { EventKind, StoredEvent } from '../../spec/event.ts'
 import type { Run } from '../../spec/run.ts'
 import type { StepType } from '../../spec/step.ts'
@@ -71,7 +72,7 @@ function toStepItem(row: EventRow, ordinal: number, owner: EventOwner): JsonObje
     },
     owner,
   )
-  return item as unknown as JsonObject
+  return toJson(item)
 }
 
 export const ownerOf = ({ sessionId, id, workspaceId, agentId, agentVersionId }: Run): EventOwner => ({

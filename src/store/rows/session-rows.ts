@@ -1,6 +1,7 @@
 import { digestOf, type Digest } from '../../base/digest.ts'
 import type { AgentId, RunId, SessionId, TriggerId, VersionId, WorkspaceId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
+import { fromJson } from '../../base/json/typed-json.ts'
 import type { CostSum } from '../../spec/price.ts'
 import type { RunStatusName } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
@@ -90,7 +91,7 @@ export function toSession(row: SessionRow): Session {
     version: row.version,
     lastSeq: row.last_seq,
     lastOrdinal: row.last_ordinal,
-    ...(row.cost !== null && { cost: toObject(row.cost) as unknown as CostSum }),
+    ...(row.cost !== null && { cost: fromJson<CostSum>(toObject(row.cost), 'amounts') }),
     ...(row.title !== null && { title: row.title }),
     ...(row.erased_at !== null && { erasedAt: row.erased_at }),
     ...(row.legal_hold === 1 && { legalHold: true }),

@@ -1,6 +1,7 @@
 /** Decides a recorded call again, with other arguments or edited policies, without any effect. Source: docs/design/console.md#routes */
 import { fail } from '../../../base/failure.ts'
-import type { JsonObject, JsonValue } from '../../../base/json/json.ts'
+import type { JsonValue } from '../../../base/json/json.ts'
+import { toJson } from '../../../base/json/typed-json.ts'
 import { decidingPolicy } from '../../../policy/explain/deciding.ts'
 import { explainDecision } from '../../../policy/explain/explain.ts'
 import type { PolicySets } from '../../../policy/condition/decision.ts'
@@ -58,7 +59,7 @@ function explain(
     by: { policy, version },
     policies,
     turns,
-    obligations: (decision.obligations ?? {}) as unknown as JsonObject,
+    obligations: toJson(decision.obligations ?? {}),
     assumed: [...assumed].sort(),
   }
 }

@@ -1,7 +1,7 @@
 /** Forks of runs, real and dry. Source: docs/design/steering.md#fork */
 import { digestOfJson } from '../../../base/digest.ts'
 import { fail } from '../../../base/failure.ts'
-import type { JsonObject } from '../../../base/json/json.ts'
+import { toJson } from '../../../base/json/typed-json.ts'
 import { checkFork, readForkSource } from '../../../engine/fork.ts'
 import type { ForkRequest, ForkSource } from '../../../engine/interface/engine.ts'
 import type { DryForkView } from '../../../spec/operator/dry-fork.ts'
@@ -20,7 +20,7 @@ export const forkRuns: OperatorAction<'POST /runs/fork'> = async ({ services, op
   const items: RunView[] = []
   const { idempotencyKey, ...digested } = body
   const idempotency = idempotencyKey !== undefined && {
-    idempotency: { key: idempotencyKey, bodyDigest: digestOfJson(digested as unknown as JsonObject) },
+    idempotency: { key: idempotencyKey, bodyDigest: digestOfJson(toJson(digested)) },
   }
   for (const { source, version } of planned) {
     const request = {

@@ -1,5 +1,6 @@
 /** The members of publications: each version of an agent or document is stored once. */
 import type { JsonObject } from '../../../base/json/json.ts'
+import { toJson } from '../../../base/json/typed-json.ts'
 import { toColumnText, toObject } from '../../rows/json-column.ts'
 import { describeDifferences, refuseConflicts, type VersionConflict } from '../../rows/version-conflict.ts'
 import type { StoredMember, VersionPublication } from '../../version-rows.ts'
@@ -44,7 +45,7 @@ export async function publishMembers(
   refuseConflicts([
     ...agents.flatMap((agent) => {
       const { id, version, digest } = agent.snapshot
-      return conflictOf({ id, version, digest }, known.get(agent), { ...agent.snapshot } as unknown as JsonObject)
+      return conflictOf({ id, version, digest }, known.get(agent), toJson(agent.snapshot))
     }),
     ...documents.flatMap((each) => conflictOf(each, known.get(each), each.document)),
   ])

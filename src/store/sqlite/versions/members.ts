@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { Digest } from '../../../base/digest.ts'
-import type { JsonObject } from '../../../base/json/json.ts'
+import { toJson } from '../../../base/json/typed-json.ts'
 import type { PublishedDocument } from '../../../spec/snapshot.ts'
 import type { StoredMember, VersionPublication } from '../../version-rows.ts'
 import type { AgentTable } from '../agents.ts'
@@ -38,7 +38,7 @@ export function openMembers(db: Database, agents: AgentTable) {
       const known = findPublished(publication, agent)
       const { id, version, digest } = agent.snapshot
       if (!known || known.digest === digest) return undefined
-      const content = { ...agent.snapshot } as unknown as JsonObject
+      const content = toJson(agent.snapshot)
       return { id, version, differs: describeDifferences(toObject(known.snapshot), content) }
     },
     findDocumentConflict(
