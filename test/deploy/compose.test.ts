@@ -14,7 +14,16 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { openLocalStorage, type LocalStorage } from '../../src/blobs/local/serve.ts'
 import { startPostgres } from '../store/postgres-server.ts'
-import { copyExample, deploy, endWithTests, svc, svcJson, type Access, type Project } from '../e2e/binary.ts'
+import {
+  copyExample,
+  deploy,
+  endWithTests,
+  svc,
+  svcJson,
+  svcProcess,
+  type Access,
+  type Project,
+} from '../e2e/binary.ts'
 import { findFreePort } from '../free-port.ts'
 import { waitUntil } from '../wait-until.ts'
 
@@ -195,7 +204,7 @@ describe.skipIf(!haproxy || !postgres)('compose.yaml', { timeout: 240_000 }, () 
     for (let n = 0; n < 10; n++) expect((await get(`/v1/runs/${runId}`)).status).toBe(200)
 
     const asAna = (...args: string[]) =>
-      svc([...args, '--url', operatorUrl], {
+      svcProcess([...args, '--url', operatorUrl], {
         env: { SVC_OPERATOR_KEY: key.secret, NODE_EXTRA_CA_CERTS: join(project.directory, 'operators.pem.crt') },
       })
     const inbox = await asAna('inbox', '--json', '--jq', '.items[0].runId')

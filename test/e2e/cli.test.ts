@@ -39,7 +39,7 @@ beforeAll(async () => {
   here = { cwd: project.directory, env: { REFUNDS_LEDGER: join(project.directory, 'ledger') } }
   // Nothing runs yet: the data directory is made by the first command, beside the project file.
   agentId = (await json('publish', '--deploy')).deployed.agentId
-  await json('triggers', 'create', AGENT, '--type', 'api', '--name', 'api')
+  await json('triggers', 'create', AGENT, '--type', 'api', '--name', 'api', '--allow-approvals')
   secret = (await json('keys', 'create', '--agent', AGENT, '--trigger', 'api', '--allow-uploads')).secret
   server = await serve([], here)
   api = caller(server.url, secret)
