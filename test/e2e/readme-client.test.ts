@@ -3,13 +3,14 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test, vi } from 'vitest'
+import { commandOf } from '../../scripts/tool.js'
 import type { InboxItem } from '../../src/spec/operator/inbox.ts'
 import { copyExample, deploy, serveHere, svcJson } from './binary.ts'
 import { removeDirectory } from '../remove-directory.ts'
 
 const run = promisify(execFile)
 const ROOT = resolve(import.meta.dirname, '../..')
-const bin = (name: string): string => join(ROOT, 'node_modules/.bin', name)
+const TSX = join(ROOT, 'node_modules/.bin/tsx')
 
 const [, example = ''] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? []
 
@@ -26,9 +27,10 @@ test('the client example of the README passes the type checker, waits for a pers
     const told = `console.log(JSON.stringify([done.status, done.output]))\n`
     writeFileSync(file, example.replace('http://127.0.0.1:4310', server.url) + told)
     const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node']
-    await run(bin('tsc'), [...options, '--skipLibCheck', '--ignoreConfig', file], { cwd: directory })
+    const [node, tsc] = commandOf('tsc')
+    await run(node, [tsc, ...options, '--skipLibCheck', '--ignoreConfig', file], { cwd: directory })
     const env = { ...process.env, SVC_API_KEY: secret, SVC_AGENT_ID: agentId }
-    const program = run(bin('tsx'), [file], { cwd: directory, env })
+    const program = run(TSX, [file], { cwd: directory, env })
     const [task] = await vi.waitFor(
       async () => {
         const { items } = await svcJson<{ items: InboxItem[] }>(['inbox', '--data', project.data])
