@@ -49,7 +49,7 @@ const generated = () =>
   readdirSync('test', { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.test.ts') && !path.includes('node_modules'))
     .map((path) => `test/${path}`)
-    .filter((path) => /\bcases\(/.test(readFileSync(path, 'utf8')))
+    .filter((path) => /\b(?:cases\(|isLong\b)/.test(readFileSync(path, 'utf8')))
 
 installTools('test')
 await run('build', build)

@@ -9,6 +9,7 @@ import { publishDesk, DESK, desk } from '../server/running.ts'
 import { aRun, aSession, aStep, aTurn, NO_LIMITS } from '../store/makers.ts'
 import { describeInBrowser, openPage } from './browser.ts'
 import { newCode, openWithConsole } from './browser-session.ts'
+import { isLong } from '../cases.ts'
 
 const TYPES = ['Reasoning', 'PolicyDecision', 'ToolCall', 'ToolResult'] as const
 
@@ -51,7 +52,7 @@ async function openRunOf(steps: number) {
 const MOST = 12
 
 describeInBrowser('a long run', () => {
-  test.each([1000, 10_000, 100_000])(
+  test.each([1000, 10_000, ...(isLong ? [100_000] : [])])(
     'of %i steps is drawn row by row in sight, scrolls to its end, and keeps its page small',
     async (steps) => {
       const { page, server, path } = await openRunOf(steps)

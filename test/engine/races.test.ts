@@ -6,8 +6,9 @@ import type { MessageAccepted } from '../../src/spec/api.ts'
 import type * as Tasks from '../../src/engine/machine/tasks.ts'
 import type { TaskRecord } from '../../src/spec/task.ts'
 import { inOrder, key, openBench, operator, policy, returns, snapshotOf, tool, turns, type Bench } from './bench.ts'
+import { cases } from '../cases.ts'
 
-const ROUNDS = 5000
+const ROUNDS = cases(4800)
 /** Tasks that wait in one run. */
 const BATCH = 20
 const WAIT_MS = 30 * 60_000

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { nextTick } from '../../src/server/runtime/ticks.ts'
+import { cases } from '../cases.ts'
 
 const MINUTE = 60_000
 
@@ -87,7 +88,7 @@ describe('around a change of the clock', () => {
         const start = from + late * MINUTE
         expect(ticks(cron, zone, start, to)).toEqual(slowTicks(fields, zone, start, to))
       }),
-      { numRuns: 25 },
+      { numRuns: cases(25) },
     )
   })
 
@@ -114,7 +115,7 @@ describe('around a change of the clock', () => {
         const all = slowTicks(fields, 'Europe/Berlin', from - 1440 * MINUTE, to + 2880 * MINUTE)
         expect(nextTick({ cron, timeZone: 'Europe/Berlin' }, since)).toBe(all.find((at) => at > since))
       }),
-      { numRuns: 30 },
+      { numRuns: cases(30) },
     )
   })
 })

@@ -137,7 +137,7 @@ describe.each(PLACES)('%s', (place) => {
       ({ status }) => !['Completed', 'Failed', 'Cancelled', 'Halted'].includes(status),
     )
     expect(stuck).toEqual([])
-  }, 60_000)
+  })
 
   test('of a resumption and a retry one is done, and the other is told why it is not', async () => {
     const { cancelledRun, both, repeats } = await open()

@@ -7,16 +7,17 @@ import { openPostgres } from '../../src/store/postgres/open.ts'
 import { copySessions } from './filled-postgres.ts'
 import { NO_LIMITS, NOW, aStart, sessionId } from './makers.ts'
 import { startPostgres } from './postgres-server.ts'
+import { cases } from '../cases.ts'
 
 const server = startPostgres()
 afterAll(() => server?.stop())
 
 const TTL = 600_000
-const CROWD = 100_000
+const CROWD = cases(100_000)
 const BATCH = 100
 
 test.skipIf(!server)(
-  'the one session of a trigger is in the first claim, beside 100,000 older ones of another',
+  'the one session of a trigger is in the first claim, beside many older ones of another',
   { timeout: 120_000 },
   async () => {
     const url = server!.url('crowded')
