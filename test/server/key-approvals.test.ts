@@ -138,13 +138,18 @@ test.each([
   const { items } = await get<Conversation>(`/v1/runs/${runId}/conversation`)
   const { items: listed } = await get<TaskList>('/v1/tasks')
   await operator(`POST /runs/${runId}/cancel`, {})
-  const told = (await events(runId)).events as unknown as { subject: string; data: { task?: TaskContent } }[]
+  const told = (await events(runId)).events as unknown as {
+    data: { task?: TaskContent; step?: { type: string; content: TaskContent } }
+  }[]
   expect([
     (await task()).completable_via,
     listed[0]!.completable_via,
     ...items.flatMap(({ type, content }) => (type === 'UserTaskReq' ? [(content as TaskContent).completable_via] : [])),
-    ...told.flatMap(({ data }) => (data.task ? [data.task.completable_via] : [])),
-  ]).toEqual([via, via, via, via, via])
+    ...told.flatMap(({ data: { task, step } }) => [
+      ...(task ? [task.completable_via] : []),
+      ...(step?.type === 'UserTaskReq' ? [step.content.completable_via] : []),
+    ]),
+  ]).toEqual([via, via, via, via, via, via, via])
   const { items: shown } = (await operator('GET /tasks?all=true')) as { items: { apiCompletable: boolean }[] }
   expect(shown[0]!.apiCompletable).toBe(true)
 })

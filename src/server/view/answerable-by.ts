@@ -17,25 +17,30 @@ const isApproval = (content: object): boolean =>
 export const conversationFor = (principal: Principal, conversation: Conversation): Conversation =>
   mayApprove(principal)
     ? conversation
-    : { ...conversation, items: conversation.items.map((item) => itemFor(principal, item)) }
+    : { ...conversation, items: conversation.items.map((item) => stepFor(principal, item)) }
 
-function itemFor(principal: Principal, item: TimelineItem): TimelineItem {
-  const { content } = item
-  if (!isJsonObject(content)) return item
+/** A step of a timeline, which in an event is plain JSON. */
+function stepFor<T extends TimelineItem | JsonObject>(principal: Principal, step: T): T {
+  const { content } = step
+  if (!isJsonObject(content)) return step
   const own = contentFor(principal, content)
-  return own === content ? item : ({ ...item, content: own } as TimelineItem)
+  return own === content ? step : { ...step, content: own }
 }
 
 /** One object per event for all readers, so that its frame is encoded once. */
 const eventsForKeys = new WeakMap<StoredEvent | LiveText, StoredEvent | LiveText>()
 
+/** An event, which has a task, or the step of one. */
 export function eventFor<E extends StoredEvent | LiveText>(principal: Principal, event: E): E {
-  const data: Readonly<JsonObject> = event.data
-  const { task } = data
-  if (mayApprove(principal) || !isJsonObject(task) || !isApproval(task)) return event
+  if (mayApprove(principal)) return event
   const known = eventsForKeys.get(event)
   if (known) return known as E
-  const own = { ...event, data: { ...data, task: contentFor(principal, task) } }
+  const { task, step }: Readonly<JsonObject> = event.data
+  const ownTask = isJsonObject(task) ? contentFor(principal, task) : task
+  const ownStep = isJsonObject(step) ? stepFor(principal, step) : step
+  if (ownTask === task && ownStep === step) return event
+  const data = { ...event.data, ...(ownTask && { task: ownTask }), ...(ownStep && { step: ownStep }) }
+  const own = { ...event, data }
   eventsForKeys.set(event, own)
   return own
 }
