@@ -28,8 +28,14 @@ export const mediaBytes = ({ data }: ToolMedia): number => Buffer.byteLength(dat
 /** Names one for people and models. */
 export const describeMedia = (media: ToolMedia): string => `${media.mediaType}, ${mediaBytes(media)} bytes`
 
-/** The hidden part of a step with a result. */
-export const toHiddenMedia = (media: readonly ToolMedia[]): JsonObject => ({ media: [...media] })
+/** The hidden part of a step with a result. @param leftOut how many the run had no room for */
+export const toHiddenMedia = (media: readonly ToolMedia[], leftOut: number): JsonObject => ({
+  media: [...media],
+  ...(leftOut > 0 && { left_out: leftOut }),
+})
+
+/** How many media the run had no room for, in place of which the model gets a line that says so. */
+export const mediaLeftOutOf = (hidden: JsonObject | undefined): number => Number(hidden?.['left_out'] ?? 0)
 
 /** The media that a step keeps. */
 export function mediaOf(hidden: JsonObject | undefined): readonly ToolMedia[] {

@@ -94,5 +94,14 @@ test('a run keeps images as long as it has room', async () => {
   })
   const run = await bench.start('root')
   await bench.waitForEnd(run)
-  expect(toolMessages(asked.at(-1)!).map((message) => 'media' in message)).toEqual([true, false, true])
+  const note = '[image: image/png, 8 bytes]'
+  expect(
+    toolMessages(asked.at(-1)!).map(
+      (message) => message.role === 'tool' && [message.content, message.media?.length ?? 0],
+    ),
+  ).toEqual([
+    [note, 1],
+    [`${note}\n[1 file of this result is not shown, because a run keeps 32 MiB of them]`, 0],
+    [note, 1],
+  ])
 })

@@ -55,12 +55,17 @@ export function settleCall(call: CallHandle, settled: SettledCall): ToolCall {
   return markSettled(call, settled)
 }
 
-/** The media of a result as its step keeps them, as long as the run has room. */
+/** The media of a result as its step keeps them: those for which the run has room. */
 function keptMedia(run: RunHandle, media: readonly ToolMedia[] = []): { readonly hidden?: JsonObject } {
   if (media.length === 0) return {}
   const lengthOf = (some: readonly ToolMedia[]): number => some.reduce((sum, { data }) => sum + data.length, 0)
-  const before = run.steps().reduce((sum, { hidden }) => sum + lengthOf(mediaOf(hidden)), 0)
-  return before + lengthOf(media) > MOST_MEDIA_OF_RUN ? {} : { hidden: toHiddenMedia(media) }
+  let length = run.steps().reduce((sum, { hidden }) => sum + lengthOf(mediaOf(hidden)), 0)
+  const kept = media.filter(({ data }) => {
+    const fits = length + data.length <= MOST_MEDIA_OF_RUN
+    if (fits) length += data.length
+    return fits
+  })
+  return { hidden: toHiddenMedia(kept, media.length - kept.length) }
 }
 
 /** Longer results are not stored for repetitions; those then need an approval. */

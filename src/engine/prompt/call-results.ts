@@ -3,7 +3,7 @@ import type { JsonValue } from '../../base/json/json.ts'
 import { fromJsonList } from '../../base/json/typed-json.ts'
 import type { CompletionRequest, ModelCall, ModelMessage } from '../../providers/provider.ts'
 import type { RunStep } from '../../spec/step.ts'
-import { mediaOf } from '../../spec/tool-media.ts'
+import { mediaLeftOutOf, mediaOf, MOST_MEDIA_OF_RUN } from '../../spec/tool-media.ts'
 import { textOf } from '../session/bindings.ts'
 
 /** Tool messages by call id. */
@@ -17,10 +17,10 @@ export function toolMessagesOf(steps: readonly RunStep[], results: CallResults):
       content['undone'] === undefined ? [] : [[textOf(content['tool_call_id']), textOf(content['undone'])] as const],
     ),
   )
-  const media = new Map(
+  const hiddenParts = new Map(
     steps.flatMap(({ type, content, hidden }) =>
       type === 'ToolResult' && content['probe_of'] === undefined
-        ? [[textOf(content['tool_call_id']), mediaOf(hidden)] as const]
+        ? [[textOf(content['tool_call_id']), hidden] as const]
         : [],
     ),
   )
@@ -35,20 +35,28 @@ export function toolMessagesOf(steps: readonly RunStep[], results: CallResults):
           : `Executed with arguments that a person edited: ${JSON.stringify(changed)}\n\n${text}`
       const since = undone.get(callId)
       const shown = since === undefined ? content : `[${since} The result at that time:]\n\n${content}`
-      const beside = media.get(callId) ?? []
+      const hidden = hiddenParts.get(callId)
+      const beside = mediaOf(hidden)
       return [
         callId,
         {
           role: 'tool',
           callId,
           name,
-          content: shown,
+          content: shown + describeLeftOut(mediaLeftOutOf(hidden)),
           ...(beside.length > 0 && { media: beside }),
           isError,
         },
       ]
     }),
   )
+}
+
+/** A line below a result whose files the run had no room for. */
+function describeLeftOut(count: number): string {
+  if (count === 0) return ''
+  const files = count === 1 ? '1 file of this result is' : `${count} files of this result are`
+  return `\n[${files} not shown, because a run keeps ${MOST_MEDIA_OF_RUN / 1024 ** 2} MiB of them]`
 }
 
 /** Sent arguments by call id, where a person edited those that the model gave. */
