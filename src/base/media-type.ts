@@ -1,6 +1,6 @@
 /** What bytes are, by their first ones: a vendor refuses a whole request for one image under a wrong name. */
 
-/** Media types by the bytes that files of them begin with, as Latin-1 text; a dot stands for any byte. */
+/** Media types by the bytes that files of them begin with, as Latin-1 text. */
 const BEGINNINGS: readonly (readonly [string, RegExp])[] = [
   ['image/png', /^\x89PNG\r\n/],
   ['image/jpeg', /^\xff\xd8\xff/],

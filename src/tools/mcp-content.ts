@@ -16,12 +16,12 @@ export interface McpContent {
 
 /**
  * Reads the content of a result: a list of parts, or one part, or text alone.
- * @param isCut the answer was longer than its bound: bytes in it may not be whole
+ * @param whyNoMedia why files of this answer are not kept, after "because"; undefined if they are
  */
-export function readContent(content: JsonValue | undefined, isCut: boolean): McpContent {
+export function readContent(content: JsonValue | undefined, whyNoMedia: string | undefined): McpContent {
   const given = Array.isArray(content) ? content : content === undefined || content === null ? [] : [content]
   const media: ToolMedia[] = []
-  const read = given.map((part) => readPart(part, (file) => takeMedia(media, file, isCut)))
+  const read = given.map((part) => readPart(part, (file) => takeMedia(media, file, whyNoMedia)))
   const texts = read.flatMap(({ value }) => (typeof value === 'string' ? value : []))
   return {
     ...(texts.length === read.length && { text: texts.join('\n') }),
@@ -64,12 +64,12 @@ function readPart(part: JsonValue, take: (encoded: string) => ToolMedia | string
 const decodeFile = (encoded: string): Buffer => Buffer.from(encoded.replace(/^data:[^,]*,/, ''), 'base64')
 
 /** Adds the file to the media, if it is some; otherwise says why not. */
-function takeMedia(media: ToolMedia[], encoded: string, isCut: boolean): ToolMedia | string {
+function takeMedia(media: ToolMedia[], encoded: string, whyNone: string | undefined): ToolMedia | string {
   const bytes = decodeFile(encoded)
   const mediaType = detectMediaType(bytes)
   const kind = mediaType === undefined ? undefined : kindOf(mediaType)
   if (mediaType === undefined || kind === undefined) return 'its bytes are no image, sound or PDF that svc knows'
-  if (isCut) return 'the answer was cut'
+  if (whyNone !== undefined) return whyNone
   if (media.length === MOST_MEDIA_OF_CALL) return `svc keeps ${MOST_MEDIA_OF_CALL} of an answer`
   const longestEdge = longestEdgeOf(bytes, mediaType)
   const taken: ToolMedia = {

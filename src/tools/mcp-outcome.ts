@@ -140,20 +140,23 @@ interface CallResult {
 }
 
 /** The structured content; else the text, parsed if it is a JSON object or list; else the content. */
+/** Bytes of an answer that was cut may not be whole. A vendor refuses a whole request for an image in the result of a failed call. */
+const whyNoMedia = (isCut: boolean, isError: boolean): string | undefined =>
+  isCut ? 'the answer was cut' : isError ? 'the call failed' : undefined
+
 function readResult(result: JsonValue, isCut: boolean): CallResult {
   if (!isJsonObject(result)) return { value: result, isError: false }
   const { content, structuredContent: structured, isError: given, ...rest } = result
   if (rest['resultType'] === 'input_required') return { value: INPUT_REQUIRED, isError: true }
   const isError = given === true || given === 'true'
   const hasStructured = structured !== undefined && structured !== null
-  const { text, parts, attached, media } = readContent(content, isCut)
+  const { text, parts, attached, media } = readContent(content, whyNoMedia(isCut, isError))
   if (isError) {
     const value = text ?? parts
     return {
       value: value === '' && hasStructured ? structured : value,
       isError,
       details: structured ?? null,
-      media,
     }
   }
   if (hasStructured)

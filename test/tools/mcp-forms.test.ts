@@ -143,6 +143,17 @@ test.each(ANSWERS)('an answer with %s is understood', async (_, answer, expected
 
 const UNREADABLE: readonly [string, RawAnswer, string][] = [
   ['isError as text', result({ ...text('No.'), isError: 'true' }), 'No.'],
+  [
+    'isError beside an image, which a vendor would refuse with the whole request',
+    result({
+      content: [
+        { type: 'text', text: 'No.' },
+        { ...png, data: 'iVBORw0KGgo=' },
+      ],
+      isError: true,
+    }),
+    'No.\n[image: image/png, 8 bytes, not shown, because the call failed]',
+  ],
   ['an error that is text', message({ error: 'No.' }), 'No.'],
   ['an error without a message', message({ error: { code: 7 } }), '{"code":7}'],
   ['an error whose code is text', message({ error: { code: 'E1', message: 'No.' } }), 'No.'],
