@@ -21,7 +21,13 @@ import { createEffectWaits } from './effect-waits.ts'
 import { createEffectRunner } from './effects-in-flight.ts'
 import { createInternalPosts } from './internal-posts.ts'
 import { createLeases, type LeaseStart, type SessionLeases } from './leases.ts'
-import { createMailboxes, type DriverLifecycle, type MailboxOptions, type Mailboxes } from './mailbox.ts'
+import {
+  createMailboxes,
+  toContinuation,
+  type DriverLifecycle,
+  type MailboxOptions,
+  type Mailboxes,
+} from './mailbox.ts'
 import type { SessionNotifier } from './notifier.ts'
 import { createPauses } from './pauses.ts'
 import { createRestoreReader, type RestoreReader } from './restore-reader.ts'
@@ -235,11 +241,9 @@ function adoptSession(
   actor.live = live
   notifier.notify(id, lastSeq)
   timers.schedule(update)
-  actor.inbox.push({ apply: ignore, resolve: ignore, reject: ignore })
+  actor.inbox.push(toContinuation())
   // The caller that started the run is answered first, in this turn of the event loop.
   setImmediate(() => {
     if (actor.inbox.length > 0) mailboxes.process(actor)
   })
 }
-
-function ignore(): void {}

@@ -76,6 +76,11 @@ export interface SessionActor {
   awaitsSlot: boolean
 }
 
+/** An item that lets a session go on. It changes nothing, and is tried again: without it, a session that is held here would rest for ever. */
+export const toContinuation = (): MailboxItem => ({ apply: ignore, retrySave: true, resolve: ignore, reject: ignore })
+
+function ignore(): void {}
+
 /** Sessions that stay in memory while they wait for nothing but a slot. To read one again costs more than one of its steps. */
 const MAX_WAITING_SESSIONS = 1000
 

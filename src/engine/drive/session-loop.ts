@@ -14,7 +14,7 @@ import { commitBatch, type CommitParts } from './commit.ts'
 import type { EffectRunner } from './effects-in-flight.ts'
 import { takeOver, type HoldingParts } from './hold-session.ts'
 import { loadSession } from './load-session.ts'
-import { type MailboxItem, type SessionActor, toRunFailure } from './mailbox.ts'
+import { type MailboxItem, type SessionActor, toContinuation, toRunFailure } from './mailbox.ts'
 import type { RestoreReader } from './restore-reader.ts'
 import type { Pauses } from './pauses.ts'
 import {
@@ -117,9 +117,9 @@ export function createSessionLoop(loop: SessionLoopParts): (actor: SessionActor)
     effects.reconcile(actor, live)
     for (const { item, value } of applied) item.resolve(value)
     if (actor.maySend || !(await takeOver(holding, live))) return
-    // Held from now on: an empty item lets the loop read the session again and recover its calls.
+    // Held from now on: the loop reads the session again and recovers its calls.
     actor.isStale = true
-    actor.inbox.push({ apply: ignore, resolve: ignore, reject: ignore })
+    actor.inbox.push(toContinuation())
   }
 
   function retryLater(actor: SessionActor, batch: readonly MailboxItem[], error: unknown): void {
