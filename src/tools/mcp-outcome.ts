@@ -139,11 +139,11 @@ interface CallResult {
   readonly media?: readonly ToolMedia[]
 }
 
-/** The structured content; else the text, parsed if it is a JSON object or list; else the content. */
 /** Bytes of an answer that was cut may not be whole. A vendor refuses a whole request for an image in the result of a failed call. */
 const whyNoMedia = (isCut: boolean, isError: boolean): string | undefined =>
   isCut ? 'the answer was cut' : isError ? 'the call failed' : undefined
 
+/** The structured content; else the text, parsed if it is a JSON object or list; else the content. */
 function readResult(result: JsonValue, isCut: boolean): CallResult {
   if (!isJsonObject(result)) return { value: result, isError: false }
   const { content, structuredContent: structured, isError: given, ...rest } = result
