@@ -10,7 +10,16 @@ import { installTools } from './tools.js'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 const isFast = process.argv.includes('--fast')
-const PURE = ['base', 'spec', 'policy', 'terminal', 'documents/rules.test.ts', 'names.test.ts', 'floors.test.ts']
+const PURE = [
+  'base',
+  'spec',
+  'view',
+  'policy',
+  'terminal',
+  'documents/rules.test.ts',
+  'names.test.ts',
+  'floors.test.ts',
+]
 /** Takes half a minute alone. The others change nothing that another file sees, and share one process. */
 const SLOW = 'test/policy/proofs.test.ts'
 const VITEST = [process.execPath, 'node_modules/vitest/vitest.mjs', 'run']

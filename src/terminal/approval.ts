@@ -1,6 +1,6 @@
 import { wrapMessage } from './message.ts'
-import type { KeyedCard } from '../spec/view/task-actions.ts'
-import { describeApprover, type CardRow } from '../spec/view/task-card.ts'
+import type { KeyedCard } from '../view/task-actions.ts'
+import { describeApprover, type CardRow } from '../view/task-card.ts'
 import type { Canvas } from './screen.ts'
 import { safeText } from '../base/escape-text.ts'
 import { widthOf } from './width.ts'

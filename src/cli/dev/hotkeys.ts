@@ -1,7 +1,7 @@
 /** Keys of `svc dev` on a terminal. Source: docs/design/command-line.md#serving */
 import { isJsonObject } from '../../base/json/json.ts'
 import { isFailure } from '../../base/failure.ts'
-import { readInboxItem } from '../../spec/view/task-content.ts'
+import { readInboxItem } from '../../view/task-content.ts'
 import { shortId } from '../../base/short-text.ts'
 import { safeText } from '../../base/escape-text.ts'
 import { buildBundle } from '../release/build.ts'

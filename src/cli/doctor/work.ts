@@ -1,7 +1,7 @@
 /** Checks for work that stands still, agents that operators have paused and runs that an outage holds, and for who may approve it. */
 import { isFailure } from '../../base/failure.ts'
 import { resumeCommandOf } from '../../spec/steer/pause.ts'
-import { describePauseAct } from '../../spec/view/pause-words.ts'
+import { describePauseAct } from '../../view/pause-words.ts'
 import { withOperator, type OperatorClient } from '../project/server/operator.ts'
 import type { Project } from '../project/project.ts'
 import { hasRegistry } from '../project/registry.ts'

@@ -7,7 +7,7 @@ import { pendingTasks, toAnswerBody, type SvcClient, type TaskDecision } from '.
 import type { MessageAccepted } from '../../spec/api.ts'
 import type { ProbeView } from '../../spec/operator/inbox.ts'
 import type { ShownTask } from '../../spec/task.ts'
-import { readClientTask } from '../../spec/view/task-content.ts'
+import { readClientTask } from '../../view/task-content.ts'
 import { safeJson, safeText } from '../../base/escape-text.ts'
 import { shortId } from '../../base/short-text.ts'
 import type { CommandContext } from '../shell/command.ts'

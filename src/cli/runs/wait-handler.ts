@@ -2,7 +2,7 @@
 import { safeText } from '../../base/escape-text.ts'
 import { isWaiting, pendingTasks, toAnswerBody, type RunStatus, type StreamEvent } from '../../client/index.ts'
 import type { ShownTask } from '../../spec/task.ts'
-import { readClientTask, readInboxItem } from '../../spec/view/task-content.ts'
+import { readClientTask, readInboxItem } from '../../view/task-content.ts'
 import { unlessLeft } from '../shell/io.ts'
 import { decideTask } from './card/decide-task.ts'
 import type { TaskPromptContext } from './card/open-decision.ts'

@@ -2,7 +2,7 @@
 import { safeText } from '../../base/escape-text.ts'
 import { shortId } from '../../base/short-text.ts'
 import type { ShownTask } from '../../spec/task.ts'
-import { reviewTogether } from '../../spec/view/bulk-review.ts'
+import { reviewTogether } from '../../view/bulk-review.ts'
 import { Badge } from '../parts/badge.ts'
 import { html, type View } from '../parts/html.ts'
 import type { BulkResult } from './bulk-decision.ts'

@@ -1,6 +1,6 @@
 /** Whether a key can be meant for the card that is shown. The rule and its words are the terminal's. */
 import { useEffect, useState } from 'preact/hooks'
-import { describeEarlyKeys, untilKeysDecide } from '../../spec/view/card-reading.ts'
+import { describeEarlyKeys, untilKeysDecide } from '../../view/card-reading.ts'
 import { lastDecidingKey } from '../parts/keys.ts'
 
 export interface CardReading {

@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks'
 import { cutText } from '../../base/cut-text.ts'
 import { safeText } from '../../base/escape-text.ts'
 import type { BundleGraph, GraphEdge, GraphNode } from '../../spec/operator/bundle-graph.ts'
-import { describeEdge } from '../../spec/view/bundle-graph.ts'
+import { describeEdge } from '../../view/bundle-graph.ts'
 import { html, type View } from '../parts/html.ts'
 import { hrefOfNode, KIND_NAMES, titleOfNode } from './graph-node.ts'
 

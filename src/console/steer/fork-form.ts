@@ -5,7 +5,7 @@ import { isJsonObject, parseJson, type JsonValue } from '../../base/json/json.ts
 import { shortId } from '../../base/short-text.ts'
 import type { DryForkView } from '../../spec/operator/dry-fork.ts'
 import type { OutlineRun } from '../../spec/operator/runs.ts'
-import { describeDryDifference, describeDryFork } from '../../spec/view/dry-fork-words.ts'
+import { describeDryDifference, describeDryFork } from '../../view/dry-fork-words.ts'
 import { announce } from '../parts/announce.ts'
 import { html, type View } from '../parts/html.ts'
 import { takeText } from '../parts/input.ts'

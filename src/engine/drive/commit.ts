@@ -24,7 +24,7 @@ import type { SessionTree, SessionUpdate, SessionUpdateEvent } from '../../store
 import type { RunId } from '../../base/ids.ts'
 import { toJson } from '../../base/json/typed-json.ts'
 import type { StoredEvent } from '../../spec/event.ts'
-import { toTimelineItem } from '../../spec/view/timeline-item.ts'
+import { toTimelineItem } from '../../view/timeline-item.ts'
 
 export interface CommitParts {
   readonly store: Store

@@ -6,7 +6,7 @@
 import { shortenText } from '../../base/cut-text.ts'
 import { safeJson, safeText } from '../../base/escape-text.ts'
 import type { JsonValue } from '../../base/json/json.ts'
-import { isMoneyName } from '../../spec/view/call-arguments.ts'
+import { isMoneyName } from '../../view/call-arguments.ts'
 import { cacheTemplates } from './argument-template.ts'
 import { argumentAt } from './path.ts'
 

@@ -1,6 +1,6 @@
 /** The tasks and questions that a run waits for, as far as its caller may see them. Source: docs/design/http.md#waiting-and-pending */
 import type { PendingAnswer } from '../../spec/api.ts'
-import { answerableWhileHidden, pendingOf } from '../../spec/view/pending.ts'
+import { answerableWhileHidden, pendingOf } from '../../view/pending.ts'
 import { isWaiting, type Run } from '../../spec/run.ts'
 import type { Store } from '../../store/store.ts'
 

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../base/json/json.ts'
 import { toJson, fromJsonList } from '../../base/json/typed-json.ts'
 import type { Conversation, PendingAnswer, SessionListItem } from '../../spec/api.ts'
 import type { LiveText, OutputText, StoredEvent, TextDelta } from '../../spec/event.ts'
-import { answerableWhileHidden } from '../../spec/view/pending.ts'
+import { answerableWhileHidden } from '../../view/pending.ts'
 
 /** The items that stay; of `RunCompleted` only the root's. */
 export const COMPLETION_ROWS = ['RunCompleted', 'SessionCompleted'] as const

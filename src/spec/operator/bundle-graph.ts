@@ -1,4 +1,4 @@
-/** Everything that an agent version reaches, as nodes and edges: `spec/view/bundle-graph.ts` makes it. */
+/** Everything that an agent version reaches, as nodes and edges: `view/bundle-graph.ts` makes it. */
 import type { SideEffectClass } from '../document.ts'
 import type { PolicyEffect } from '../policy-set.ts'
 

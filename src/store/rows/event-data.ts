@@ -5,7 +5,7 @@
 import type { RunId, SessionId } from '../../base/ids.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { StoredEvent } from '../../spec/event.ts'
-import type { StepOwner } from '../../spec/view/timeline-item.ts'
+import type { StepOwner } from '../../view/timeline-item.ts'
 
 export interface EventOwner extends StepOwner {
   readonly sessionId: SessionId

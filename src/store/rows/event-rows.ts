@@ -5,7 +5,7 @@ import { toJson } from '../../base/json/typed-json.ts'
 import type { EventKind, StoredEvent } from '../../spec/event.ts'
 import type { Run } from '../../spec/run.ts'
 import type { StepType } from '../../spec/step.ts'
-import { toTimelineItem } from '../../spec/view/timeline-item.ts'
+import { toTimelineItem } from '../../view/timeline-item.ts'
 import { fromColumn, type EventOwner } from './event-data.ts'
 import { toContent } from './step-content.ts'
 

@@ -1,7 +1,7 @@
 /** `svc claim`: shows others that somebody is looking at a task. Anybody may still decide it. Source: docs/design/console.md#screens */
 import { safeText } from '../../../base/escape-text.ts'
-import { describeLooking, describeSubject } from '../../../spec/view/task-card.ts'
-import { readInboxItem } from '../../../spec/view/task-content.ts'
+import { describeLooking, describeSubject } from '../../../view/task-card.ts'
+import { readInboxItem } from '../../../view/task-content.ts'
 import type { claimedTasks } from '../../answers/approve.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { withOperator } from '../../project/server/operator.ts'

@@ -17,7 +17,7 @@ import {
   type StreamEvent,
   type UserTask,
 } from '../../../client/index.ts'
-import { readClientTask } from '../../../spec/view/task-content.ts'
+import { readClientTask } from '../../../view/task-content.ts'
 import { createLiveTimeline } from '../../../terminal/timeline.ts'
 import { formatDuration } from '../../../terminal/time.ts'
 import type { CommandContext } from '../../shell/command.ts'

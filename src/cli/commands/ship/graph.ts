@@ -1,7 +1,7 @@
 /** `svc agents graph`: the agents, tools, servers and secrets that a version reaches, one edge per line. */
 import { safeText } from '../../../base/escape-text.ts'
 import type { BundleGraph, GraphEdge, GraphNode } from '../../../spec/operator/bundle-graph.ts'
-import { describeEdge } from '../../../spec/view/bundle-graph.ts'
+import { describeEdge } from '../../../view/bundle-graph.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'

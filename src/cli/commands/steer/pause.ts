@@ -5,7 +5,7 @@
 import type { OperatorRoutes } from '../../../spec/operator/routes.ts'
 import type { PauseView } from '../../../spec/operator/operations.ts'
 import { describePaused, type PauseTarget } from '../../../spec/steer/pause.ts'
-import { describeApprover } from '../../../spec/view/task-card.ts'
+import { describeApprover } from '../../../view/task-card.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import type { pausedAnswer, pausesAnswer } from '../../answers/steer.ts'

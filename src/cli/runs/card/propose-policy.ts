@@ -12,7 +12,7 @@ import { unifiedDiff } from '../../../documents/fmt/diff.ts'
 import type { Document } from '../../../documents/text/document.ts'
 import type { Workspace } from '../../../documents/workspace/workspace.ts'
 import type { ShownTask } from '../../../spec/task.ts'
-import { splitComparisons } from '../../../spec/view/call-arguments.ts'
+import { splitComparisons } from '../../../view/call-arguments.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 
 export type ProposedVerdict = 'allow' | 'deny'

@@ -1,8 +1,8 @@
 /** The keys of the card: draws it, reads one key, and does what the key says. */
 import type { ShownTask } from '../../../spec/task.ts'
-import { presentKeyedTask } from '../../../spec/view/task-actions.ts'
-import { describeUnread, mustBeOpened } from '../../../spec/view/card-reading.ts'
-import { describeTaskView } from '../../../spec/view/task-view.ts'
+import { presentKeyedTask } from '../../../view/task-actions.ts'
+import { describeUnread, mustBeOpened } from '../../../view/card-reading.ts'
+import { describeTaskView } from '../../../view/task-view.ts'
 import { drawWholeApproval, fitApproval } from '../../../terminal/approval.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'
 import { unlessLeft } from '../../shell/io.ts'

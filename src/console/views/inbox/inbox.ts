@@ -10,8 +10,8 @@ import {
   describeNotYours,
   describeSubject,
   nameOfKind,
-} from '../../../spec/view/task-card.ts'
-import { readInboxItem } from '../../../spec/view/task-content.ts'
+} from '../../../view/task-card.ts'
+import { readInboxItem } from '../../../view/task-content.ts'
 import { EffectBadge } from '../../parts/badge.ts'
 import { html, type View } from '../../parts/html.ts'
 import { Icon } from '../../parts/icon.ts'

@@ -2,7 +2,7 @@
 import { safeText } from '../../../base/escape-text.ts'
 import { shortId } from '../../../base/short-text.ts'
 import type { CallView } from '../../../spec/operator/runs.ts'
-import { describeUndoing } from '../../../spec/view/undo.ts'
+import { describeUndoing } from '../../../view/undo.ts'
 import { Badge, type Tone } from '../../parts/badge.ts'
 import { html, type View } from '../../parts/html.ts'
 import { Table } from '../../parts/table.ts'

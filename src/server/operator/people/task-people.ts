@@ -9,7 +9,7 @@ import {
 } from '../../../spec/task.ts'
 import { isSameApprover, type ApiKey, type OperatorKey } from '../../../spec/key.ts'
 import { hasNeededRoles } from '../../../spec/approver-role.ts'
-import { describeClaimed, describeOperator } from '../../../spec/view/task-card.ts'
+import { describeClaimed, describeOperator } from '../../../view/task-card.ts'
 import { runsById, starterAbove } from '../../../spec/run-starter.ts'
 import type { Run } from '../../../spec/run.ts'
 import type { RunStarter } from '../../../spec/starter.ts'

@@ -1,6 +1,6 @@
 /** GET /graph: what a version reaches. Source: docs/design/console.md#screens */
 import type { BoundAgent } from '../../../spec/snapshot.ts'
-import { bundleGraph } from '../../../spec/view/bundle-graph.ts'
+import { bundleGraph } from '../../../view/bundle-graph.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { findAgent, findAskedVersion } from '../find/find.ts'

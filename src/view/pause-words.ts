@@ -1,5 +1,5 @@
 /** Pauses in words: what is paused, since when, by whom and why. */
-import { describePaused, type PauseTarget } from '../steer/pause.ts'
+import { describePaused, type PauseTarget } from '../spec/steer/pause.ts'
 import { describeApprover } from './task-card.ts'
 
 /** `tool acme.refunds since TIME, by operator ana (the bank called)`. Not escaped. */

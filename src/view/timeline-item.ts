@@ -1,9 +1,9 @@
 /** A step as timelines show it. Source: docs/design/runs-and-recovery.md#timeline */
-import { toIsoText, isoOrNull } from '../../base/clock.ts'
-import { eventIdOf, type AgentId, type VersionId, type WorkspaceId } from '../../base/ids.ts'
-import type { JsonObject } from '../../base/json/json.ts'
-import type { TimelineItem } from '../api.ts'
-import { ERASED_CONTENT, type RunStep } from '../step.ts'
+import { toIsoText, isoOrNull } from '../base/clock.ts'
+import { eventIdOf, type AgentId, type VersionId, type WorkspaceId } from '../base/ids.ts'
+import type { JsonObject } from '../base/json/json.ts'
+import type { TimelineItem } from '../spec/api.ts'
+import { ERASED_CONTENT, type RunStep } from '../spec/step.ts'
 
 /** Data of the run that a step repeats, besides the run's id. */
 export interface StepOwner {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { digestOf } from '../../src/base/digest.ts'
 import type { PolicyEntry } from '../../src/spec/policy-set.ts'
 import type { AgentSnapshot, BoundAgent, BoundTool } from '../../src/spec/snapshot.ts'
-import { bundleGraph, describeEdge } from '../../src/spec/view/bundle-graph.ts'
+import { bundleGraph, describeEdge } from '../../src/view/bundle-graph.ts'
 import { snapshotOf } from '../server/fixtures.ts'
 
 const tool = (id: string, given: Partial<BoundTool> = {}): BoundTool => ({

@@ -2,9 +2,9 @@
  * An agent version with everything that it reaches, as nodes and edges: agents, tools, MCP servers, policies and secrets by
  * name. Terminal and console draw the same graph. Source: docs/design/console.md#screens
  */
-import type { BundleGraph, CallGate, GraphEdge, GraphNode } from '../operator/bundle-graph.ts'
-import { entriesForCall, type PolicyEffect, type PolicyEntry, type PolicySet } from '../policy-set.ts'
-import type { AgentSnapshot, BoundAgent, BoundTool } from '../snapshot.ts'
+import type { BundleGraph, CallGate, GraphEdge, GraphNode } from '../spec/operator/bundle-graph.ts'
+import { entriesForCall, type PolicyEffect, type PolicyEntry, type PolicySet } from '../spec/policy-set.ts'
+import type { AgentSnapshot, BoundAgent, BoundTool } from '../spec/snapshot.ts'
 
 /** An agent at one place below the root. */
 interface PlacedAgent {

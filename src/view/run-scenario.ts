@@ -2,8 +2,8 @@
  * A finished run as a scenario for `svc test`: its input, the results of its tools, the decisions of people, and its end.
  * The console and `svc runs scenario` get the same text.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import type { Conversation, TimelineItem } from '../api.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
+import type { Conversation, TimelineItem } from '../spec/api.ts'
 
 /** A mapping by block, its values in JSON, which YAML reads. */
 export function writeScenario({ items, runs, session }: Conversation, name: string): string {

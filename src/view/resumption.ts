@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../base/json/json.ts'
+import type { JsonObject } from '../base/json/json.ts'
 import { describeApprover } from './task-card.ts'
 
 /** Who resumed a run, how and why. Not escaped. */

@@ -1,6 +1,6 @@
 /** What an outline says of a step in a few words. */
 import { expect, test } from 'vitest'
-import { summarizeStep } from '../../src/spec/view/step-summary.ts'
+import { summarizeStep } from '../../src/view/step-summary.ts'
 
 const call = { name: 'pay', ref: 'acme.pay' }
 

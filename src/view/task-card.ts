@@ -2,11 +2,11 @@
  * The content of a task's card: the words, their order and their escapes, without layout or colour. A terminal and a
  * browser draw the same card from it. Source: docs/design/approvals.md#the-card
  */
-import type { Instant } from '../../base/clock.ts'
-import { shortenText } from '../../base/cut-text.ts'
-import { safeBlock, safeJson, safeText } from '../../base/escape-text.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import { shortId, timeLeft } from '../../base/short-text.ts'
+import type { Instant } from '../base/clock.ts'
+import { shortenText } from '../base/cut-text.ts'
+import { safeBlock, safeJson, safeText } from '../base/escape-text.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
+import { shortId, timeLeft } from '../base/short-text.ts'
 import {
   currencyOf,
   isMoneyName,
@@ -15,8 +15,8 @@ import {
   weighArguments,
   type ArgumentWeight,
 } from './call-arguments.ts'
-import { describeSource } from '../source.ts'
-import type { DecidedPolicy } from '../step.ts'
+import { describeSource } from '../spec/source.ts'
+import type { DecidedPolicy } from '../spec/step.ts'
 import {
   isIrreversibleCall,
   needsSecondAct,
@@ -25,7 +25,7 @@ import {
   type TaskPeople,
   type TaskRequest,
   type TaskStanding,
-} from '../task.ts'
+} from '../spec/task.ts'
 
 /** Every text is escaped: none can move, hide or end what is drawn around it. */
 export interface TaskCard {

@@ -2,11 +2,11 @@
  * Tasks in the words of the HTTP interface (snake_case), and back. Nothing else translates between the two.
  * Source: docs/design/approvals.md#the-task
  */
-import { toIsoText } from '../../base/clock.ts'
-import type { TaskContent } from '../api.ts'
-import type { InboxItem } from '../operator/inbox.ts'
-import type { DecidedPolicy } from '../step.ts'
-import { countApprovals, isOperatorOnly, type ShownTask, type TaskRecord, type TaskRequest } from '../task.ts'
+import { toIsoText } from '../base/clock.ts'
+import type { TaskContent } from '../spec/api.ts'
+import type { InboxItem } from '../spec/operator/inbox.ts'
+import type { DecidedPolicy } from '../spec/step.ts'
+import { countApprovals, isOperatorOnly, type ShownTask, type TaskRecord, type TaskRequest } from '../spec/task.ts'
 
 /** A task as `UserTaskReq.content` and `task` of user_task events. Fields that do not apply are absent. */
 export function toTaskContent(task: TaskRecord): TaskContent {

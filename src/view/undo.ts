@@ -1,8 +1,8 @@
 /** Describes undos, for the terminal and for a browser. Not escaped. */
-import { shortId } from '../../base/short-text.ts'
-import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
-import { describeHold } from '../hold.ts'
-import type { UndoingRunView, UndoItemView, UndoPlanView } from '../operator/undo.ts'
+import { shortId } from '../base/short-text.ts'
+import { isJsonObject, type JsonObject } from '../base/json/json.ts'
+import { describeHold } from '../spec/hold.ts'
+import type { UndoingRunView, UndoItemView, UndoPlanView } from '../spec/operator/undo.ts'
 import { describeApprover } from './task-card.ts'
 
 /** The planned or actual undo of one call. */

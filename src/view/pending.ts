@@ -1,12 +1,12 @@
 /** What a run waits for, as shown to the people who may answer. Source: docs/design/http.md#waiting-and-pending */
-import { isoOrNull } from '../../base/clock.ts'
-import { digestOf } from '../../base/digest.ts'
-import type { RunId, TaskId } from '../../base/ids.ts'
-import { canonicalJson, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import type { PendingAnswer } from '../api.ts'
-import type { Run } from '../run.ts'
-import { countApprovals, type TaskRecord } from '../task.ts'
-import { REFERENCE_BYTES, toReference } from '../value-reference.ts'
+import { isoOrNull } from '../base/clock.ts'
+import { digestOf } from '../base/digest.ts'
+import type { RunId, TaskId } from '../base/ids.ts'
+import { canonicalJson, type JsonObject, type JsonValue } from '../base/json/json.ts'
+import type { PendingAnswer } from '../spec/api.ts'
+import type { Run } from '../spec/run.ts'
+import { countApprovals, type TaskRecord } from '../spec/task.ts'
+import { REFERENCE_BYTES, toReference } from '../spec/value-reference.ts'
 
 /** Beyond this size of all arguments together the large ones come as references. */
 const MAX_ARGUMENTS_BYTES = 4 * 1024 * 1024
