@@ -138,9 +138,9 @@ describe.skipIf(!server)('a database', () => {
         migrate,
       ),
     )
-    await sql('update svc.svc_schema set version = 2')
+    await sql('update svc.svc_schema set version = 0')
     expect(await look(url)).toEqual(
-      refused(`The database ${name} has schema 2, and this svc needs schema ${NEWEST}.`, migrate),
+      refused(`The database ${name} has no tables of svc, and this svc needs schema ${NEWEST}.`, migrate),
     )
     await sql('update svc.svc_schema set version = 99, min_reader = 99')
     expect(await look(url)).toEqual(

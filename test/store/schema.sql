@@ -22,7 +22,11 @@ CREATE TABLE version (
   snapshot text not null check (json_valid(snapshot)),
   published_at integer not null,
   published_by text not null,
-  yanked integer not null default 0 check (yanked in (0, 1)), yank_reason text check (yank_reason is null or yanked = 1), message text,
+  yanked integer not null default 0 check (yanked in (0, 1)),
+  -- The reason that the person who yanked the version gave; null without one.
+  yank_reason text check (yank_reason is null or yanked = 1),
+  -- The message that the publisher gave.
+  message text,
   unique (agent_n, label)
 ) strict;
 
@@ -56,8 +60,44 @@ CREATE TABLE deployment (
   version_id text not null references version (id),
   from_version_id text references version (id),
   deployed_at integer not null,
-  deployed_by text not null
-, message text) strict;
+  deployed_by text not null,
+  -- The message that the deployer gave.
+  message text
+) strict;
+
+CREATE INDEX deployment_of_agent on deployment (agent_n, n);
+
+CREATE TABLE yanked_document (
+  workspace_id text not null,
+  kind text not null,
+  id text not null,
+  version text not null,
+  reason text,
+  primary key (workspace_id, kind, id, version),
+  foreign key (workspace_id, kind, id, version) references document (workspace_id, kind, id, version)
+) strict, without rowid;
+
+CREATE TABLE source_text (
+  digest text primary key,
+  text text not null
+) strict;
+
+CREATE TABLE source_file (
+  workspace_id text not null,
+  closure_digest text not null,
+  path text not null,
+  digest text not null references source_text (digest),
+  primary key (workspace_id, closure_digest, path)
+) strict, without rowid;
+
+CREATE TABLE source_member (
+  workspace_id text not null,
+  kind text not null check (kind in ('Agent', 'Tool', 'Policy')),
+  id text not null,
+  version text not null,
+  closure_digest text not null,
+  primary key (workspace_id, kind, id, version)
+) strict, without rowid;
 
 CREATE TABLE session (
   n integer primary key,
@@ -86,7 +126,27 @@ CREATE TABLE session (
   version integer not null check (version > 0),
   last_seq integer not null check (last_seq >= 0),
   last_ordinal integer not null check (last_ordinal >= 0),
-  busy integer not null check (busy in (0, 1)), person text, metadata text check (json_valid(metadata)), tags text check (json_valid(tags)), input_digest text, output_digest text, cost text check (json_valid(cost)), owner text, epoch integer not null default 0, lease_until integer, entry_run_id text, title text, erased_at integer, legal_hold integer not null default 0 check (legal_hold in (0, 1)),
+  busy integer not null check (busy in (0, 1)),
+  -- The operator for whose command a key was made. That person, and not the key, counts as the one who started or answered.
+  person text,
+  metadata text check (json_valid(metadata)),
+  tags text check (json_valid(tags)),
+  -- Digests of the stored texts of large values, so that a list can name a value without reading it. Null where the value is small.
+  input_digest text,
+  output_digest text,
+  -- Money of all runs of the session, as JSON; null where nothing was billed.
+  cost text check (json_valid(cost)),
+  -- The process that performs the effects of the session, and until when. Only a session with work in progress has an owner.
+  owner text,
+  -- Grows with every change of owner.
+  epoch integer not null default 0,
+  lease_until integer,
+  -- A continued session has several root runs, one after the other. Null while the newest root run is the first.
+  entry_run_id text,
+  title text,
+  erased_at integer,
+  -- Exempt from erasure and retention.
+  legal_hold integer not null default 0 check (legal_hold in (0, 1)),
   check ((finished_at is not null) = (status in ('Completed', 'Failed', 'Cancelled')))
 ) strict;
 
@@ -94,297 +154,13 @@ CREATE INDEX session_of_agent on session (agent_n, started_at);
 
 CREATE INDEX session_started on session (started_at);
 
+CREATE INDEX session_of_status on session (agent_n, status, started_at);
+
 CREATE INDEX session_open on session (trigger_id) where finished_at is null;
 
-CREATE TABLE run (
-  n integer primary key,
-  id text not null unique,
-  tail text not null,
-  session_n integer not null references session (n),
-  agent_n integer not null references agent (n),
-  agent_name text not null,
-  version_id text not null,
-  version_label text not null,
-  llm_model text,
-  parent_run_id text,
-  parent_call_id text,
-  depth integer not null check (depth >= 0),
-  input text not null check (json_valid(input)),
-  state text not null check (json_valid(state)),
-  status text not null check (status in
-    ('Running', 'WaitingForHITL', 'WaitingForAITL', 'WaitingForResponse', 'Completed', 'Failed', 'Cancelled')),
-  usage text not null check (json_valid(usage)),
-  last_sequence integer not null check (last_sequence >= 0),
-  output text check (json_valid(output)),
-  error text,
-  error_code text,
-  started_at integer not null,
-  finished_at integer, starter text check (json_valid(starter)), origin text check (json_valid(origin)),
-  check ((finished_at is not null) = (status in ('Completed', 'Failed', 'Cancelled')))
-) strict;
-
-CREATE INDEX run_of_session on run (session_n);
-
-CREATE INDEX run_of_agent on run (agent_n, started_at);
-
-CREATE INDEX run_started on run (started_at);
-
-CREATE INDEX run_tail on run (tail);
-
-CREATE INDEX run_open on run (started_at) where finished_at is null;
-
-CREATE TABLE step (
-  session_n integer not null references session (n),
-  ordinal integer not null check (ordinal > 0),
-  run_n integer not null references run (n),
-  sequence integer not null check (sequence > 0),
-  id text not null,
-  type text not null,
-  content text not null check (json_valid(content)),
-  hidden text check (json_valid(hidden)),
-  tokens_used integer check (tokens_used >= 0),
-  error text,
-  started_at integer not null,
-  finished_at integer, result_digest text references large_result (digest),
-  primary key (session_n, ordinal),
-  unique (run_n, sequence)
-) strict, without rowid;
-
-CREATE TABLE event (
-  session_n integer not null references session (n),
-  seq integer not null check (seq > 0),
-  run_n integer not null references run (n),
-  ts integer not null,
-  kind text not null,
-  subject text not null,
-  data text not null check (json_valid(data)), ordinal integer,
-  primary key (session_n, seq)
-) strict, without rowid;
-
-CREATE TABLE call (
-  session_n integer not null references session (n),
-  run_n integer not null references run (n),
-  call_id text not null,
-  agent_n integer not null references agent (n),
-  ref text not null,
-  arguments_digest text not null,
-  arguments text not null check (json_valid(arguments)),
-  state text not null,
-  attempt integer not null,
-  idempotency_key text not null,
-  at integer not null,
-  primary key (session_n, run_n, call_id)
-) strict, without rowid;
-
-CREATE INDEX call_of_agent on call (agent_n, at);
-
-CREATE TABLE user_task (
-  n integer primary key,
-  id text not null unique,
-  tail text not null,
-  session_n integer not null references session (n),
-  run_n integer not null references run (n),
-  kind text not null,
-  status text not null check (status in ('pending', 'completed', 'expired', 'cancelled')),
-  call_id text,
-  expires_at integer,
-  created_at integer not null,
-  -- The task as it is shown and answered, without its votes.
-  body text not null check (json_valid(body))
-, scope_agent_n integer references agent (n), scope_trigger_id text) strict;
-
-CREATE INDEX user_task_of_session on user_task (session_n);
-
-CREATE INDEX user_task_tail on user_task (tail);
-
-CREATE INDEX user_task_pending on user_task (expires_at, created_at) where status = 'pending';
-
-CREATE UNIQUE INDEX user_task_of_call on user_task (run_n, call_id) where status = 'pending' and call_id is not null;
-
-CREATE TABLE vote (
-  n integer primary key,
-  task_n integer not null references user_task (n),
-  approver text not null,
-  approved integer not null check (approved in (0, 1)),
-  at integer not null,
-  comment text,
-  -- An edit of the arguments voids the votes given before it; they are kept for the audit.
-  voided integer not null default 0 check (voided in (0, 1))
-) strict;
-
-CREATE INDEX vote_of_task on vote (task_n);
-
-CREATE UNIQUE INDEX vote_counts_once on vote (task_n, approver) where voided = 0;
-
-CREATE TABLE timer (
-  session_n integer not null references session (n),
-  run_n integer not null references run (n),
-  kind text not null,
-  ref text not null,
-  at integer not null,
-  primary key (session_n, run_n, kind, ref)
-) strict, without rowid;
-
-CREATE INDEX timer_at on timer (at);
-
-CREATE TABLE idempotency (
-  principal text not null,
-  route text not null,
-  key text not null,
-  body_digest text not null,
-  response text not null check (json_valid(response)),
-  expires_at integer not null,
-  primary key (principal, route, key)
-) strict, without rowid;
-
-CREATE INDEX idempotency_expiry on idempotency (expires_at);
-
-CREATE TABLE rate_bucket (
-  trigger_id text not null,
-  span text not null check (span in ('minute', 'day')),
-  -- Microseconds since the epoch at which the bucket is full again if nothing more is taken. Whole numbers, so that a limit
-  -- that does not divide its span is still exact.
-  full_at integer not null,
-  primary key (trigger_id, span)
-) strict, without rowid;
-
-CREATE TABLE plan_day (
-  workspace_id text not null,
-  -- Days since the epoch, UTC.
-  day integer not null,
-  runs integer not null default 0,
-  tokens integer not null default 0,
-  primary key (workspace_id, day)
-) strict, without rowid;
-
-CREATE TABLE run_trigger (
-  id text primary key,
-  workspace_id text not null,
-  agent_id text not null,
-  type text not null check (type in ('api', 'schedule')),
-  name text not null,
-  active integer not null check (active in (0, 1)),
-  expose_timeline integer not null check (expose_timeline in (0, 1)),
-  allow_ips text not null check (json_valid(allow_ips)),
-  rate_per_minute integer,
-  rate_per_day integer,
-  max_concurrent_runs integer,
-  cron text,
-  time_zone text,
-  created_at integer not null
-, ticked_at integer, allow_delete integer not null default 0 check (allow_delete in (0, 1)), allow_approvals integer not null default 0 check (allow_approvals in (0, 1)), allow_older_versions integer not null default 0 check (allow_older_versions in (0, 1)), input text check (input is null or json_valid(input)), refusal text check (refusal is null or json_valid(refusal))) strict;
-
-CREATE INDEX run_trigger_of_workspace on run_trigger (workspace_id, agent_id);
-
-CREATE TABLE api_key (
-  id text primary key,
-  workspace_id text not null,
-  agent_id text not null,
-  trigger_id text not null,
-  name text,
-  prefix text not null,
-  hash text not null unique,
-  allow_uploads integer not null check (allow_uploads in (0, 1)),
-  created_at integer not null,
-  expires_at integer,
-  revoked_at integer,
-  last_used_at integer
-, person text) strict;
-
-CREATE INDEX api_key_of_workspace on api_key (workspace_id);
-
-CREATE TABLE file (
-  n integer primary key,
-  id text not null unique,
-  workspace_id text not null,
-  object_key text not null,
-  staging_key text not null,
-  filename text not null,
-  media_type text not null,
-  max_bytes integer not null check (max_bytes > 0),
-  size_bytes integer check (size_bytes >= 0),
-  created_at integer not null,
-  expires_at integer not null,
-  finalized_at integer,
-  unique (workspace_id, object_key),
-  unique (workspace_id, filename),
-  check ((finalized_at is null) = (size_bytes is null))
-) strict;
-
-CREATE INDEX file_stored on file (workspace_id, finalized_at) where finalized_at is not null;
-
-CREATE TABLE file_total (
-  workspace_id text primary key,
-  files integer not null check (files >= 0),
-  bytes integer not null check (bytes >= 0)
-) strict, without rowid;
-
-CREATE TABLE yanked_document (
-  workspace_id text not null,
-  kind text not null,
-  id text not null,
-  version text not null, reason text,
-  primary key (workspace_id, kind, id, version),
-  foreign key (workspace_id, kind, id, version) references document (workspace_id, kind, id, version)
-) strict, without rowid;
-
-CREATE INDEX file_upload on file (expires_at) where staging_key <> '';
-
-CREATE INDEX file_pending on file (workspace_id, expires_at) where finalized_at is null;
-
-CREATE TABLE large_result (
-  digest text primary key,
-  result text not null check (json_valid(result))
-) strict;
-
-CREATE INDEX step_with_large_result on step (result_digest) where result_digest is not null;
-
-CREATE TRIGGER large_result_goes after delete on step when old.result_digest is not null
-begin
-  delete from large_result
-  where digest = old.result_digest
-    and not exists (select 1 from step where result_digest = old.result_digest);
-end;
-
-CREATE TABLE operator_key (
-  id text primary key,
-  workspace_id text not null,
-  email text not null,
-  roles text not null check (json_valid(roles)),
-  name text,
-  prefix text not null,
-  hash text not null unique,
-  created_at integer not null,
-  expires_at integer,
-  revoked_at integer,
-  last_used_at integer
-) strict;
-
-CREATE INDEX operator_key_of_workspace on operator_key (workspace_id);
-
-CREATE TABLE restored_session (
-  session_n integer primary key references session (n) on delete cascade,
-  at integer not null
-) strict;
-
-CREATE TABLE restored_trigger (
-  trigger_id text primary key references run_trigger (id) on delete cascade,
-  at integer not null
-) strict;
-
-CREATE TABLE session_tag (
-  agent_n integer not null references agent (n),
-  tag text not null,
-  started_at integer not null,
-  session_n integer not null references session (n),
-  primary key (agent_n, tag, started_at, session_n)
-) strict, without rowid;
-
-CREATE INDEX user_task_of_scope on user_task (scope_agent_n, scope_trigger_id, status);
+CREATE INDEX session_free on session (ifnull(trigger_id, 'agent ' || agent_n), started_at) where busy = 1 and owner is null;
 
 CREATE INDEX session_held on session (started_at) where owner is not null;
-
-CREATE INDEX session_of_status on session (agent_n, status, started_at);
 
 CREATE TABLE session_count (
   agent_n integer not null references agent (n),
@@ -411,6 +187,113 @@ begin
   update session_count set sessions = sessions - 1 where agent_n = old.agent_n and status = old.status;
 end;
 
+CREATE TABLE session_tag (
+  agent_n integer not null references agent (n),
+  tag text not null,
+  started_at integer not null,
+  session_n integer not null references session (n),
+  primary key (agent_n, tag, started_at, session_n)
+) strict, without rowid;
+
+CREATE TABLE run (
+  n integer primary key,
+  id text not null unique,
+  tail text not null,
+  session_n integer not null references session (n),
+  agent_n integer not null references agent (n),
+  agent_name text not null,
+  version_id text not null,
+  version_label text not null,
+  llm_model text,
+  parent_run_id text,
+  parent_call_id text,
+  depth integer not null check (depth >= 0),
+  input text not null check (json_valid(input)),
+  state text not null check (json_valid(state)),
+  status text not null check (status in
+    ('Running', 'WaitingForHITL', 'WaitingForAITL', 'WaitingForResponse', 'Completed', 'Failed', 'Cancelled')),
+  usage text not null check (json_valid(usage)),
+  last_sequence integer not null check (last_sequence >= 0),
+  output text check (json_valid(output)),
+  error text,
+  error_code text,
+  started_at integer not null,
+  finished_at integer,
+  -- Who started a root run that continues a session, as JSON; null for the first, whose starter is in the session.
+  starter text check (json_valid(starter)),
+  -- The run that the run repeats, from the start or from a step on.
+  origin text check (json_valid(origin)),
+  check ((finished_at is not null) = (status in ('Completed', 'Failed', 'Cancelled')))
+) strict;
+
+CREATE INDEX run_of_session on run (session_n);
+
+CREATE INDEX run_of_agent on run (agent_n, started_at);
+
+CREATE INDEX run_started on run (started_at);
+
+CREATE INDEX run_tail on run (tail);
+
+CREATE INDEX run_open on run (started_at) where finished_at is null;
+
+CREATE INDEX run_of_origin on run (json_extract(origin, '$.runId')) where origin is not null;
+
+CREATE INDEX run_open_of_starter on run (json_extract(starter, '$.triggerId')) where starter is not null and finished_at is null;
+
+CREATE INDEX run_at_work on run (session_n) where finished_at is null or origin is not null;
+
+CREATE INDEX run_of_parent on run (parent_run_id) where parent_run_id is not null;
+
+CREATE VIEW run_text (n, session_n, input, output) as
+select r.n, r.session_n,
+  replace(replace(substr(case when r.id = s.root_run_id then s.input else r.input end, 1, 20000), '\n', ' '), '\t', ' '),
+  case when r.finished_at is null then '' else
+    replace(replace(substr(coalesce(r.output, ''), 1, 20000), '\n', ' '), '\t', ' ') || ' ' || coalesce(r.error, '') || ' '
+      || coalesce(r.error_code, '') end
+from run r join session s on s.n = r.session_n
+where s.erased_at is null;
+
+CREATE VIRTUAL TABLE run_input using fts5 (input, content = 'run_text', content_rowid = 'n', columnsize = 0);
+
+CREATE TABLE 'run_input_data'(id INTEGER PRIMARY KEY, block BLOB);
+
+CREATE TABLE 'run_input_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+
+CREATE TABLE 'run_input_config'(k PRIMARY KEY, v) WITHOUT ROWID;
+
+CREATE VIRTUAL TABLE run_output using fts5 (output, content = 'run_text', content_rowid = 'n', columnsize = 0);
+
+CREATE TABLE 'run_output_data'(id INTEGER PRIMARY KEY, block BLOB);
+
+CREATE TABLE 'run_output_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+
+CREATE TABLE 'run_output_config'(k PRIMARY KEY, v) WITHOUT ROWID;
+
+CREATE TABLE large_result (
+  digest text primary key,
+  result text not null check (json_valid(result))
+) strict;
+
+CREATE TABLE step (
+  session_n integer not null references session (n),
+  ordinal integer not null check (ordinal > 0),
+  run_n integer not null references run (n),
+  sequence integer not null check (sequence > 0),
+  id text not null,
+  type text not null,
+  content text not null check (json_valid(content)),
+  hidden text check (json_valid(hidden)),
+  tokens_used integer check (tokens_used >= 0),
+  error text,
+  started_at integer not null,
+  finished_at integer,
+  result_digest text references large_result (digest),
+  primary key (session_n, ordinal),
+  unique (run_n, sequence)
+) strict, without rowid;
+
+CREATE INDEX step_with_large_result on step (result_digest) where result_digest is not null;
+
 CREATE TRIGGER step_only_ends
 before update of session_n, ordinal, run_n, sequence, id, type, content, hidden, tokens_used, started_at, result_digest on step
 when not (new.content = 'null' and new.hidden is null and new.result_digest is null
@@ -422,6 +305,13 @@ begin
   select raise(abort, 'of a step only its end is written later');
 end;
 
+CREATE TRIGGER large_result_goes after delete on step when old.result_digest is not null
+begin
+  delete from large_result
+  where digest = old.result_digest
+    and not exists (select 1 from step where result_digest = old.result_digest);
+end;
+
 CREATE TRIGGER large_result_erased after update of result_digest on step
 when old.result_digest is not null and new.result_digest is null
 begin
@@ -430,6 +320,19 @@ begin
     and not exists (select 1 from step where result_digest = old.result_digest);
 end;
 
+CREATE TABLE event (
+  session_n integer not null references session (n),
+  seq integer not null check (seq > 0),
+  run_n integer not null references run (n),
+  ts integer not null,
+  kind text not null,
+  subject text not null,
+  data text not null check (json_valid(data)),
+  -- Of the step that the event shows.
+  ordinal integer,
+  primary key (session_n, seq)
+) strict, without rowid;
+
 CREATE TRIGGER event_is_final before update on event
 when not (new.session_n = old.session_n and new.seq = old.seq and new.run_n = old.run_n and new.ts = old.ts
   and new.kind = old.kind and new.subject = old.subject and new.ordinal is old.ordinal
@@ -437,6 +340,25 @@ when not (new.session_n = old.session_n and new.seq = old.seq and new.run_n = ol
 begin
   select raise(abort, 'an event never changes');
 end;
+
+CREATE TABLE call (
+  session_n integer not null references session (n),
+  run_n integer not null references run (n),
+  call_id text not null,
+  agent_n integer not null references agent (n),
+  ref text not null,
+  arguments_digest text not null,
+  arguments text not null check (json_valid(arguments)),
+  state text not null,
+  attempt integer not null,
+  idempotency_key text not null,
+  at integer not null,
+  primary key (session_n, run_n, call_id)
+) strict, without rowid;
+
+CREATE INDEX call_of_agent on call (agent_n, at);
+
+CREATE INDEX call_of_tool on call (substr(ref, 1, instr(ref || '@', '@') - 1), at);
 
 CREATE TABLE kept_call (
   n integer primary key,
@@ -455,21 +377,74 @@ CREATE TABLE kept_call (
 
 CREATE INDEX kept_call_at on kept_call (at);
 
-CREATE TABLE console_session (
-  id text primary key,
-  workspace_id text not null,
-  -- SHA-256 of the cookie's value, hexadecimal.
-  hash text not null unique,
-  operator text not null,
-  -- The credential that signed in; null for the local identity of the operator channel.
-  key_id text references operator_key (id),
-  browser text not null,
+CREATE TABLE user_task (
+  n integer primary key,
+  id text not null unique,
+  tail text not null,
+  session_n integer not null references session (n),
+  run_n integer not null references run (n),
+  kind text not null,
+  status text not null check (status in ('pending', 'completed', 'expired', 'cancelled')),
+  call_id text,
+  expires_at integer,
   created_at integer not null,
-  last_used_at integer not null,
-  ended_at integer
+  -- The task as it is shown and answered, without its votes.
+  body text not null check (json_valid(body)),
+  -- Agent and trigger of the task's session, so that the tasks of one key are found without reading those of others.
+  scope_agent_n integer references agent (n),
+  scope_trigger_id text
 ) strict;
 
-CREATE INDEX console_session_of_workspace on console_session (workspace_id);
+CREATE INDEX user_task_of_session on user_task (session_n);
+
+CREATE INDEX user_task_tail on user_task (tail);
+
+CREATE INDEX user_task_pending on user_task (expires_at, created_at) where status = 'pending';
+
+CREATE INDEX user_task_pending_of_session on user_task (session_n) where status = 'pending';
+
+CREATE INDEX user_task_of_scope on user_task (scope_agent_n, scope_trigger_id, status);
+
+CREATE UNIQUE INDEX user_task_of_call on user_task (run_n, call_id) where status = 'pending' and call_id is not null;
+
+CREATE TABLE vote (
+  n integer primary key,
+  task_n integer not null references user_task (n),
+  approver text not null,
+  approved integer not null check (approved in (0, 1)),
+  at integer not null,
+  comment text,
+  -- An edit of the arguments voids the votes given before it; they are kept for the audit.
+  voided integer not null default 0 check (voided in (0, 1))
+) strict;
+
+CREATE INDEX vote_of_task on vote (task_n);
+
+CREATE INDEX vote_of_approver on vote (approver, at);
+
+CREATE UNIQUE INDEX vote_counts_once on vote (task_n, approver) where voided = 0;
+
+CREATE TABLE task_claim (
+  task_id text not null,
+  workspace_id text not null,
+  operator text not null,
+  at integer not null,
+  until integer not null,
+  primary key (task_id, operator)
+) strict, without rowid;
+
+CREATE INDEX task_claim_of_workspace on task_claim (workspace_id, at);
+
+CREATE TABLE timer (
+  session_n integer not null references session (n),
+  run_n integer not null references run (n),
+  kind text not null,
+  ref text not null,
+  at integer not null,
+  primary key (session_n, run_n, kind, ref)
+) strict, without rowid;
+
+CREATE INDEX timer_at on timer (at);
 
 CREATE TABLE effect (
   id text primary key,
@@ -508,6 +483,8 @@ CREATE INDEX effect_at on effect (workspace_id, at);
 
 CREATE INDEX effect_of_call on effect (run_id, call_id) where state in ('in_flight', 'unknown');
 
+CREATE INDEX effect_of_session on effect (session_id, at);
+
 CREATE TABLE history_fence (
   workspace_id text primary key,
   version integer not null
@@ -525,49 +502,6 @@ CREATE TABLE standing_act (
 
 CREATE INDEX standing_act_of_name on standing_act (workspace_id, name, n);
 
-CREATE TABLE plan_reservation (
-  run_n integer primary key references run (n) on delete cascade,
-  workspace_id text not null,
-  tokens integer not null,
-  -- Exact decimal text; null where the completion costs nothing in the currency of the cap.
-  amount text,
-  currency text,
-  check ((amount is null) = (currency is null))
-) strict;
-
-CREATE INDEX plan_reservation_workspace on plan_reservation (workspace_id);
-
-CREATE INDEX run_of_origin on run (json_extract(origin, '$.runId')) where origin is not null;
-
-CREATE VIEW run_text (n, session_n, input, output) as
-select r.n, r.session_n,
-  replace(replace(substr(case when r.id = s.root_run_id then s.input else r.input end, 1, 20000), '\n', ' '), '\t', ' '),
-  case when r.finished_at is null then '' else
-    replace(replace(substr(coalesce(r.output, ''), 1, 20000), '\n', ' '), '\t', ' ') || ' ' || coalesce(r.error, '') || ' '
-      || coalesce(r.error_code, '') end
-from run r join session s on s.n = r.session_n
-where s.erased_at is null;
-
-CREATE VIRTUAL TABLE run_input using fts5 (input, content = 'run_text', content_rowid = 'n', columnsize = 0);
-
-CREATE TABLE 'run_input_data'(id INTEGER PRIMARY KEY, block BLOB);
-
-CREATE TABLE 'run_input_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
-
-CREATE TABLE 'run_input_config'(k PRIMARY KEY, v) WITHOUT ROWID;
-
-CREATE VIRTUAL TABLE run_output using fts5 (output, content = 'run_text', content_rowid = 'n', columnsize = 0);
-
-CREATE TABLE 'run_output_data'(id INTEGER PRIMARY KEY, block BLOB);
-
-CREATE TABLE 'run_output_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
-
-CREATE TABLE 'run_output_config'(k PRIMARY KEY, v) WITHOUT ROWID;
-
-CREATE INDEX call_of_tool on call (substr(ref, 1, instr(ref || '@', '@') - 1), at);
-
-CREATE INDEX vote_of_approver on vote (approver, at);
-
 CREATE TABLE pause_act (
   n integer primary key,
   workspace_id text not null,
@@ -581,53 +515,53 @@ CREATE TABLE pause_act (
 
 CREATE INDEX pause_act_of_target on pause_act (workspace_id, kind, name, n);
 
-CREATE TABLE source_text (
-  digest text primary key,
-  text text not null
+CREATE TABLE idempotency (
+  principal text not null,
+  route text not null,
+  key text not null,
+  body_digest text not null,
+  response text not null check (json_valid(response)),
+  expires_at integer not null,
+  primary key (principal, route, key)
+) strict, without rowid;
+
+CREATE INDEX idempotency_expiry on idempotency (expires_at);
+
+CREATE TABLE rate_bucket (
+  trigger_id text not null,
+  span text not null check (span in ('minute', 'day')),
+  -- Microseconds since the epoch at which the bucket is full again if nothing more is taken. Whole numbers, so that a limit
+  -- that does not divide its span is still exact.
+  full_at integer not null,
+  primary key (trigger_id, span)
+) strict, without rowid;
+
+CREATE TABLE plan_day (
+  workspace_id text not null,
+  -- Days since the epoch, UTC.
+  day integer not null,
+  runs integer not null default 0,
+  tokens integer not null default 0,
+  primary key (workspace_id, day)
+) strict, without rowid;
+
+CREATE TABLE plan_reservation (
+  run_n integer primary key references run (n) on delete cascade,
+  workspace_id text not null,
+  tokens integer not null,
+  -- Exact decimal text; null where the completion costs nothing in the currency of the cap.
+  amount text,
+  currency text,
+  check ((amount is null) = (currency is null))
 ) strict;
 
-CREATE TABLE source_file (
-  workspace_id text not null,
-  closure_digest text not null,
-  path text not null,
-  digest text not null references source_text (digest),
-  primary key (workspace_id, closure_digest, path)
-) strict, without rowid;
+CREATE INDEX plan_reservation_workspace on plan_reservation (workspace_id);
 
-CREATE TABLE source_member (
-  workspace_id text not null,
-  kind text not null check (kind in ('Agent', 'Tool', 'Policy')),
-  id text not null,
-  version text not null,
-  closure_digest text not null,
-  primary key (workspace_id, kind, id, version)
-) strict, without rowid;
-
-CREATE INDEX deployment_of_agent on deployment (agent_n, n);
-
-CREATE INDEX effect_of_session on effect (session_id, at);
-
-CREATE INDEX run_open_of_starter on run (json_extract(starter, '$.triggerId')) where starter is not null and finished_at is null;
-
-CREATE TABLE task_claim (
-  task_id text not null,
-  workspace_id text not null,
-  operator text not null,
-  at integer not null,
-  until integer not null,
-  primary key (task_id, operator)
-) strict, without rowid;
-
-CREATE INDEX task_claim_of_workspace on task_claim (workspace_id, at);
-
-CREATE INDEX session_free on session (ifnull(trigger_id, 'agent ' || agent_n), started_at) where busy = 1 and owner is null;
-
-CREATE TABLE "cost_day" (
+CREATE TABLE cost_day (
   workspace_id text not null,
   -- Days since the epoch, UTC.
   day integer not null,
   agent_n integer not null references agent (n),
-  -- Label; empty for what was summed before labels were kept.
   version text not null,
   provider text not null,
   model text not null,
@@ -646,11 +580,123 @@ CREATE TABLE "cost_day" (
   primary key (workspace_id, day, agent_n, version, provider, model, currency)
 ) strict, without rowid;
 
-CREATE INDEX run_at_work on run (session_n) where finished_at is null or origin is not null;
+CREATE TABLE run_trigger (
+  id text primary key,
+  workspace_id text not null,
+  agent_id text not null,
+  type text not null check (type in ('api', 'schedule')),
+  name text not null,
+  active integer not null check (active in (0, 1)),
+  expose_timeline integer not null check (expose_timeline in (0, 1)),
+  allow_ips text not null check (json_valid(allow_ips)),
+  rate_per_minute integer,
+  rate_per_day integer,
+  max_concurrent_runs integer,
+  cron text,
+  time_zone text,
+  created_at integer not null,
+  -- The moment up to which the ticks of the schedule were handled. A server that was down has missed the ticks after it.
+  ticked_at integer,
+  allow_delete integer not null default 0 check (allow_delete in (0, 1)),
+  allow_approvals integer not null default 0 check (allow_approvals in (0, 1)),
+  allow_older_versions integer not null default 0 check (allow_older_versions in (0, 1)),
+  -- With which a schedule starts runs, and why its last tick started none: {at, code, message}.
+  input text check (input is null or json_valid(input)),
+  refusal text check (refusal is null or json_valid(refusal))
+) strict;
 
-CREATE INDEX run_of_parent on run (parent_run_id) where parent_run_id is not null;
+CREATE INDEX run_trigger_of_workspace on run_trigger (workspace_id, agent_id);
 
-CREATE INDEX user_task_pending_of_session on user_task (session_n) where status = 'pending';
+CREATE TABLE api_key (
+  id text primary key,
+  workspace_id text not null,
+  agent_id text not null,
+  trigger_id text not null,
+  name text,
+  prefix text not null,
+  hash text not null unique,
+  allow_uploads integer not null check (allow_uploads in (0, 1)),
+  created_at integer not null,
+  expires_at integer,
+  revoked_at integer,
+  last_used_at integer,
+  -- See session.person.
+  person text
+) strict;
+
+CREATE INDEX api_key_of_workspace on api_key (workspace_id);
+
+CREATE TABLE operator_key (
+  id text primary key,
+  workspace_id text not null,
+  email text not null,
+  roles text not null check (json_valid(roles)),
+  name text,
+  prefix text not null,
+  hash text not null unique,
+  created_at integer not null,
+  expires_at integer,
+  revoked_at integer,
+  last_used_at integer
+) strict;
+
+CREATE INDEX operator_key_of_workspace on operator_key (workspace_id);
+
+CREATE TABLE console_session (
+  id text primary key,
+  workspace_id text not null,
+  -- SHA-256 of the cookie's value, hexadecimal.
+  hash text not null unique,
+  operator text not null,
+  -- The credential that signed in; null for the local identity of the operator channel.
+  key_id text references operator_key (id),
+  browser text not null,
+  created_at integer not null,
+  last_used_at integer not null,
+  ended_at integer
+) strict;
+
+CREATE INDEX console_session_of_workspace on console_session (workspace_id);
+
+CREATE TABLE file (
+  n integer primary key,
+  id text not null unique,
+  workspace_id text not null,
+  object_key text not null,
+  staging_key text not null,
+  filename text not null,
+  media_type text not null,
+  max_bytes integer not null check (max_bytes > 0),
+  size_bytes integer check (size_bytes >= 0),
+  created_at integer not null,
+  expires_at integer not null,
+  finalized_at integer,
+  unique (workspace_id, object_key),
+  unique (workspace_id, filename),
+  check ((finalized_at is null) = (size_bytes is null))
+) strict;
+
+CREATE INDEX file_stored on file (workspace_id, finalized_at) where finalized_at is not null;
+
+CREATE INDEX file_upload on file (expires_at) where staging_key <> '';
+
+CREATE INDEX file_pending on file (workspace_id, expires_at) where finalized_at is null;
+
+CREATE TABLE file_total (
+  workspace_id text primary key,
+  files integer not null check (files >= 0),
+  bytes integer not null check (bytes >= 0)
+) strict, without rowid;
+
+CREATE TABLE restored_session (
+  session_n integer primary key references session (n) on delete cascade,
+  at integer not null
+) strict;
+
+CREATE TABLE restored_trigger (
+  trigger_id text primary key references run_trigger (id) on delete cascade,
+  at integer not null
+) strict;
 
 CREATE TABLE restore (
   at integer primary key,

@@ -4,7 +4,7 @@ import { fail } from '../../../base/failure.ts'
 import type { PostgresPool } from './pool.ts'
 
 /** Oldest version of the schema that this program reads and writes: it names columns of each migration up to this one. */
-export const OLDEST_READ = 12
+export const OLDEST_READ = 1
 
 export interface SchemaVersions {
   /** Version of the database; 0 if it has none of our tables. */
@@ -63,8 +63,12 @@ export function checkSchemaVersions(database: string, { found, newest, minReader
  * @returns the versions before
  * @throws Failure `store_unreadable`, `store_rights_missing`
  */
-export async function migratePostgres(pool: PostgresPool, schema: string): Promise<SchemaVersions> {
-  const before = await readSchemaVersions(pool, schema)
+export async function migratePostgres(
+  pool: PostgresPool,
+  schema: string,
+  migrations = readMigrations(),
+): Promise<SchemaVersions> {
+  const before = { ...(await readSchemaVersions(pool, schema)), newest: migrations.length }
   if (before.minReader > before.newest) checkSchemaVersions(pool.database, before)
   if (before.found >= before.newest) return before
   await pool.alone(async (client) => {
@@ -72,15 +76,17 @@ export async function migratePostgres(pool: PostgresPool, schema: string): Promi
     try {
       await client.query(`create schema if not exists "${schema}"`)
       await client.query(
+        // Workspace and bucket say whose database it is, so that servers of others are refused; `moved_to` where its content went.
         `create table if not exists svc_schema (
-             version integer not null, min_reader integer not null, cluster uuid not null default gen_random_uuid()
+             version integer not null, min_reader integer not null, cluster uuid not null default gen_random_uuid(),
+             workspace text, bucket text, moved_to text
            )`,
       )
       await client.query(
         'insert into svc_schema (version, min_reader) select 0, 0 where not exists (select 1 from svc_schema)',
       )
       const { rows } = await client.query<{ version: number }>('select version from svc_schema')
-      for (const [index, sql] of readMigrations().entries()) {
+      for (const [index, sql] of migrations.entries()) {
         if (index < rows[0]!.version) continue
         await client.query('begin')
         try {

@@ -6,12 +6,10 @@ import { fail } from '../../../base/failure.ts'
 const APPLICATION_ID = 0x73766331
 
 /**
- * Migrates a database to the newest schema, in one transaction: each would wait for the disk, which took half a second of the first
- * start. Migrations only go forward.
+ * Migrates a database to the newest schema, in one transaction. Migrations only go forward.
  * @throws Failure `store_unreadable` for a database of another program or of a newer svc
  */
-export function migrateSchema(db: Database, file: string): void {
-  const known = readMigrations()
+export function migrateSchema(db: Database, file: string, known = readMigrations()): void {
   const at = schemaVersion(db, file, known.length)
   if (at === known.length) return
   db.transaction(() => {
@@ -25,10 +23,8 @@ export function migrateSchema(db: Database, file: string): void {
  * True when the database has the newest schema.
  * @throws Failure `store_unreadable` as `migrateSchema` does
  */
-export const isMigrated = (db: Database, file: string): boolean => {
-  const known = readMigrations().length
-  return schemaVersion(db, file, known) === known
-}
+export const isMigrated = (db: Database, file: string, known = readMigrations().length): boolean =>
+  schemaVersion(db, file, known) === known
 
 function schemaVersion(db: Database, file: string, known: number): number {
   const at = db.pragma('user_version', { simple: true }) as number

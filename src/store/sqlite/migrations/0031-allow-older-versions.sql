@@ -1,2 +1,0 @@
--- Keys name a version that may do more than the deployed one only where their trigger says so.
-alter table run_trigger add column allow_older_versions integer not null default 0 check (allow_older_versions in (0, 1));
