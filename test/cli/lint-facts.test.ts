@@ -1,7 +1,9 @@
 /** What svc lint finds out beside the documents. */
 import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { rules } from '../../src/documents/rules/index.ts'
+import type { Document } from '../../src/documents/text/document.ts'
 import { startRawMcp } from '../fakes/raw-mcp.ts'
 import { startFakeMcp, type FakeTool } from '../fakes/mcp.ts'
 import { makeIrreversible } from './desk.ts'
@@ -197,6 +199,31 @@ describe('what was published before', () => {
     )
     expect(others).toEqual([])
     expect((await svc('lint')).code).toBe(1)
+  })
+
+  test('each rule checks each document once, whatever has to be asked', async () => {
+    expect((await svc('publish')).code).toBe(0)
+    const checked = new Map<string, Set<Document>>()
+    const twice: string[] = []
+    const spies = rules.flatMap((rule) => {
+      const { check } = rule
+      if (!check) return []
+      const documents = new Set<Document>()
+      checked.set(rule.name, documents)
+      return vi.spyOn(rule as Required<typeof rule>, 'check').mockImplementation((document, ...rest) => {
+        if (documents.has(document)) twice.push(`${rule.name} ${document.path}`)
+        documents.add(document)
+        check(document, ...rest)
+      })
+    })
+    try {
+      expect(await found(/^(?:id|authority|bundle)\/|untested/)).toEqual([])
+    } finally {
+      for (const spy of spies) spy.mockRestore()
+    }
+    expect(twice).toEqual([])
+    for (const rule of ['id/version-reused', 'policy/untested', 'authority/loosened'])
+      expect([rule, checked.get(rule)?.size]).not.toEqual([rule, 0])
   })
 
   test('a version that allows more is reported beside documents that come from the registry', async () => {

@@ -2,18 +2,23 @@ import { expect, test } from 'vitest'
 import { createFinding, sortDiagnostics, type Diagnostic } from '../../src/documents/text/diagnostic.ts'
 import { withoutFollowUps } from '../../src/documents/lint/follow-ups.ts'
 import { loadFiles } from '../../src/documents/workspace/load.ts'
-import type { LintProject } from '../../src/documents/facts/rule.ts'
+import type { LintFacts, LintProject } from '../../src/documents/facts/rule.ts'
 import { rules } from '../../src/documents/rules/index.ts'
 import type { Workspace } from '../../src/documents/workspace/workspace.ts'
 import { whole } from './whole.ts'
 
 /** Everything that reading and the rules say, follow-ups too. */
 function everyFinding(workspace: Workspace): Diagnostic[] {
-  const project: LintProject = { workspace, published: { versions: () => [] }, providers: {}, guardrails: [] }
+  const project = {
+    workspace,
+    published: { versions: () => [] },
+    providers: {},
+    guardrails: [],
+  } as Partial<LintFacts> as LintProject & LintFacts
   const found = [...workspace.findings]
   for (const document of workspace.documents)
     for (const rule of rules)
-      if (rule.kinds?.includes(document.kind) !== false)
+      if (rule.needs === undefined && rule.kinds?.includes(document.kind) !== false)
         rule.check?.(
           document,
           (at, message, saying) => {

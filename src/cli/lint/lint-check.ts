@@ -1,8 +1,9 @@
 /** Loads and lints the documents of a project, with facts of the registry, MCP servers and policy tests. */
 import { resolve } from 'node:path'
-import type { Diagnostic } from '../../documents/text/diagnostic.ts'
+import type { Diagnostic, FindingFix } from '../../documents/text/diagnostic.ts'
 import type { FileContents } from '../../documents/text/files.ts'
-import { lintWorkspace, type LintOptions } from '../../documents/lint/lint.ts'
+import type { LintFacts } from '../../documents/facts/rule.ts'
+import { openLint, type LintOptions, type LintRun } from '../../documents/lint/lint.ts'
 import { selectFiles } from '../../documents/workspace/load.ts'
 import { isUnder } from '../../documents/text/paths.ts'
 import { rules } from '../../documents/rules/index.ts'
@@ -17,11 +18,11 @@ import { findMissingHandlers } from '../project/missing-handlers.ts'
 import { pathInProject } from '../project/project-path.ts'
 import type { Project } from '../project/project.ts'
 import {
-  createRecordingRegistry,
+  createFetchedRegistry,
   hasRegistry,
   isServerNamed,
   serverFacts,
-  type RecordingRegistry,
+  type FetchedRegistry,
 } from '../project/registry.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
 import { lintOptionsOf, loadDocuments } from '../project/documents.ts'
@@ -37,13 +38,16 @@ interface LintJob {
   readonly call: CommandContext
   readonly project: Project
   readonly workspace: Workspace
-  readonly options: LintOptions & { readonly published: RecordingRegistry }
+  readonly options: LintOptions
+  readonly registry: FetchedRegistry
   /** False where contents differ from the files: policy tests, which read files, are not run then. */
   readonly isWritten: boolean
+  /** Absent where nothing can have been published. */
+  readonly operator?: OperatorClient
 }
 
 /**
- * Lints the documents, then once more with what the registry, MCP servers and policy tests add, where they add anything.
+ * Lints the documents once, with what the registry, the server, MCP servers and policy tests know about them.
  * @param texts contents used instead of files, by path
  * @param isWritten false where `texts` differ from the files
  */
@@ -55,13 +59,33 @@ export async function checkDocuments(
   isWritten: boolean,
 ): Promise<CheckedProject> {
   const workspace = await loadNamed(call, project, input, texts)
-  const options = await optionsOf(call, project, workspace)
-  const job: LintJob = { call, project, workspace, options, isWritten }
-  const { findings, facts } = await askRegistry(job, lintWorkspace(workspace, options))
-  const all = { ...facts, ...(await listedTools(job)), ...(await testCoverage(job, findings)) }
-  const isMore = Object.keys(all).length > 0
-  return { workspace, findings: isMore ? lintWorkspace(workspace, { ...options, ...all }) : findings }
+  const registry = createFetchedRegistry(true)
+  const options = { ...optionsOf(call, project), published: registry }
+  const job: LintJob = { call, project, workspace, options, registry, isWritten }
+  if (!hasRegistry(project)) return { workspace, findings: await lintWithFacts(job) }
+  const { withOperator } = await import('../project/server/operator.ts')
+  return await withOperator(project, call, async (operator) => {
+    await registry.fetch(operator, registry.unknown(workspace))
+    return { workspace, findings: await lintWithFacts({ ...job, operator }) }
+  })
 }
+
+/** Asks for the facts that the rules need, first those that are there whatever the rules find. */
+async function lintWithFacts(job: LintJob): Promise<readonly Diagnostic[]> {
+  const run = openLint(job.workspace, job.options)
+  run.check(await outsideFacts(job, run))
+  const findings = run.findings()
+  const locks = await locksFor(job, findings)
+  // The project is built for these facts, which needs documents without errors.
+  if (job.options.crossFile !== false && !hasErrors(findings))
+    run.check({ ...(await loosened(job, run)), ...(await testCoverage(job, run)) })
+  return run.findings().map((each) => {
+    const fix = ABOUT_LOCK.has(each.rule) ? locks.get(each.path) : undefined
+    return fix ? { ...each, fix } : each
+  })
+}
+
+const hasErrors = (findings: readonly Diagnostic[]): boolean => findings.some(({ severity }) => severity === 'error')
 
 /** Loads the whole project; only the named paths are reported on. Standard input replaces a file. */
 async function loadNamed(
@@ -101,12 +125,7 @@ async function loadNamed(
   return { ...whole, focus: affected }
 }
 
-async function optionsOf(
-  { given, io }: CommandContext,
-  project: Project,
-  workspace: Workspace,
-): Promise<LintJob['options']> {
-  const { config, directory } = project
+function optionsOf({ given }: CommandContext, { config }: Project): LintOptions {
   const configured = lintOptionsOf(config)
   for (const name of Object.keys(configured.rules ?? {})) requireRule(name)
   return {
@@ -114,84 +133,59 @@ async function optionsOf(
     strict: given.flag('strict') || configured.strict === true,
     rules: { ...configured.rules, ...severities(given.list('rule')) },
     crossFile: given.choice('cross-file') !== false,
-    published: createRecordingRegistry(true),
-    missingHandlers: await findMissingHandlers(project),
+  }
+}
+
+/** What the environment, the files of programs, the server and MCP servers say. */
+async function outsideFacts(
+  { call, project, workspace, operator }: LintJob,
+  run: LintRun,
+): Promise<Partial<LintFacts>> {
+  const { given, io } = call
+  return {
+    ...(run.needs('missingHandlers') && { missingHandlers: await findMissingHandlers(project) }),
     ...(given.flag('check-env') && {
-      env: await (await import('../project/dot-env.ts')).withDotEnv(io.env, directory, workspace),
+      env: await (await import('../project/dot-env.ts')).withDotEnv(io.env, project.directory, workspace),
+    }),
+    ...(operator && run.needs('server') && isServerNamed(call, project) && { server: await serverFacts(operator) }),
+    // Rules that compare nothing with the listings read them, too.
+    ...(given.flag('mcp-live') && {
+      mcp: await (await import('./lint-facts.ts')).askServers(call, project, workspace),
     }),
   }
 }
 
-/** Findings that take published versions into account, and facts for another pass. */
-interface RegistryAnswer {
-  readonly findings: readonly Diagnostic[]
-  readonly facts: Partial<LintOptions>
-}
-
-/** Queries the registry, which needs a server or the data directory. */
-async function askRegistry(job: LintJob, first: readonly Diagnostic[]): Promise<RegistryAnswer> {
-  const { call, project, workspace, options } = job
-  if (!hasRegistry(project)) return { findings: first, facts: await locksFor(job, first) }
-  const [{ withOperator }, { loosenings }] = await Promise.all([
-    import('../project/server/operator.ts'),
-    import('./lint-facts.ts'),
-  ])
-  return await withOperator(project, call, async (operator) => {
-    const findings = (await options.published.fetch(operator)) ? lintWorkspace(workspace, options) : first
-    return {
-      findings,
-      facts: {
-        ...(isServerNamed(call, project) && { server: await serverFacts(operator) }),
-        ...(isSound(options, findings) && { loosened: await loosenings(project, workspace, operator) }),
-        ...(await locksFor(job, findings, operator)),
-      },
-    }
-  })
-}
-
-/** `--mcp-live`: the tools as the MCP servers list them now. */
-async function listedTools({ call, project, workspace }: LintJob): Promise<Pick<LintOptions, 'mcp'>> {
-  if (!call.given.flag('mcp-live')) return {}
-  const { askServers } = await import('./lint-facts.ts')
-  return { mcp: await askServers(call, project, workspace) }
+/** What agents may do that their published predecessors might not. */
+async function loosened({ project, workspace, operator }: LintJob, run: LintRun): Promise<Partial<LintFacts>> {
+  if (!operator || !run.needs('loosened')) return {}
+  const { loosenings } = await import('./lint-facts.ts')
+  return { loosened: await loosenings(project, workspace, operator) }
 }
 
 /** What policy tests reach. Under `strict` a project without tests reaches nothing. */
 async function testCoverage(
   { call, project, workspace, options, isWritten }: LintJob,
-  findings: readonly Diagnostic[],
-): Promise<Pick<LintOptions, 'coverage'>> {
-  if (!isSound(options, findings)) return {}
+  run: LintRun,
+): Promise<Partial<LintFacts>> {
+  if (!run.needs('coverage')) return {}
   const hasTests = workspace.files.paths.some(isPolicyTest)
-  const isWanted = hasTests && isWritten && options.rules?.['policy/untested'] !== 'off'
   // Errors in files that are not reported would stop the tests, too.
-  if (isWanted && (workspace.focus === undefined || isSound(options, lintWorkspace(unfocused(workspace), options)))) {
+  if (hasTests && isWritten && !hasErrors(run.findings(true))) {
     const { runPolicyTests } = await import('./lint-facts.ts')
     return { coverage: await runPolicyTests(call, project, workspace) }
   }
   return options.strict === true && (isWritten || !hasTests) ? { coverage: new Map() } : {}
 }
 
-function unfocused(workspace: Workspace): Workspace {
-  const { focus: _, ...whole } = workspace
-  return whole
-}
-
-/** True where the documents compile, so that tests can run and versions be compared. */
-const isSound = (options: LintOptions, findings: readonly Diagnostic[]): boolean =>
-  options.crossFile !== false && !findings.some(({ severity }) => severity === 'error')
-
-/** Fixes for outdated locks, where there are no other errors. */
+/** Fixes for outdated locks by the path of what they lock, where there are no other errors. */
 async function locksFor(
-  { project, workspace, options }: LintJob,
+  { project, workspace, options, operator }: LintJob,
   findings: readonly Diagnostic[],
-  operator?: OperatorClient,
-): Promise<Pick<LintOptions, 'locks'>> {
+): Promise<ReadonlyMap<string, FindingFix>> {
   const stale = findings.filter(({ rule }) => ABOUT_LOCK.has(rule))
-  if (stale.length === 0 || findings.some(({ rule, severity }) => severity === 'error' && !ABOUT_LOCK.has(rule)))
-    return {}
+  if (stale.length === 0 || hasErrors(findings.filter(({ rule }) => !ABOUT_LOCK.has(rule)))) return new Map()
   const { freshLocks } = await import('./lint-facts.ts')
-  return { locks: await freshLocks(project, workspace, stale, options.strict === true, operator) }
+  return await freshLocks(project, workspace, stale, options.strict === true, operator)
 }
 
 /** Rules whose findings are fixed by writing the lock again. */

@@ -4,10 +4,10 @@
  */
 import { join } from 'node:path'
 import { isFailure } from '../../base/failure.ts'
+import type { CompileResult } from '../../compile/compile.ts'
 import type { Diagnostic, FindingFix } from '../../documents/text/diagnostic.ts'
 import type { Document } from '../../documents/text/document.ts'
-import type { LintOptions } from '../../documents/lint/lint.ts'
-import type { KnownLoosening, UnseenDocuments } from '../../documents/facts/rule.ts'
+import type { KnownLoosening, LintFacts } from '../../documents/facts/rule.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
 import { isPolicyTest } from '../pages/test-file.ts'
 import type { McpServer } from '../../spec/document.ts'
@@ -21,7 +21,7 @@ export async function askServers(
   call: CommandContext,
   project: Project,
   workspace: Workspace,
-): Promise<NonNullable<LintOptions['mcp']>> {
+): Promise<LintFacts['mcp']> {
   const { createAskMcp, withMcpSpinner } = await import('../release/ask-mcp.ts')
   const { asKind } = await import('../../documents/text/document.ts')
   const ask = withMcpSpinner(call, await createAskMcp(call, project))
@@ -42,7 +42,7 @@ export async function runPolicyTests(
   call: CommandContext,
   project: Project,
   { files }: Workspace,
-): Promise<ReadonlyMap<string, readonly UnseenDocuments[]>> {
+): Promise<LintFacts['coverage']> {
   const [{ readPolicyTests }, { createCoverageCollector }, { createCasePreparer, decideCase }] = await Promise.all([
     import('../policy/case-file.ts'),
     import('../policy/coverage.ts'),
@@ -73,13 +73,16 @@ export async function loosenings(
   project: Project,
   workspace: Workspace,
   operator: OperatorClient,
-): Promise<readonly KnownLoosening[]> {
-  const [{ buildBundle }, { planOf }] = await Promise.all([import('../release/build.ts'), import('../release/plan.ts')])
+): Promise<LintFacts['loosened']> {
+  const [compile, { planOf }] = await Promise.all([
+    compilerOf(project, workspace, operator),
+    import('../release/plan.ts'),
+  ])
   const found: KnownLoosening[] = []
   for (const { path } of workspace.documents.filter(({ kind }) => kind === 'Bundle')) {
-    const { compiled } = await buildBundle({ project, path: join(project.directory, path), operator })
-    if (!compiled?.bundle) continue
-    const { changes } = await planOf(operator, compiled.bundle)
+    const { bundle } = await compile(path)
+    if (!bundle) continue
+    const { changes } = await planOf(operator, bundle)
     for (const { widens, kind, agent, tool, say, path: place } of changes)
       if (widens && LOOSER.test(kind))
         found.push({
@@ -101,22 +104,14 @@ export async function freshLocks(
   findings: readonly Diagnostic[],
   strict: boolean,
   operator?: OperatorClient,
-): Promise<NonNullable<LintOptions['locks']>> {
-  const [{ compileClosure }, { writeLock }, { lookupOf }] = await Promise.all([
-    import('../../compile/compile.ts'),
+): Promise<ReadonlyMap<string, FindingFix>> {
+  const [compile, { writeLock }] = await Promise.all([
+    compilerOf(project, workspace, operator, strict),
     import('../../compile/state/lock-file.ts'),
-    import('../project/registry.ts'),
   ])
-  const guardrails = project.config.guardrails ?? []
   const locks = new Map<string, FindingFix>()
   for (const root of new Set(findings.map(({ path }) => path))) {
-    const { lock, lockPath } = await compileClosure({
-      workspace,
-      root,
-      published: lookupOf(operator),
-      guardrails,
-      strict,
-    })
+    const { lock, lockPath } = await compile(root)
     if (lock === undefined || lockPath === undefined) continue
     const source = workspace.source(lockPath)
     const range = source.span(0, source.text.length)
@@ -126,4 +121,18 @@ export async function freshLocks(
     })
   }
   return locks
+}
+
+/** Compiles documents of a workspace that was linted, by their paths. */
+async function compilerOf(
+  { config: { guardrails = [] } }: Project,
+  workspace: Workspace,
+  operator: OperatorClient | undefined,
+  strict = false,
+): Promise<(root: string) => Promise<CompileResult>> {
+  const [{ compileClosure }, { lookupOf }] = await Promise.all([
+    import('../../compile/compile.ts'),
+    import('../project/registry.ts'),
+  ])
+  return (root) => compileClosure({ workspace, root, published: lookupOf(operator), guardrails, strict })
 }

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import type { PublishedLookup } from '../../compile/state/published.ts'
 import { nothingPublished } from '../../compile/state/published.ts'
 import type { JsonObject } from '../../base/json/json.ts'
+import { registryQuestions, type RegistryQuestion } from '../../documents/facts/registry-questions.ts'
 import type { PublishedRegistry, ServerFacts, YankMark } from '../../documents/facts/rule.ts'
+import type { Workspace } from '../../documents/workspace/workspace.ts'
 import type { VersionView } from '../../spec/operator/publication.ts'
 import type { CommandContext } from '../shell/command.ts'
 import type { OperatorClient } from './server/operator.ts'
@@ -26,45 +28,29 @@ export function lookupOf(operator: OperatorClient | undefined): PublishedLookup 
   }
 }
 
-type RegistryKind = Parameters<PublishedRegistry['versions']>[0]
-
-/** A registry that answers from what was fetched and records what it could not answer, so that `fetch` can get it. */
-export interface RecordingRegistry extends PublishedRegistry {
-  /** Fetches what lint asked for. False where nothing new was found. */
-  fetch(operator: OperatorClient): Promise<boolean>
-  readonly hasMisses: boolean
+/** A registry that answers from what was fetched. */
+export interface FetchedRegistry extends PublishedRegistry {
+  /** Names that the rules may look up and that were never fetched. */
+  unknown(workspace: Workspace): readonly RegistryQuestion[]
+  /** Fetches these names, each once. */
+  fetch(operator: OperatorClient, names: readonly RegistryQuestion[]): Promise<void>
 }
 
 /** @param contents true to compare documents with what was published, beside their versions */
-export function createRecordingRegistry(contents = false): RecordingRegistry {
+export function createFetchedRegistry(contents = false): FetchedRegistry {
   const known = new Map<string, readonly string[]>()
   const documents = new Map<string, JsonObject>()
-  const requested = new Map<string, readonly [RegistryKind, string]>()
   const yanked = new Map<string, YankMark>()
   return {
-    ...(contents && {
-      document(kind, id, version) {
-        if (!known.has(`${kind} ${id}`)) requested.set(`${kind} ${id}`, [kind, id])
-        return documents.get(`${kind} ${id}@${version}`)
-      },
-    }),
-    yanked(kind, id, version) {
-      if (!known.has(`${kind} ${id}`)) requested.set(`${kind} ${id}`, [kind, id])
-      return yanked.get(`${kind} ${id}@${version}`)
-    },
-    versions(kind, id) {
-      const found = known.get(`${kind} ${id}`)
-      if (!found) requested.set(`${kind} ${id}`, [kind, id])
-      return found ?? []
-    },
-    get hasMisses() {
-      return requested.size > 0
-    },
-    async fetch(operator) {
-      let isChanged = false
-      for (const [key, [kind, id]] of requested) {
+    ...(contents && { document: (kind, id, version) => documents.get(`${kind} ${id}@${version}`) }),
+    yanked: (kind, id, version) => yanked.get(`${kind} ${id}@${version}`),
+    versions: (kind, id) => known.get(`${kind} ${id}`) ?? [],
+    unknown: (workspace) =>
+      registryQuestions(workspace, contents).filter(({ kind, id }) => !known.has(`${kind} ${id}`)),
+    async fetch(operator, names) {
+      for (const { kind, id } of names) {
+        const key = `${kind} ${id}`
         const found = await published(operator, kind, id)
-        isChanged ||= found.length > 0
         known.set(
           key,
           // A lock may pin yanked documents; they still satisfy it.
@@ -74,8 +60,6 @@ export function createRecordingRegistry(contents = false): RecordingRegistry {
           if (isYanked) yanked.set(`${key}@${version}`, reason === undefined ? {} : { reason })
         for (const { version, document } of found) if (document) documents.set(`${key}@${version}`, document)
       }
-      requested.clear()
-      return isChanged
     },
   }
 }
@@ -87,7 +71,11 @@ interface FoundVersion {
   readonly yankReason?: string
 }
 
-async function published(operator: OperatorClient, kind: RegistryKind, id: string): Promise<readonly FoundVersion[]> {
+async function published(
+  operator: OperatorClient,
+  kind: RegistryQuestion['kind'],
+  id: string,
+): Promise<readonly FoundVersion[]> {
   if (kind !== 'Agent') return (await operator.call('GET /documents', { query: { kind, id } })).items
   const views = await versionViews(operator, id)
   return views.map(({ versionLabel, ...view }) => ({ ...view, version: versionLabel }))

@@ -13,7 +13,7 @@ import type { McpToolLister } from '../../tools/mcp-listing.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { withOperator, type OperatorClient } from '../project/server/operator.ts'
 import type { Project } from '../project/project.ts'
-import { createRecordingRegistry, hasRegistry, lookupOf } from '../project/registry.ts'
+import { createFetchedRegistry, hasRegistry, lookupOf } from '../project/registry.ts'
 import { lintOptionsOf } from '../project/documents.ts'
 import { findMissingHandlers } from '../project/missing-handlers.ts'
 
@@ -65,7 +65,8 @@ export async function buildBundle({
     ? await openArchive(project, archive)
     : await openDirectory(project, path, overlay)
   if (workspace.documents.length === 0 && workspace.findings.length === 0) throw fail('no_documents', { where: path })
-  const registry = createRecordingRegistry()
+  const registry = createFetchedRegistry()
+  if (operator) await registry.fetch(operator, registry.unknown(workspace))
   const configured = lintOptionsOf({ ...project.config, guardrails })
   const options = {
     ...configured,
@@ -73,8 +74,7 @@ export async function buildBundle({
     published: registry,
     missingHandlers: await findMissingHandlers(project),
   }
-  let findings = lintWorkspace(workspace, options)
-  if (operator && registry.hasMisses && (await registry.fetch(operator))) findings = lintWorkspace(workspace, options)
+  const findings = lintWorkspace(workspace, options)
   const compileAs = async (suffix: string | undefined, root = inside): Promise<BundleBuild> => {
     const found = findings.filter(concernsClosure({ workspace, root, guardrails: options.guardrails ?? [] }))
     if (!despiteErrors && found.some(({ severity }) => severity === 'error')) return { workspace, findings: found }

@@ -6,13 +6,14 @@ import type { JsonObject } from '../../base/json/json.ts'
 import type { ToolListing } from '../../tools/listed-tool.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { DocumentKind } from '../../spec/document.ts'
-import type { FindingFix, FindingPlace, FindingText, LintSeverity } from '../text/diagnostic.ts'
+import type { FindingPlace, FindingText, LintSeverity } from '../text/diagnostic.ts'
 import type { Document } from '../text/document.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
 export type RuleName = `${string}/${string}`
 
-export interface LintRule {
+/** @template Needs facts without which the rule can say nothing */
+export interface LintRule<Needs extends FactName = never> {
   readonly severity: LintSeverity
   /** Severity under the profile `strict`, where it is another one. */
   readonly strict?: LintSeverity
@@ -30,12 +31,14 @@ export interface LintRule {
   readonly strictOnly?: true
   /** Kinds of documents it is called for; absent = all. */
   readonly kinds?: readonly DocumentKind[]
+  /** Facts that the documents do not contain. The rule is left out where one of them is not known. */
+  readonly needs?: readonly Needs[]
   /** Absent for rules that are checked while files are read. */
-  readonly check?: (document: Document, report: ReportFault, project: LintProject) => void
+  readonly check?: (document: Document, report: ReportFault, project: LintProject & Pick<LintFacts, Needs>) => void
 }
 
 /** A rule with its id, which is the path of its module. */
-export interface NamedRule extends LintRule {
+export interface NamedRule extends LintRule<FactName> {
   readonly name: RuleName
 }
 
@@ -49,29 +52,33 @@ export type ReportFault = (
   details?: FindingText & { readonly severity?: LintSeverity },
 ) => void
 
-/** What a rule may use besides the document. */
-export interface LintProject {
+/** What a rule may use besides the document. Facts are there where they are known; a rule that needs one names it in `needs`. */
+export interface LintProject extends Partial<LintFacts> {
   readonly workspace: Workspace
   readonly published: PublishedRegistry
   readonly providers: NonNullable<ProjectConfig['providers']>
   readonly prices?: ProjectConfig['prices']
   /** Paths of the operator's own Policy documents, which apply to every agent. */
   readonly guardrails: readonly string[]
-  /** Environment variables by name; absent unless `--check-env` is given. */
-  readonly env?: Readonly<Record<string, string | undefined>>
-  /** Facts about the server that will run the agents; absent offline. */
-  readonly server?: ServerFacts
-  /** Programs of tools that are not there, by the tool's id; absent where nobody looked. */
-  readonly missingHandlers?: ReadonlyMap<string, MissingHandler>
-  /** Tools as the MCP servers of agents list them, by the server's name; absent without `--mcp-live`. */
-  readonly mcp?: ReadonlyMap<Document, ReadonlyMap<string, ToolListing>>
-  /** Outcomes that policy tests did not reach, by `namespace.name@version`; absent if no tests were run. */
-  readonly coverage?: ReadonlyMap<string, readonly UnseenDocuments[]>
-  /** What agents may do that their published predecessors might not. */
-  readonly loosened?: readonly KnownLoosening[]
-  /** The edit that updates the lock, by the path of its Bundle or of an agent without one. */
-  readonly locks?: ReadonlyMap<string, FindingFix>
 }
+
+/** What files do not say. The command that lints finds it out. */
+export interface LintFacts {
+  /** Environment variables by name (`--check-env`). */
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** The server that will run the agents. */
+  readonly server: ServerFacts
+  /** Programs of tools that are not there, by the tool's id. */
+  readonly missingHandlers: ReadonlyMap<string, MissingHandler>
+  /** Tools as the MCP servers of agents list them, by the server's name (`--mcp-live`). */
+  readonly mcp: ReadonlyMap<Document, ReadonlyMap<string, ToolListing>>
+  /** Outcomes that policy tests did not reach, by `namespace.name@version`. */
+  readonly coverage: ReadonlyMap<string, readonly UnseenDocuments[]>
+  /** What agents may do that their published predecessors might not. */
+  readonly loosened: readonly KnownLoosening[]
+}
+
+export type FactName = keyof LintFacts
 
 export interface MissingHandler {
   /** As the project file names it. */
@@ -112,7 +119,7 @@ export interface YankMark {
 export interface PublishedRegistry {
   /** Versions of a document that may be chosen, in any order; empty when there is none. */
   versions(kind: Exclude<DocumentKind, 'Bundle'>, id: string): readonly string[]
-  /** A published Tool or Policy; undefined if it is not published or not fetched yet. */
+  /** A published Tool or Policy; undefined if it is not published. */
   document?(kind: 'Tool' | 'Policy', id: string, version: string): JsonObject | undefined
   /** Defined for a version that is not to be chosen any more. */
   yanked?(kind: Exclude<DocumentKind, 'Bundle'>, id: string, version: string): YankMark | undefined

@@ -3,7 +3,7 @@ import { createFinding, sortDiagnostics, type Diagnostic, type LintSeverity } fr
 import type { Document } from '../text/document.ts'
 import { withoutFollowUps } from './follow-ups.ts'
 import { isUnder } from '../text/paths.ts'
-import type { LintProject, ReportFault, NamedRule, RuleName } from '../facts/rule.ts'
+import type { FactName, LintFacts, LintProject, NamedRule, ReportFault } from '../facts/rule.ts'
 import { rules } from '../rules/index.ts'
 import { suppressFindings, suppressionsIn } from './suppress.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -18,36 +18,81 @@ export interface LintOptions extends Partial<Omit<LintProject, 'workspace'>> {
   readonly crossFile?: boolean
 }
 
+/** One lint of a workspace. Each rule runs once, as soon as the facts that it needs are known. */
+export interface LintRun {
+  /** True where a rule that is not switched off needs the fact for a document of the workspace. */
+  needs(fact: FactName): boolean
+  /** Runs the rules that have not run and need no more than these facts and earlier ones. */
+  check(facts: Partial<LintFacts>): void
+  /** What was found so far, in the files in focus. @param everywhere true for all files */
+  findings(everywhere?: boolean): Diagnostic[]
+}
+
 /**
  * All findings of a workspace, sorted by file and position: what reading the files found and what the rules find, with the
  * severities of the project, without what a comment suppresses, of the files in focus where the workspace has one, and without
  * findings that only follow from another. No content of a document makes it throw.
  */
 export function lintWorkspace(workspace: Workspace, options: LintOptions = {}): Diagnostic[] {
-  const ruled = applyRules(workspace, options)
-  const graded = [...workspace.findings, ...ruled].flatMap((each) => {
+  const run = openLint(workspace, options)
+  run.check({})
+  return run.findings()
+}
+
+export function openLint(workspace: Workspace, options: LintOptions = {}): LintRun {
+  const { published = { versions: () => [] }, providers = {}, guardrails = [] } = options
+  const kinds = new Set(workspace.documents.map(({ kind }) => kind))
+  const waiting = new Set(rules.filter((rule) => isRun(rule, options)))
+  const ran = new Set<string>()
+  const found = [...workspace.findings]
+  let project: LintProject = { ...options, workspace, published, providers, guardrails }
+  return {
+    needs: (fact) =>
+      [...waiting].some(
+        ({ needs, kinds: wanted }) => needs?.includes(fact) && wanted?.some((kind) => kinds.has(kind)) !== false,
+      ),
+    check(facts) {
+      project = { ...project, ...facts }
+      for (const rule of waiting) {
+        if (!hasFactsFor(rule, project)) continue
+        waiting.delete(rule)
+        ran.add(rule.name)
+        found.push(...applyRule(rule, project))
+      }
+    },
+    findings: (everywhere = false) => reportedFindings(workspace, options, found, ran, everywhere),
+  }
+}
+
+/** Tells only of what the rule needs: nothing else is declared to its `check`. */
+const hasFactsFor = ({ needs = [] }: NamedRule, project: LintProject): project is LintProject & LintFacts =>
+  needs.every((fact) => project[fact] !== undefined)
+
+/** What a rule finds, document by document, in its own severity. */
+function applyRule(rule: NamedRule, project: LintProject & LintFacts): Diagnostic[] {
+  const found: Diagnostic[] = []
+  for (const document of project.workspace.documents)
+    if (rule.kinds?.includes(document.kind) !== false) rule.check?.(document, reporter(rule, document, found), project)
+  return found
+}
+
+function reportedFindings(
+  workspace: Workspace,
+  options: LintOptions,
+  found: readonly Diagnostic[],
+  ran: ReadonlySet<string>,
+  everywhere: boolean,
+): Diagnostic[] {
+  const graded = found.flatMap((each) => {
     const severity = severityOf(each, options)
     return severity === 'off' ? [] : [each.severity === severity ? each : { ...each, severity }]
   })
   const sources = new Map(workspace.documents.map(({ source }) => [source.path, source]))
-  const skipped = new Set(rules.filter((rule) => !isRun(rule, options)).map(({ name }) => name))
-  const ran = (name: string): boolean => !skipped.has(name as RuleName) && options.rules?.[name] !== 'off'
-  const kept = suppressFindings([...sources.values()].flatMap(suppressionsIn), unique(graded), ran)
-  const reported = kept.filter(({ rule, path }) => options.rules?.[rule] !== 'off' && inFocus(workspace, path))
+  const kept = suppressFindings([...sources.values()].flatMap(suppressionsIn), unique(graded), (name) => ran.has(name))
+  const reported = kept.filter(
+    ({ rule, path }) => options.rules?.[rule] !== 'off' && (everywhere || inFocus(workspace, path)),
+  )
   return sortDiagnostics(withoutFollowUps(workspace, reported))
-}
-
-/** What the rules find, document by document. Every finding has its rule's own severity. */
-function applyRules(workspace: Workspace, options: LintOptions): Diagnostic[] {
-  const found: Diagnostic[] = []
-  const { published = { versions: () => [] }, providers = {}, guardrails = [] } = options
-  const project: LintProject = { ...options, workspace, published, providers, guardrails }
-  const active = rules.filter((rule) => isRun(rule, options))
-  for (const document of workspace.documents)
-    for (const rule of active)
-      if (rule.kinds?.includes(document.kind) !== false)
-        rule.check?.(document, reporter(rule, document, found), project)
-  return found
 }
 
 /** Names of all rules, for configuration and `svc explain`. */

@@ -1,5 +1,5 @@
 /** All lint rules, in the order of the reference page. */
-import type { LintRule, NamedRule, RuleName } from '../facts/rule.ts'
+import type { FactName, LintRule, NamedRule, RuleName } from '../facts/rule.ts'
 import { agentClassificationUnused } from './agent/classification-unused.ts'
 import { agentInstructionsEmpty } from './agent/instructions-empty.ts'
 import { agentInstructionsMissingFile } from './agent/instructions-missing-file.ts'
@@ -455,9 +455,9 @@ const table = {
   'security/data-uri-image': securityDataUriImage,
   'security/private-result-full': securityPrivateResultFull,
   'security/self-approval': securitySelfApproval,
-} satisfies Readonly<Record<RuleName, LintRule>>
+} satisfies Readonly<Record<RuleName, LintRule<FactName>>>
 
-export const rules: readonly NamedRule[] = Object.entries<LintRule>(table).map(([name, rule]) => ({
+export const rules: readonly NamedRule[] = Object.entries<LintRule<FactName>>(table).map(([name, rule]) => ({
   ...rule,
   name: name as RuleName,
 }))

@@ -4,7 +4,7 @@ import type { CommandContext } from '../../shell/command.ts'
 import type { LspProject } from '../../lsp/folder.ts'
 import { serveLanguage } from '../../lsp/serve.ts'
 import { openProject, projectRoot } from '../../project/project.ts'
-import { createRecordingRegistry, hasRegistry } from '../../project/registry.ts'
+import { createFetchedRegistry, hasRegistry } from '../../project/registry.ts'
 import { lintOptionsOf, loadDocuments } from '../../project/documents.ts'
 import { findMissingHandlers } from '../../project/missing-handlers.ts'
 
@@ -25,18 +25,18 @@ export function answerEditor(connection: Connection, call: CommandContext): void
 
 /** Reads the project file each time, since it may be the file being edited. */
 function checkOf(call: CommandContext): LspProject['check'] {
-  const registry = createRecordingRegistry()
+  const registry = createFetchedRegistry()
   return async (overlay) => {
     const project = await openProject(call)
     const workspace = await loadDocuments(project, { overlay })
     const missingHandlers = await findMissingHandlers(project)
-    const options = { ...lintOptionsOf(project.config), published: registry, missingHandlers }
-    let findings = lintWorkspace(workspace, options)
-    if (registry.hasMisses && hasRegistry(project)) {
+    const names = hasRegistry(project) ? registry.unknown(workspace) : []
+    if (names.length > 0) {
       const { withOperator } = await import('../../project/server/operator.ts')
-      if (await withOperator(project, call, (operator) => registry.fetch(operator)))
-        findings = lintWorkspace(workspace, options)
+      await withOperator(project, call, (operator) => registry.fetch(operator, names))
     }
+    const options = { ...lintOptionsOf(project.config), published: registry, missingHandlers }
+    const findings = lintWorkspace(workspace, options)
     return { workspace, findings, providers: Object.keys(project.config.providers ?? {}) }
   }
 }

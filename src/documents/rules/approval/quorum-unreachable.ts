@@ -1,13 +1,13 @@
 import type { LintRule } from '../../facts/rule.ts'
 
-export const approvalQuorumUnreachable: LintRule = {
+export const approvalQuorumUnreachable: LintRule<'server'> = {
   severity: 'warning',
   law: 'There are at least as many approvers as a policy requires.',
   fix: 'Add an approver, or lower `approvals_required`.',
   source: 'Authoring format, "decision": `approvals_required` counts distinct approvals',
   kinds: ['Policy'],
+  needs: ['server'],
   check(document, report, { server }) {
-    if (server === undefined) return
     const count = document.at('spec.decision.approvals_required')[0]
     if (typeof count?.value !== 'number' || count.value <= server.approvers) return
     report(

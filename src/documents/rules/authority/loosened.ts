@@ -1,13 +1,14 @@
 import type { LintRule } from '../../facts/rule.ts'
 
-export const authorityLoosened: LintRule = {
+export const authorityLoosened: LintRule<'loosened'> = {
   severity: 'error',
   law: 'A version allows no call that the published version before it stopped, unless somebody accepts the change.',
   fix: 'Revert it, accept it with a comment that says why, or publish it with `--allow-widen`.',
   reason: 'Agents gain authority only when a person has seen it.',
   crossFile: true,
   kinds: ['Agent'],
-  check(document, report, { workspace, loosened = [] }) {
+  needs: ['loosened'],
+  check(document, report, { workspace, loosened }) {
     for (const { agent, change: say, place } of loosened) {
       if (agent !== document.identity?.id) continue
       const [path = '', line = '1'] = place?.split(/:(?=\d+$)/) ?? []

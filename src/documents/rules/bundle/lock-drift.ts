@@ -19,7 +19,7 @@ export const bundleLockDrift: LintRule = {
   reason: 'The same documents then compile to the same bundle everywhere.',
   crossFile: true,
   kinds: ['Bundle', 'Agent'],
-  check(document, report, { workspace, locks }) {
+  check(document, report, { workspace }) {
     const root = rootOf(workspace, document)
     const lock = root && readRawLock(workspace, document)
     if (root === undefined || lock === undefined) return
@@ -29,7 +29,7 @@ export const bundleLockDrift: LintRule = {
       report(at, 'svc.lock is not a lock file of version 1.', { fix: 'Delete it, then run `svc compile`.' })
     else if (stale.length > 0)
       report(at, `svc.lock is not of these documents: ${stale.join('; ')}.`, {
-        fix: locks?.get(document.path) ?? 'Run `svc compile` and commit svc.lock.',
+        fix: 'Run `svc compile` and commit svc.lock.',
       })
   },
 }

@@ -10,7 +10,7 @@ export const bundleLockMissing: LintRule = {
   reason: 'The same documents then compile to the same bundle everywhere.',
   crossFile: true,
   kinds: ['Bundle'],
-  check(document, report, { workspace, locks }) {
+  check(document, report, { workspace }) {
     if (readRawLock(workspace, document) !== undefined) return
     for (const agent of workspace.publishedTogether(document)) {
       const tool = toolsOf(agent).find(
@@ -23,7 +23,7 @@ export const bundleLockMissing: LintRule = {
       const from = tool?.value['ref'] ?? child?.value['ref']
       if (typeof from !== 'string') continue
       report('/spec/root', `${from} comes from the registry, and no svc.lock says which version was compiled.`, {
-        fix: locks?.get(document.path) ?? 'Run `svc compile` and commit svc.lock.',
+        fix: 'Run `svc compile` and commit svc.lock.',
         subject: [from],
       })
       return

@@ -4,15 +4,16 @@ import { lockOf } from '../../facts/lock/lock-file.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { didYouMean, nearestCandidate } from '../../text/suggest.ts'
 
-export const mcpDescriptionChanged: LintRule = {
+export const mcpDescriptionChanged: LintRule<'mcp'> = {
   severity: 'error',
   law: 'The name, description and schema of an MCP tool match the lock (`--mcp-live`).',
   fix: 'Review the new listing of the server, then run `svc compile --mcp`.',
   reason: 'A server can change what a tool says and does after the review.',
   crossFile: true,
   kinds: ['Agent'],
+  needs: ['mcp'],
   check(document, report, { workspace, mcp }) {
-    const listings = mcp?.get(document)
+    const listings = mcp.get(document)
     if (listings === undefined) return
     const pins = lockOf(workspace, document)?.mcp ?? []
     const reported = new Set<string>()

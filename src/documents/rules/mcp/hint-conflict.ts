@@ -2,15 +2,16 @@ import { effectiveClass } from '../../facts/agents/bindings.ts'
 import { mcpUsesOf } from '../../facts/agents/mcp-uses.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const mcpHintConflict: LintRule = {
+export const mcpHintConflict: LintRule<'mcp'> = {
   severity: 'warning',
   law: 'A tool that its MCP server marks as writing is not bound as `read_only` (`--mcp-live`).',
   fix: 'Correct the class of the binding.',
   reason: 'The side-effect class decides whether a call needs an approval and whether it is repeated.',
   crossFile: true,
   kinds: ['Agent'],
+  needs: ['mcp'],
   check(document, report, { workspace, mcp }) {
-    const listings = mcp?.get(document)
+    const listings = mcp.get(document)
     for (const { use, server, tool } of listings === undefined ? [] : mcpUsesOf(workspace, document)) {
       const listing = listings!.get(server)
       const now = listing !== undefined && 'tools' in listing ? listing.tools.get(tool) : undefined

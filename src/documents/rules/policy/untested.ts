@@ -1,6 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
-export const policyUntested: LintRule = {
+export const policyUntested: LintRule<'coverage'> = {
   severity: 'info',
   strict: 'warning',
   law: 'Policy tests reach every policy and every possible outcome of its comparisons.',
@@ -8,8 +8,9 @@ export const policyUntested: LintRule = {
   reason: 'A wrong bound is found by a test, or by a call that should not have been allowed.',
   crossFile: true,
   kinds: ['Policy'],
+  needs: ['coverage'],
   check(document, report, { coverage }) {
-    if (coverage === undefined || document.identity === undefined) return
+    if (document.identity === undefined) return
     const { id, version } = document.identity
     const unseen = coverage.get(`${id}@${version}`)
     if (unseen === undefined) {
