@@ -1,4 +1,4 @@
-// Writes from schemas/openapi.yaml and schemas/operator-requests.yaml what the code has of the HTTP interface: the validators of
+// Writes from schemas/openapi.yaml and src/operations/ what the code has of the HTTP interface: the validators of
 // what is asked (src/server/generated/), and with --types the types of what travels (src/spec/generated/, and
 // clients/typescript/src/generated/ for the client, which imports nothing from src/), which are kept in the repository.
 import { readFileSync } from 'node:fs'
@@ -12,7 +12,6 @@ import { writeGenerated } from './write-generated.js'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const api = parse(readFileSync(`${root}/schemas/openapi.yaml`, 'utf8'))
 const { schemas } = api.components
-const operatorRoutes = parse(readFileSync(`${root}/schemas/operator-requests.yaml`, 'utf8'))
 
 const nameOf = (ref) => ref.split('/').at(-1)
 const resolve = (part) => {
@@ -34,7 +33,7 @@ const isInterfaceOrNull = ({ type, properties, allOf }) =>
 
 /* Types */
 
-const { typeOf, declarationOf } = createTypeWriter(nameOf, (schema) => isInterfaceOrNull(resolve(schema)))
+const { declarationOf } = createTypeWriter(nameOf, (schema) => isInterfaceOrNull(resolve(schema)))
 
 const declarations = Object.entries(schemas).map(([name, schema]) => declarationOf(name, schema))
 const types = [
@@ -49,40 +48,34 @@ const clientTypes = [
   ...declarations,
 ].join('\n')
 
-/** The schema of an operator route's query, in which a parameter says of itself that it is required. */
-const operatorQuery = (parameters) => ({
-  type: 'object',
-  required: Object.keys(parameters).filter((name) => parameters[name].required === true),
-  properties: Object.fromEntries(
-    Object.entries(parameters).map(([name, parameter]) => {
-      const { required: _required, ...schema } = parameter
-      return [name, schema]
-    }),
-  ),
-})
-
-/** `{ body }` and `{ query }` of a route, as schemas. */
-const requestOf = ({ body, query }) => ({ ...(body && { body }), ...(query && { query: operatorQuery(query) }) })
-
-const requests = Object.entries(operatorRoutes).map(([route, each]) => [route, requestOf(each)])
-
-const operatorTypes = `// Written by scripts/openapi.js from schemas/operator-requests.yaml.
-
-import type { JsonObject, JsonValue } from '../../base/json/json.ts'
-import type { CancelBody } from './api.ts'
-
-/** What the operator's own routes accept. Queries are as the server reads them; all travel as text. */
-export interface OperatorRequests<Bundle> {
-${requests
-  .map(
-    ([route, parts]) =>
-      `'${route}': { ${Object.entries(parts)
-        .map(([part, schema]) => `readonly ${part}: ${typeOf(schema)}`)
-        .join('; ')} }`,
+/** The table of operations; it imports types, and a few lists of words. */
+async function readOperations() {
+  const { outputFiles } = buildSync({
+    stdin: {
+      contents: "export * from './operations.ts'; export { object } from './schema.ts'",
+      resolveDir: `${root}/src/operations`,
+    },
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    write: false,
+  })
+  const { operations, object } = await import(
+    `data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`
   )
-  .join('\n')}
+  /** @type {[string, Record<string, object>][]} */
+  const found = Object.entries(operations).map(([route, { body, query }]) => [
+    route,
+    {
+      ...(body !== undefined && body !== 'bytes' && { body: body.schema }),
+      ...(query !== undefined && { query: object(query).schema }),
+    },
+  ])
+  return found
 }
-`
+
+/** `{ body }` and `{ query }` of each operator route, as schemas. */
+const requests = await readOperations()
 
 /* Validators */
 
@@ -207,7 +200,6 @@ if (process.argv.includes('--types')) {
   const written = [
     ['src/spec/generated/api.ts', types],
     ['clients/typescript/src/generated/api.ts', clientTypes],
-    ['src/spec/generated/operator.ts', operatorTypes],
     ...NAMES.map((name) => [`src/server/generated/${name}.d.ts`, declared]),
   ]
   for (const [file, text] of written) writeGenerated(file, await formatGenerated(file, text))

@@ -5,7 +5,7 @@
 import { conditionOfEntry } from '../policy/condition/condition.ts'
 import { describeCondition } from '../policy/condition/describe.ts'
 import { EFFECT_KEY, EFFECT_WINDOW, effectRepeatOf } from '../policy/condition/effect-key.ts'
-import type { AuthorityRow } from '../spec/operator/publication.ts'
+import type { AuthorityRow } from '../operations/versions.ts'
 import { entriesForCall, type PolicyEntry } from '../spec/policy-set.ts'
 import type { AgentSnapshot, BoundTool } from '../spec/snapshot.ts'
 

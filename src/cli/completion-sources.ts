@@ -1,7 +1,7 @@
 /** Where completion gets the values of arguments and options: from a running server, the package or the project. */
 import { readdir } from 'node:fs/promises'
 import { SUBJECTS } from '../spec/event.ts'
-import type { OperatorRoutes } from '../spec/operator/routes.ts'
+import type { OperatorRoutes } from '../operations/operations.ts'
 import { RUN_STATUSES } from '../spec/run.ts'
 import { STEP_TYPES } from '../spec/step.ts'
 import type { Io } from './shell/io.ts'

@@ -1,7 +1,7 @@
 /** `svc` alone, on a terminal inside a project: server, waiting tasks, last run and three likely next commands. */
 import { isJsonObject } from '../base/json/json.ts'
-import type { OperatorRoutes } from '../spec/operator/routes.ts'
-import type { AgentView } from '../spec/operator/publication.ts'
+import type { OperatorRoutes } from '../operations/operations.ts'
+import type { AgentView } from '../operations/versions.ts'
 import { describePaused, resumeCommandOf } from '../spec/steer/pause.ts'
 import { createScreen } from '../terminal/screen.ts'
 import { wrapMessage } from '../terminal/message.ts'

@@ -1,8 +1,8 @@
 /**
- * The operator application: the routes of `/v1` with an operator as principal, and the operator's own routes, one line per
- * route, in the order of `spec/operator.ts`.
+ * The operator application: the routes of `/v1` with an operator as principal, and the operator's own routes: one line each with the
+ * function that answers it. `operations/` says what each takes and answers.
  */
-import { OPERATOR_QUESTIONS } from '../spec/operator/routes.ts'
+import { findOperation, type OwnOperatorRoute } from '../operations/operations.ts'
 import { toNodeHandler } from 'h3/node'
 import { fail } from '../base/failure.ts'
 import { listApiRoutes } from './app.ts'
@@ -13,7 +13,7 @@ import type { HttpReply } from './http/reply.ts'
 import { parseOperatorBody, parseOperatorQuery } from './http/validate.ts'
 import { serveRoutes, type ApiRoute, type HttpMethod, type HttpRequestContext } from './http/route.ts'
 import type { ServerServices } from './runtime/services.ts'
-import type { OperatorAction, OperatorRequest, OwnOperatorRoute } from './operator/people/act.ts'
+import type { OperatorAction, OperatorRequest } from './operator/people/act.ts'
 import { listAgents, listDocuments, listVersions, getSnapshot } from './operator/versions/agents.ts'
 import { listCalls } from './operator/calls.ts'
 import { listCosts } from './operator/costs.ts'
@@ -132,18 +132,6 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /status': getStatus,
 }
 
-/** Routes that answer with a stream or a page instead of a JSON document. */
-const STREAMED: ReadonlySet<string> = new Set<OwnOperatorRoute>([
-  'GET /files/content',
-  'GET /logs',
-  'GET /reference',
-  'POST /backup',
-  'GET /live',
-])
-
-/** The route whose body is not JSON; its action reads the bytes. */
-const BYTES: OwnOperatorRoute = 'POST /files'
-
 /** A whole compiled bundle travels in one body (32 MiB of sources), schemas nested in it. */
 const BODY: BodyLimits = { maxBytes: 64 * 1024 * 1024, maxLevels: 256, maxValues: Infinity }
 
@@ -194,6 +182,7 @@ function toRoute(
   act: (request: OperatorRequest) => Promise<unknown>,
 ): ApiRoute {
   const [method, path] = line.split(' ') as [HttpMethod, string]
+  const { body, answer: form, isQuestion } = findOperation(line)!
   return {
     method,
     path,
@@ -202,14 +191,14 @@ function toRoute(
       const answer = await act({
         services,
         ...identity,
-        body: method === 'GET' || line === BYTES ? undefined : parseOperatorBody(line, await readJson(call, BODY)),
+        body: method === 'GET' || body === 'bytes' ? undefined : parseOperatorBody(line, await readJson(call, BODY)),
         query: parseOperatorQuery(line, call.url.searchParams),
         id: (call.params['id'] ?? '').toLowerCase(),
         call,
       })
       // The engine also reports changes of sessions; a superfluous hint costs a reader one request.
-      if (method !== 'GET' && !OPERATOR_QUESTIONS.has(line)) services.changes.tell()
-      return STREAMED.has(line) ? (answer as HttpReply) : { status: 200, json: answer }
+      if (method !== 'GET' && !isQuestion) services.changes.tell()
+      return form === 'stream' ? (answer as HttpReply) : { status: 200, json: answer }
     },
   }
 }

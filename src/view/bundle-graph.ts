@@ -2,7 +2,7 @@
  * An agent version with everything that it reaches, as nodes and edges: agents, tools, MCP servers, policies and secrets by
  * name. Terminal and console draw the same graph. Source: docs/design/console.md#screens
  */
-import type { BundleGraph, CallGate, GraphEdge, GraphNode } from '../spec/operator/bundle-graph.ts'
+import type { BundleGraph, CallGate, GraphEdge, GraphNode } from '../operations/versions.ts'
 import { entriesForCall, type PolicyEffect, type PolicyEntry, type PolicySet } from '../spec/policy-set.ts'
 import type { AgentSnapshot, BoundAgent, BoundTool } from '../spec/snapshot.ts'
 

@@ -1,6 +1,6 @@
 /** Describes the result of a dry fork, for the terminal and the console. */
 import { safeJson, safeText } from '../base/escape-text.ts'
-import type { DryDifference, DryForkView } from '../spec/operator/dry-fork.ts'
+import type { DryDifference, DryForkView } from '../operations/steering.ts'
 
 /** `as 1.5.0: Completed, with another output`. */
 export function describeDryFork({ versionLabel, status, output, differs, stopped }: DryForkView): string {

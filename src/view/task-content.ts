@@ -4,7 +4,7 @@
  */
 import { toIsoText } from '../base/clock.ts'
 import type { TaskContent } from '../spec/api.ts'
-import type { InboxItem } from '../spec/operator/inbox.ts'
+import type { InboxItem } from '../operations/tasks.ts'
 import type { DecidedPolicy } from '../spec/step.ts'
 import { countApprovals, isOperatorOnly, type ShownTask, type TaskRecord, type TaskRequest } from '../spec/task.ts'
 

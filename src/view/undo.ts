@@ -2,7 +2,8 @@
 import { shortId } from '../base/short-text.ts'
 import { isJsonObject, type JsonObject } from '../base/json/json.ts'
 import { describeHold } from '../spec/hold.ts'
-import type { UndoingRunView, UndoItemView, UndoPlanView } from '../spec/operator/undo.ts'
+import type { UndoingRunView } from '../operations/shared.ts'
+import type { UndoItemView, UndoPlanView } from '../operations/steering.ts'
 import { describeApprover } from './task-card.ts'
 
 /** The planned or actual undo of one call. */

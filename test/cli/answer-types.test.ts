@@ -1,11 +1,11 @@
 import { expect, expectTypeOf, test } from 'vitest'
 import type { deployAnswer } from '../../src/cli/answers/ship.ts'
-import type { AnswerOf } from '../../src/cli/answers/schema.ts'
+import type { ValueOf } from '../../src/operations/schema.ts'
 import type { CommandContext } from '../../src/cli/shell/command.ts'
 import { createOutput } from '../../src/cli/shell/output.ts'
 import { modeOf } from '../../src/cli/shell/mode.ts'
 
-const answer: AnswerOf<typeof deployAnswer> = {
+const answer: ValueOf<typeof deployAnswer> = {
   agentId: 'a',
   from: null,
   to: '1.0.0',
@@ -16,7 +16,7 @@ const answer: AnswerOf<typeof deployAnswer> = {
 test('a command prints the answer that its schema describes, and nothing else compiles', async () => {
   let printed = ''
   const sink = { write: (text: string) => void (printed += text), isTTY: false, width: 80 }
-  const out: CommandContext<AnswerOf<typeof deployAnswer>>['out'] = createOutput(
+  const out: CommandContext<ValueOf<typeof deployAnswer>>['out'] = createOutput(
     sink,
     sink,
     modeOf({ json: true }, { stdout: sink, stderr: sink, stdin: { isTTY: false }, env: {} } as never),

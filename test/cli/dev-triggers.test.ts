@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { TriggerView } from '../../src/spec/operator/access.ts'
+import type { TriggerView } from '../../src/operations/triggers.ts'
 import { going, svc, temporary } from './recording-io.ts'
 
 const { path: parent, remove } = temporary()

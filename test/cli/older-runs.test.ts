@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { OperatorRoutes } from '../../src/spec/operator/routes.ts'
+import type { OperatorRoutes } from '../../src/operations/operations.ts'
 import { going, svc as runSvc, temporary, type Going, type WorldOptions } from './recording-io.ts'
 
 const { path: parent, remove } = temporary()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { arrangeRunTree } from '../../src/cli/runs/run-tree.ts'
-import type { RunView } from '../../src/spec/operator/runs.ts'
+import type { RunView } from '../../src/operations/runs.ts'
 
 const run = (runId: string, minute: number, parentRunId: string | null = null): RunView => ({
   runId,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { nextOf } from '../../src/cli/runs/task-channel.ts'
 import { explainPolicies } from '../../src/cli/runs/why.ts'
-import type { InboxItem } from '../../src/spec/operator/inbox.ts'
+import type { InboxItem } from '../../src/operations/tasks.ts'
 import { canvasOf, PIPE } from '../terminal/recording.ts'
 
 const policies = [

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createAxis, type TimeSpan } from '../../src/console/timeline/axis.ts'
 import { createTimeline, findAnswer } from '../../src/console/timeline/tree.ts'
-import type { OutlineRow, OutlineRun } from '../../src/spec/operator/runs.ts'
+import type { OutlineRow, OutlineRun } from '../../src/operations/runs.ts'
 
 const DAY = 86_400_000
 

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test, vi } from 'vitest'
 import { commandOf } from '../../scripts/tool.js'
-import type { InboxItem } from '../../src/spec/operator/inbox.ts'
+import type { InboxItem } from '../../src/operations/tasks.ts'
 import { copyExample, deploy, serveHere, svcJson } from './binary.ts'
 import { removeDirectory } from '../remove-directory.ts'
 

@@ -1,9 +1,9 @@
 /** Costs through a whole server: own prices of the project file, sums for operators, and the plan of a day. */
 import { expect, test } from 'vitest'
 import type { RunStatusBody } from '../../src/spec/api.ts'
-import type { OperatorRoutes } from '../../src/spec/operator/routes.ts'
-import type { CostView } from '../../src/spec/operator/operations.ts'
-import type { RunView } from '../../src/spec/operator/runs.ts'
+import type { OperatorRoutes } from '../../src/operations/operations.ts'
+import type { CostView } from '../../src/operations/insight.ts'
+import type { RunView } from '../../src/operations/runs.ts'
 import { running, scripted } from './running.ts'
 
 const usage = { input_tokens: 1000, output_tokens: 100 }

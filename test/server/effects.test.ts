@@ -1,6 +1,6 @@
 /** Effect keys through a whole server: lists and releases of an operator. */
 import { expect, test } from 'vitest'
-import type { OperatorRoutes } from '../../src/spec/operator/routes.ts'
+import type { OperatorRoutes } from '../../src/operations/operations.ts'
 import { DESK, policiesFor, running, tool } from './running.ts'
 import { snapshotOf } from './fixtures.ts'
 

@@ -9,7 +9,7 @@ import type {
   TaskItem,
   TaskList,
 } from '../../src/spec/api.ts'
-import type { TriggerView } from '../../src/spec/operator/access.ts'
+import type { TriggerView } from '../../src/operations/triggers.ts'
 import { waitUntil } from '../wait-until.ts'
 import { ask, desk, DESK, running, scripted, tool } from './running.ts'
 

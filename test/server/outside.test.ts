@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { RunStatusBody } from '../../src/spec/api.ts'
-import type { OperatorRoutes } from '../../src/spec/operator/routes.ts'
+import type { OperatorRoutes } from '../../src/operations/operations.ts'
 import { openServer } from '../../src/server/open.ts'
 import { closing, DESK, directory, options, running, scripted, tool } from './running.ts'
 

@@ -1,6 +1,6 @@
 /** How the last 24 hours went, as the first screen of a day says it. */
 import { expect, test } from 'vitest'
-import type { OverviewView } from '../../src/spec/operator/operations.ts'
+import type { OverviewView } from '../../src/operations/insight.ts'
 import { ask, running, scripted, tool } from './running.ts'
 
 const snapshot = scripted(

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { digestOfJson } from '../../src/base/digest.ts'
 import type { PendingAnswer, RunStatusBody, TaskItem, TaskList, ValueReference } from '../../src/spec/api.ts'
-import type { RecordedDecision } from '../../src/spec/operator/decide.ts'
+import type { RecordedDecision } from '../../src/operations/decisions.ts'
 import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
 import { snapshotOf } from './fixtures.ts'
 import { ask, caller, DESK, policiesFor, running, scripted, tool } from './running.ts'

@@ -8,7 +8,7 @@ import { openServer } from '../../src/server/open.ts'
 import { createPresence } from '../../src/server/runtime/presence.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { WorkerReport } from '../../src/store/worker.ts'
-import type { OperatorRoutes } from '../../src/spec/operator/routes.ts'
+import type { OperatorRoutes } from '../../src/operations/operations.ts'
 import { ask, closing, options } from './running.ts'
 
 const report: WorkerReport = {

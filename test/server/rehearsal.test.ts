@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openServer, type ServerOptions } from '../../src/server/open.ts'
 import type { Conversation, RunStatusBody, StartRunResponse } from '../../src/spec/api.ts'
-import type { RehearsalOptions } from '../../src/spec/operator/routes.ts'
+import type { RehearsalOptions } from '../../src/operations/runs.ts'
 import { ask, caller, closing, DESK, directory, options, publishDesk, taskOf } from './running.ts'
 
 const input = { order: 'A-1042', amount: 180 }

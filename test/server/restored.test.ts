@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { holdRestoredWork } from '../../src/store/sqlite/sessions/restored.ts'
 import { openServer } from '../../src/server/open.ts'
-import type { RestoredView } from '../../src/spec/operator/runs.ts'
+import type { RestoredView } from '../../src/operations/server.ts'
 import { ask, closing, DESK, directory, options, publishDesk } from './running.ts'
 
 test('a trigger that was restored takes no starts, and every start once it is released', async () => {

@@ -1,6 +1,6 @@
 /** The search of runs through a whole server. Source: docs/design/command-line.md#driving */
 import { expect, test } from 'vitest'
-import type { OperatorRoutes } from '../../src/spec/operator/routes.ts'
+import type { OperatorRoutes } from '../../src/operations/operations.ts'
 import { DESK, policiesFor, running, tool } from './running.ts'
 import { snapshotOf } from './fixtures.ts'
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { digestOf } from '../../src/base/digest.ts'
 import type { RunStatusBody } from '../../src/spec/api.ts'
-import type { RunView } from '../../src/spec/operator/runs.ts'
+import type { RunView } from '../../src/operations/runs.ts'
 import { DESK, policiesFor, running, scripted, tool } from './running.ts'
 import { snapshotOf } from './fixtures.ts'
 

@@ -1,10 +1,9 @@
 /** Undoing what a run made, through a whole server. Source: docs/design/steering.md#undo */
 import { expect, test } from 'vitest'
 import type { Conversation, ErrorBody, RunStatusBody } from '../../src/spec/api.ts'
-import type { EffectView } from '../../src/spec/operator/operations.ts'
-import type { CallView, RunView } from '../../src/spec/operator/runs.ts'
-import type { UndoPlanView } from '../../src/spec/operator/undo.ts'
-import type { OperatorList } from '../../src/spec/operator/routes.ts'
+import type { EffectView, UndoPlanView } from '../../src/operations/steering.ts'
+import type { CallView, RunView } from '../../src/operations/runs.ts'
+import type { OperatorList } from '../../src/operations/schema.ts'
 import { running, scripted, tool } from './running.ts'
 
 const PAY = tool('acme.pay', {

@@ -4,7 +4,7 @@
  */
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Conversation, RunStatusBody } from '../../src/spec/api.ts'
-import type { RunView } from '../../src/spec/operator/runs.ts'
+import type { RunView } from '../../src/operations/runs.ts'
 import { openServer } from '../../src/server/open.ts'
 import { migrateDatabase } from '../../src/store/postgres/migrate-database.ts'
 import { seeded } from '../e2e/seeded.ts'

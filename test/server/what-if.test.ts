@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { assert, asyncProperty, constantFrom, integer, record, sample } from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openRefundServer, REFUND_DESK, type RefundServer } from '../../scripts/screens/refund-server.ts'
-import type { RecordedDecision } from '../../src/spec/operator/decide.ts'
+import type { RecordedDecision } from '../../src/operations/decisions.ts'
 import { svc } from '../cli/recording-io.ts'
 
 const LIMIT = 'policies/refund-limit.yaml'

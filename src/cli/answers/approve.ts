@@ -1,48 +1,16 @@
-import type { InboxItem, ProbeView } from '../../spec/operator/inbox.ts'
+import { integer, list, listAnswer, object, optional, string, type TypedSchema } from '../../operations/schema.ts'
+import { inboxTask } from '../../operations/tasks.ts'
 import type { AnswerReceipt } from '../runs/task-channel.ts'
-import {
-  anyValue,
-  boolean,
-  integer,
-  list,
-  listAnswer,
-  nullable,
-  object,
-  optional,
-  resultsAnswer,
-  string,
-  type AnswerSchema,
-} from './schema.ts'
-
-/** Without the fields that only the card needs. */
-export const inboxItem: AnswerSchema<Omit<InboxItem, 'task' | 'people'>> = object({
-  userTaskId: string,
-  kind: string,
-  runId: string,
-  sessionId: string,
-  agent: string,
-  tool: optional(string),
-  args: optional(anyValue),
-  argsDigest: optional(string),
-  why: string,
-  reason: nullable(string),
-  options: optional(list(object({ id: string, label: string }))),
-  approvals: object({ have: integer, need: integer, by: list(string) }),
-  createdAt: string,
-  expiresAt: nullable(string),
-  onTimeout: nullable(string),
-  apiCompletable: boolean,
-  status: string,
-})
+import { resultsAnswer } from './prints.ts'
 
 export const inboxAnswer = object({
-  items: list(inboxItem),
+  items: list(inboxTask),
   total: integer,
   held: optional(list(object({ reason: string, runs: integer, since: string, nextAttemptAt: optional(string) }))),
 })
 export const inboxCount = object({ total: integer })
 
-const answerReceipt: AnswerSchema<AnswerReceipt> = object({
+const answerReceipt: TypedSchema<AnswerReceipt> = object({
   userTaskId: string,
   status: string,
   approvals: object({ have: integer, need: integer }),
@@ -54,12 +22,4 @@ export const receiptsAnswer = listAnswer(answerReceipt)
 /** Of several tasks, each with its receipt or why it was refused. */
 export const decidedTasks = resultsAnswer(answerReceipt, 'userTaskId')
 
-export const claimedTasks = resultsAnswer(inboxItem, 'userTaskId')
-
-export const probeAnswer: AnswerSchema<ProbeView> = object({
-  userTaskId: string,
-  name: string,
-  arguments: anyValue,
-  result: anyValue,
-  isError: boolean,
-})
+export const claimedTasks = resultsAnswer(inboxTask, 'userTaskId')

@@ -14,8 +14,8 @@ import {
   oneOf,
   optional,
   string,
-  type AnswerSchema,
-} from './schema.ts'
+  type TypedSchema,
+} from '../../operations/schema.ts'
 
 export const initAnswer = object({
   dir: string,
@@ -87,7 +87,7 @@ const summaryFields = {
 }
 
 /** The summary of a closure, with the members that `--explain` and `--matrix` add. */
-export const compileAnswer: AnswerSchema<CompileSummary> = object({
+export const compileAnswer: TypedSchema<CompileSummary> = object({
   ...summaryFields,
   explained: optional(anyValue),
   matrix: optional(list(object({ agent: string, rows: anyValue }))),
@@ -174,9 +174,7 @@ const recordedDecision = object({
 
 export const explainedTask = recordedDecision
 export const explainRun = object({ runId: string, items: list(recordedDecision) })
-export const explainReference: AnswerSchema<ConsideredPolicies> = object({ ref: string, considered: list(anyValue) })
-
-export const revokedStanding = object({ name: string, revoked: boolean, changed: boolean, agents: list(string) })
+export const explainReference: TypedSchema<ConsideredPolicies> = object({ ref: string, considered: list(anyValue) })
 
 export const backtestAnswer = object({
   calls: integer,
@@ -216,7 +214,7 @@ export const testAnswer = object({
   runs: list(object({ file: string, runId: string, sessionId: string, status: string, totalTokensUsed: integer })),
 })
 
-export const treeAnswer: AnswerSchema<BundleTree> = object({
+export const treeAnswer: TypedSchema<BundleTree> = object({
   root: nullable(string),
   nodes: list(
     object({

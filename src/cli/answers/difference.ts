@@ -11,12 +11,12 @@ import {
   oneOf,
   optional,
   string,
-  type AnswerSchema,
-} from './schema.ts'
+  type TypedSchema,
+} from '../../operations/schema.ts'
 
 const changeSeverity = oneOf('patch', 'minor', 'major')
 
-export const versionChangeSchema: AnswerSchema<VersionChange> = object({
+export const versionChangeSchema: TypedSchema<VersionChange> = object({
   kind: string,
   severity: changeSeverity,
   widens: boolean,
@@ -41,7 +41,7 @@ const difference = {
 
 export const versionDifference = object(difference)
 
-const changedFile: AnswerSchema<FileChange> = object({
+const changedFile: TypedSchema<FileChange> = object({
   path: string,
   change: oneOf('added', 'removed', 'changed'),
   from: nullable(string),

@@ -1,7 +1,7 @@
 /** Prints a line whenever a run changes its status. */
 import { setTimeout as after } from 'node:timers/promises'
 import type { Instant } from '../../base/clock.ts'
-import type { RunView } from '../../spec/operator/runs.ts'
+import type { RunView } from '../../operations/runs.ts'
 import { createTheme, styleOfStatus, type Theme } from '../../terminal/theme.ts'
 import { safeText } from '../../base/escape-text.ts'
 import { truncateText } from '../../terminal/text.ts'

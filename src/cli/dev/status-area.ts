@@ -1,6 +1,6 @@
 /** Keeps the status area of `svc dev` below its log, on a terminal that can be redrawn. */
-import type { InboxItem } from '../../spec/operator/inbox.ts'
-import type { RunView } from '../../spec/operator/runs.ts'
+import type { InboxItem } from '../../operations/tasks.ts'
+import type { RunView } from '../../operations/runs.ts'
 import { describePaused } from '../../spec/steer/pause.ts'
 import { describeOperator, describeSubject } from '../../view/task-card.ts'
 import { readInboxItem } from '../../view/task-content.ts'

@@ -1,9 +1,9 @@
 /** Resolves what users type for a run, a task or an agent to its id. Source: docs/design/command-line.md#names-of-things */
 import { fail } from '../../base/failure.ts'
 import { isUuid } from '../../base/ids.ts'
-import type { InboxItem } from '../../spec/operator/inbox.ts'
-import type { AgentView } from '../../spec/operator/publication.ts'
-import type { RunView } from '../../spec/operator/runs.ts'
+import type { InboxItem } from '../../operations/tasks.ts'
+import type { AgentView } from '../../operations/versions.ts'
+import type { RunView } from '../../operations/runs.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { describeSubject } from '../../view/task-card.ts'
 import { readInboxItem } from '../../view/task-content.ts'

@@ -1,7 +1,7 @@
 /** What a deployment leaves behind: runs of versions that allow more, which it offers to hold, and schedules that it breaks. */
 import { safeText } from '../../base/escape-text.ts'
 import { shortId } from '../../base/short-text.ts'
-import type { OperatorRoutes } from '../../spec/operator/routes.ts'
+import type { OperatorRoutes } from '../../operations/operations.ts'
 import type { OperatorClient } from '../project/server/operator.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { countNoun } from '../shell/counted.ts'

@@ -2,7 +2,7 @@
 import { lte, prerelease, rcompare } from 'semver'
 import { ancestorsOf } from '../../compile/ancestors.ts'
 import { authorityMatrix } from '../../authority/matrix.ts'
-import type { AuthorityRow } from '../../spec/operator/publication.ts'
+import type { AuthorityRow } from '../../operations/versions.ts'
 import {
   differenceOf,
   type VersionChange,

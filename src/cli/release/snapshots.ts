@@ -2,7 +2,7 @@
 import { digestOfJson } from '../../base/digest.ts'
 import { writtenFilesOf } from '../../compile/package/sources.ts'
 import { sortDiagnostics } from '../../documents/text/diagnostic.ts'
-import type { VersionView } from '../../spec/operator/publication.ts'
+import type { VersionView } from '../../operations/versions.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'
 import { buildBundle, type BundleBuild } from './build.ts'
 import { lateBoundOf, type LateBound } from './late-bound.ts'

@@ -1,4 +1,4 @@
-import type { RunView } from '../../spec/operator/runs.ts'
+import type { RunView } from '../../operations/runs.ts'
 
 /** A run in a list, with the number of its ancestors that are in the list. */
 export interface ListedRun {

@@ -5,7 +5,7 @@
 import { fail } from '../../base/failure.ts'
 import { pendingTasks, toAnswerBody, type SvcClient, type TaskDecision } from '../../client/index.ts'
 import type { MessageAccepted } from '../../spec/api.ts'
-import type { ProbeView } from '../../spec/operator/inbox.ts'
+import type { ProbeView } from '../../operations/tasks.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { readClientTask } from '../../view/task-content.ts'
 import { safeJson, safeText } from '../../base/escape-text.ts'

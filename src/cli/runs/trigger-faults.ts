@@ -1,5 +1,5 @@
 import { safeText } from '../../base/escape-text.ts'
-import type { TriggerView } from '../../spec/operator/access.ts'
+import type { TriggerView } from '../../operations/triggers.ts'
 
 /** Why a schedule starts no runs, in sentences. */
 export const describeTriggerFaults = ({ agent, name, refused, inputProblem }: TriggerView): readonly string[] => [

@@ -1,6 +1,6 @@
 /** `--model`, `--record` and `--replay`. Source: docs/design/models-and-tools.md#record-and-replay */
 import { resolve } from 'node:path'
-import type { RehearsalOptions } from '../../spec/operator/routes.ts'
+import type { RehearsalOptions } from '../../operations/runs.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
 

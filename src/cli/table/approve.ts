@@ -1,15 +1,9 @@
 /** Commands that answer what runs ask. */
 import type { CommandEntry, OptionSpec } from '../shell/command.ts'
-import {
-  claimedTasks,
-  decidedTasks,
-  inboxAnswer,
-  inboxCount,
-  inboxItem,
-  probeAnswer,
-  receiptsAnswer,
-} from '../answers/approve.ts'
-import { printsCases, printsDocument } from '../answers/schema.ts'
+import { claimedTasks, decidedTasks, inboxAnswer, inboxCount, receiptsAnswer } from '../answers/approve.ts'
+import { printsCases, printsDocument } from '../answers/prints.ts'
+import { inboxTask } from '../../operations/tasks.ts'
+import { answerSchema } from '../../operations/operations.ts'
 import { listFilters, metadataOption } from './shared.ts'
 
 const as: OptionSpec = {
@@ -53,7 +47,7 @@ export const approveCommands: readonly CommandEntry[] = [
       { flags: '--watch', description: 'keep running and show changes' },
     ],
     examples: ['svc inbox', 'svc inbox --count', 'svc inbox --json --jq ".items[].userTaskId"'],
-    ...printsCases({ '': inboxAnswer, 'with --count': inboxCount, 'with --watch a line for each task': inboxItem }),
+    ...printsCases({ '': inboxAnswer, 'with --count': inboxCount, 'with --watch a line for each task': inboxTask }),
     load: async () => (await import('../commands/approve/inbox.ts')).inbox,
   },
   {
@@ -123,7 +117,7 @@ export const approveCommands: readonly CommandEntry[] = [
       as,
     ],
     examples: ['svc answer b7aa10 2', 'svc answer b7aa10 --probe', 'svc answer b7aa10 --option retry'],
-    ...printsCases({ '': receiptsAnswer, 'with --probe': probeAnswer }),
+    ...printsCases({ '': receiptsAnswer, 'with --probe': answerSchema('POST /tasks/:id/probe') }),
     exits: answerExits,
     load: async () => (await import('../commands/approve/answer.ts')).answer,
   },

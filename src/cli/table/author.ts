@@ -11,7 +11,8 @@ import {
   lintAnswer,
   testAnswer,
 } from '../answers/author.ts'
-import { apiBodySchema, printsCases, printsDocument, printsLines } from '../answers/schema.ts'
+import { printsCases, printsDocument, printsLines } from '../answers/prints.ts'
+import { apiBody } from '../../operations/schema.ts'
 import { bundleCommands } from './bundle.ts'
 import { policyCommands } from './policy.ts'
 
@@ -68,7 +69,7 @@ export const authorCommands: readonly CommandEntry[] = [
       { flags: '--keep <dir>', description: 'keep the project in this directory' },
     ],
     examples: ['svc demo', 'svc demo --speed 0 --json'],
-    ...printsLines('a line for each event, then the result', apiBodySchema('StreamEvent'), demoResult),
+    ...printsLines('a line for each event, then the result', apiBody('StreamEvent'), demoResult),
     exits: { 1: 'the demo did not end as recorded' },
     load: async () => (await import('../commands/author/demo.ts')).demo,
   },

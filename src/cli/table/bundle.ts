@@ -1,7 +1,7 @@
 /** Commands that show, pack, verify and compare bundles. */
 import type { CommandEntry } from '../shell/command.ts'
 import { packAnswer, treeAnswer, verifyAnswer } from '../answers/author.ts'
-import { printsDocument } from '../answers/schema.ts'
+import { printsDocument } from '../answers/prints.ts'
 import { bundleDifference } from '../answers/difference.ts'
 import { failOn } from './shared.ts'
 

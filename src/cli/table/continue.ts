@@ -1,8 +1,10 @@
 /** Ways to continue a run; `svc help continue` says which when. */
 import type { CommandEntry } from '../shell/command.ts'
-import { dryForksAnswer, migratedRuns, runAnswer, runView, steeredRuns } from '../answers/drive.ts'
-import { apiBodySchema, printsCases, printsDocument } from '../answers/schema.ts'
-import { undoPlan, undoneRuns } from '../answers/steer.ts'
+import { dryForksAnswer, migratedRuns, runAnswer, steeredRuns } from '../answers/drive.ts'
+import { printsAnswer, printsCases, printsDocument } from '../answers/prints.ts'
+import { answerSchema } from '../../operations/operations.ts'
+import { apiBody } from '../../operations/schema.ts'
+import { undoneRuns } from '../answers/steer.ts'
 import { metadataOption } from './shared.ts'
 
 export const continueCommands: readonly CommandEntry[] = [
@@ -28,8 +30,8 @@ export const continueCommands: readonly CommandEntry[] = [
       'svc send @last --steer "Use the account of the branch"',
     ],
     ...printsCases({
-      'body of POST /v1/runs/{runId}/messages': apiBodySchema('MessageAccepted'),
-      'of a completed run': apiBodySchema('StartRunResponse'),
+      'body of POST /v1/runs/{runId}/messages': apiBody('MessageAccepted'),
+      'of a completed run': apiBody('StartRunResponse'),
       'with --follow': runAnswer,
     }),
     exits: { 5: 'no such run', 6: 'the run does not wait for a reply, or does not work' },
@@ -68,7 +70,7 @@ export const continueCommands: readonly CommandEntry[] = [
     summary: 'start a run again, as a new run that names the old one',
     arguments: [{ name: '<run>', description: 'id, unique ending or @last' }],
     examples: ['svc runs retry @last', 'svc runs retry 77d0c4 --json'],
-    ...printsDocument(runView),
+    ...printsAnswer('POST /runs/:id/retry'),
     exits: { 5: 'no such run', 6: 'the run has not ended' },
     load: async () => (await import('../commands/drive/resume.ts')).runsRetry,
   },
@@ -137,7 +139,7 @@ export const continueCommands: readonly CommandEntry[] = [
       'svc runs undo 77d0c4 --reason "the customer withdrew"',
       'svc runs undo 77d0c4 --yes --json',
     ],
-    ...printsCases({ '': undoneRuns, 'with --plan': undoPlan }),
+    ...printsCases({ '': undoneRuns, 'with --plan': answerSchema('GET /runs/:id/undo') }),
     exits: {
       1: 'a call was not undone; those before it are left',
       2: 'no terminal to ask on, and no --yes',

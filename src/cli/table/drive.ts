@@ -1,16 +1,10 @@
 /** Commands that start runs, and find them, their sessions and files. */
 import type { CommandEntry } from '../shell/command.ts'
-import {
-  cancelledRuns,
-  downloadedFile,
-  filesAnswer,
-  runView,
-  runsAnswer,
-  sessionAnswer,
-  uploadedFiles,
-} from '../answers/drive.ts'
-import { outcomesAnswer } from '../answers/operate.ts'
-import { apiBodySchema, printsCases, printsDocument } from '../answers/schema.ts'
+import { cancelledRuns, downloadedFile, uploadedFiles } from '../answers/drive.ts'
+import { printsAnswer, printsCases, printsDocument } from '../answers/prints.ts'
+import { runView } from '../../operations/runs.ts'
+import { answerSchema } from '../../operations/operations.ts'
+import { apiBody } from '../../operations/schema.ts'
 import { followOptions, followedAnswers, listFilters, runEnds } from './shared.ts'
 
 export const driveCommands: readonly CommandEntry[] = [
@@ -43,7 +37,7 @@ export const driveCommands: readonly CommandEntry[] = [
       'svc run acme.refund-desk@1.1.0 order=A-1042 amount:=180',
       'svc run acme.support-desk message="And in green?" --session @last',
     ],
-    ...printsCases({ ...followedAnswers, 'with --detach': apiBodySchema('StartRunResponse') }),
+    ...printsCases({ ...followedAnswers, 'with --detach': apiBody('StartRunResponse') }),
     exits: { ...runEnds, 8: 'no server' },
     drains: true,
     load: async () => (await import('../commands/drive/run.ts')).run,
@@ -84,7 +78,7 @@ export const driveCommands: readonly CommandEntry[] = [
       'svc runs list --search A-1042',
       'svc runs list --since 1d --sort cost --json',
     ],
-    ...printsCases({ '': runsAnswer, 'with --watch a line for each run': runView }),
+    ...printsCases({ '': answerSchema('GET /runs'), 'with --watch a line for each run': runView }),
     load: async () => (await import('../commands/drive/runs.ts')).runsList,
   },
   {
@@ -96,7 +90,7 @@ export const driveCommands: readonly CommandEntry[] = [
       { flags: '--since <time>', description: '10m, 2026-11-20 or RFC 3339; 30 days by default' },
     ],
     examples: ['svc runs outcomes --since 7d', 'svc runs outcomes --agent acme.desk --json'],
-    ...printsDocument(outcomesAnswer),
+    ...printsAnswer('GET /outcomes'),
     load: async () => (await import('../commands/drive/outcomes.ts')).runsOutcomes,
   },
   {
@@ -139,8 +133,8 @@ export const driveCommands: readonly CommandEntry[] = [
       'svc sessions list --agent acme.refund-desk --take 2 --json',
     ],
     ...printsCases({
-      'body of GET /v1/agents/{agentId}/sessions': apiBodySchema('SessionList'),
-      'with --all a line for each session': apiBodySchema('SessionListItem'),
+      'body of GET /v1/agents/{agentId}/sessions': apiBody('SessionList'),
+      'with --all a line for each session': apiBody('SessionListItem'),
     }),
     exits: { 5: 'no such agent' },
     load: async () => (await import('../commands/drive/sessions.ts')).sessionsList,
@@ -151,7 +145,7 @@ export const driveCommands: readonly CommandEntry[] = [
     summary: 'one session as the tree of its runs',
     arguments: [{ name: '<session>', description: 'id, unique ending, @last or @waiting' }],
     examples: ['svc sessions show a810f2', 'svc sessions show @last --json'],
-    ...printsDocument(sessionAnswer),
+    ...printsAnswer('GET /sessions/:id'),
     exits: { 5: 'no such session' },
     load: async () => (await import('../commands/drive/sessions.ts')).sessionsShow,
   },
@@ -168,7 +162,7 @@ export const driveCommands: readonly CommandEntry[] = [
       { flags: '--no-legal-hold', description: 'end that' },
     ],
     examples: ['svc sessions set @last --title "Return of order A-1042"', 'svc sessions set a810f2 --legal-hold'],
-    ...printsDocument(sessionAnswer),
+    ...printsAnswer('GET /sessions/:id'),
     exits: { 5: 'no such session', 6: 'its content was erased' },
     load: async () => (await import('../commands/drive/session-changes.ts')).sessionsSet,
   },
@@ -178,7 +172,7 @@ export const driveCommands: readonly CommandEntry[] = [
     summary: 'erase the content of an ended session',
     arguments: [{ name: '<session>', description: 'id, unique ending, @last or @waiting' }],
     examples: ['svc sessions delete a810f2', 'svc sessions delete a810f2 --yes'],
-    ...printsDocument(sessionAnswer),
+    ...printsAnswer('GET /sessions/:id'),
     exits: { 5: 'no such session', 6: 'a run has not ended, or a legal hold keeps it' },
     load: async () => (await import('../commands/drive/session-changes.ts')).sessionsDelete,
   },
@@ -206,7 +200,7 @@ export const driveCommands: readonly CommandEntry[] = [
       { flags: '--take <n>', description: 'at most this many, 1 to 500' },
     ],
     examples: ['svc files list', 'svc files list --take 10 --json'],
-    ...printsDocument(filesAnswer),
+    ...printsAnswer('GET /files'),
     load: async () => (await import('../commands/drive/files.ts')).filesList,
   },
   {

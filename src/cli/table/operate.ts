@@ -2,9 +2,6 @@
 import type { CommandEntry } from '../shell/command.ts'
 import {
   changedSetting,
-  costsAnswer,
-  overviewAnswer,
-  deployedSecrets,
   doctorAnswer,
   healthAnswer,
   helpAnswer,
@@ -16,7 +13,7 @@ import {
   versionAnswer,
   writtenSecret,
 } from '../answers/operate.ts'
-import { printsCases, printsDocument, printsLines } from '../answers/schema.ts'
+import { printsAnswer, printsCases, printsDocument, printsLines } from '../answers/prints.ts'
 import { listFilters } from './shared.ts'
 
 export const operateCommands: readonly CommandEntry[] = [
@@ -49,7 +46,7 @@ export const operateCommands: readonly CommandEntry[] = [
     plane: 'operator',
     summary: 'how the last 24 hours went: what waits, failed, was spent and was slow',
     examples: ['svc overview', 'svc overview --json'],
-    ...printsDocument(overviewAnswer),
+    ...printsAnswer('GET /overview'),
     load: async () => (await import('../commands/operate/overview.ts')).overview,
   },
   {
@@ -66,7 +63,7 @@ export const operateCommands: readonly CommandEntry[] = [
       { flags: '--until <time>', description: 'up to this time; now by default' },
     ],
     examples: ['svc costs', 'svc costs --by day --since 7d', 'svc costs --by agent,model,day --json'],
-    ...printsDocument(costsAnswer),
+    ...printsAnswer('GET /costs'),
     exits: { 5: 'no such agent' },
     load: async () => (await import('../commands/operate/costs.ts')).costs,
   },
@@ -86,7 +83,7 @@ export const operateCommands: readonly CommandEntry[] = [
     plane: 'operator',
     summary: 'secrets of the deployed agents, and whether the server has each',
     examples: ['svc secrets list', 'svc secrets list --json'],
-    ...printsDocument(deployedSecrets),
+    ...printsAnswer('GET /secrets'),
     load: async () => (await import('../commands/operate/secrets-list.ts')).secretsList,
   },
   {

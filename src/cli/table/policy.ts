@@ -8,9 +8,8 @@ import {
   policyCanAnswer,
   policyEvalAnswer,
   policyTestAnswer,
-  revokedStanding,
 } from '../answers/author.ts'
-import { printsCases, printsDocument } from '../answers/schema.ts'
+import { printsAnswer, printsCases, printsDocument } from '../answers/prints.ts'
 
 export const policyCommands: readonly CommandEntry[] = [
   {
@@ -143,7 +142,7 @@ export const policyCommands: readonly CommandEntry[] = [
       'svc policy revoke small-refunds --reason "fraud wave"',
       'svc policy revoke small-refunds --undo --reason "the wave is over"',
     ],
-    ...printsDocument(revokedStanding),
+    ...printsAnswer('POST /policies/revoke'),
     exits: { 5: 'no such standing authority' },
     load: async () => (await import('../commands/author/policy-revoke.ts')).policyRevoke,
   },

@@ -2,23 +2,17 @@
 import type { CommandEntry, OptionSpec } from '../shell/command.ts'
 import {
   backupAnswer,
-  consoleAddress,
-  consoleSession,
-  consoleSessions,
   copyAnswer,
   diagnosticLine,
-  releaseAnswer,
   migrateAnswer,
   readyAnswer,
   reloadAnswer,
   reopenedAnswer,
   resetAnswer,
   restoreAnswer,
-  restorePlan,
-  workerAnswer,
-  workersAnswer,
 } from '../answers/serve.ts'
-import { printsCases, printsDocument, printsLines } from '../answers/schema.ts'
+import { printsAnswer, printsCases, printsDocument, printsLines } from '../answers/prints.ts'
+import { answerSchema } from '../../operations/operations.ts'
 
 const listening: readonly OptionSpec[] = [
   { flags: '--port <n>', description: 'port of the API, 0 for a free one; uploads take the next' },
@@ -136,7 +130,7 @@ export const serveCommands: readonly CommandEntry[] = [
     plane: 'operator',
     summary: 'list the server processes of the store',
     examples: ['svc workers list', 'svc workers list --json --jq ".items[].workerId"'],
-    ...printsDocument(workersAnswer),
+    ...printsAnswer('GET /workers'),
     load: async () => (await import('../commands/serve/workers.ts')).workersList,
   },
   {
@@ -146,7 +140,7 @@ export const serveCommands: readonly CommandEntry[] = [
     arguments: [{ name: '<worker>', description: 'id or unique ending' }],
     options: [{ flags: '--detach', description: 'do not wait until it has ended' }],
     examples: ['svc workers drain 5e2c11', 'svc workers drain 5e2c11 --detach'],
-    ...printsDocument(workerAnswer),
+    ...printsAnswer('POST /workers/:id/drain'),
     exits: { 5: 'no such process' },
     load: async () => (await import('../commands/serve/workers.ts')).workersDrain,
   },
@@ -161,9 +155,9 @@ export const serveCommands: readonly CommandEntry[] = [
     ],
     examples: ['svc console', 'svc console --open', 'svc console --sessions --json', 'svc console --end 5e2c11'],
     ...printsCases({
-      '': consoleAddress,
-      'with --sessions': consoleSessions,
-      'with --end': consoleSession,
+      '': answerSchema('POST /console/codes'),
+      'with --sessions': answerSchema('GET /console/sessions'),
+      'with --end': answerSchema('POST /console/sessions/:id/end'),
     }),
     exits: { 5: 'no such session', 6: 'no console is open' },
     load: async () => (await import('../commands/serve/console.ts')).printConsoleAddress,
@@ -207,7 +201,11 @@ export const serveCommands: readonly CommandEntry[] = [
       'svc restore --resume --agent acme.refund-desk --yes',
       'svc restore --resume --happened paid.txt --ask-for 30d',
     ],
-    ...printsCases({ '': restoreAnswer, 'with --plan': restorePlan, 'with --resume': releaseAnswer }),
+    ...printsCases({
+      '': restoreAnswer,
+      'with --plan': answerSchema('GET /restored'),
+      'with --resume': answerSchema('POST /restored/release'),
+    }),
     exits: { 1: 'no backup, or a damaged one', 6: 'the directory is not empty, or a server holds it' },
     load: async () => (await import('../commands/serve/backup.ts')).restore,
   },

@@ -1,7 +1,7 @@
 /** Options that commands of several groups share. */
 import type { OptionSpec } from '../shell/command.ts'
 import { runAnswer, runResultLine } from '../answers/drive.ts'
-import { apiBodySchema } from '../answers/schema.ts'
+import { apiBody } from '../../operations/schema.ts'
 
 export const failOn: OptionSpec = {
   flags: '--fail-on <what>',
@@ -40,6 +40,6 @@ export const runEnds = {
 
 export const followedAnswers = {
   '': runAnswer,
-  'with --events a line for each event': apiBodySchema('StreamEvent'),
+  'with --events a line for each event': apiBody('StreamEvent'),
   'and then the result': runResultLine,
 }

@@ -1,8 +1,8 @@
 /** Commands that act on what runs are about to do, and on what they have done outside. */
 import type { CommandEntry } from '../shell/command.ts'
-import { effectsAnswer, releasedEffect } from '../answers/operate.ts'
-import { apiBodySchema, printsCases, printsDocument } from '../answers/schema.ts'
-import { pausedAnswer, pausesAnswer } from '../answers/steer.ts'
+import { printsAnswer, printsCases, printsDocument } from '../answers/prints.ts'
+import { answerSchema } from '../../operations/operations.ts'
+import { apiBody } from '../../operations/schema.ts'
 
 export const steerCommands: readonly CommandEntry[] = [
   {
@@ -24,7 +24,7 @@ export const steerCommands: readonly CommandEntry[] = [
       'svc stop --tool acme.refunds',
       'svc stop --all --resume --json',
     ],
-    ...printsCases({ '': pausedAnswer, 'with --list': pausesAnswer }),
+    ...printsCases({ '': answerSchema('POST /pauses'), 'with --list': answerSchema('GET /pauses') }),
     exits: { 5: 'nothing has this name' },
     load: async () => (await import('../commands/steer/pause.ts')).stop,
   },
@@ -41,7 +41,7 @@ export const steerCommands: readonly CommandEntry[] = [
       'svc signal @last parcel.delivered',
       'svc signal @last parcel.delivered --data \'{"parcel":"P-7"}\' --json',
     ],
-    ...printsDocument(apiBodySchema('MessageAccepted')),
+    ...printsDocument(apiBody('MessageAccepted')),
     exits: { 5: 'no such run', 6: 'the run does not wait for it, or the data does not match' },
     load: async () => (await import('../commands/steer/outside.ts')).signal,
   },
@@ -58,7 +58,7 @@ export const steerCommands: readonly CommandEntry[] = [
       'svc complete svcc_Zk3vV0b9 --result \'{"rows":1200}\'',
       'svc complete svcc_Zk3vV0b9 --error "the disk is full"',
     ],
-    ...printsDocument(apiBodySchema('CompletionAccepted')),
+    ...printsDocument(apiBody('CompletionAccepted')),
     exits: { 5: 'no call waits for the token', 6: 'another report has ended the call' },
     load: async () => (await import('../commands/steer/outside.ts')).complete,
   },
@@ -71,7 +71,7 @@ export const steerCommands: readonly CommandEntry[] = [
       { flags: '--since <time>', description: '7d, 2026-11-20 or RFC 3339' },
     ],
     examples: ['svc effects list', 'svc effects list --all --since 7d --json'],
-    ...printsDocument(effectsAnswer),
+    ...printsAnswer('GET /effects'),
     load: async () => (await import('../commands/operate/effects.ts')).effectsList,
   },
   {
@@ -80,7 +80,7 @@ export const steerCommands: readonly CommandEntry[] = [
     summary: 'every call that took one effect key',
     arguments: [{ name: '<key>', description: 'refund:A-1042, or the digest of a long one' }],
     examples: ['svc effects show refund:A-1042', 'svc effects show refund:A-1042 --json'],
-    ...printsDocument(effectsAnswer),
+    ...printsAnswer('GET /effects'),
     exits: { 5: 'no call took the key' },
     load: async () => (await import('../commands/operate/effects.ts')).effectsShow,
   },
@@ -94,7 +94,7 @@ export const steerCommands: readonly CommandEntry[] = [
       'svc effects release refund:A-1042 --reason "the bank sent it back"',
       'svc effects release refund:A-1042 --reason "booked on the wrong order" --json',
     ],
-    ...printsDocument(releasedEffect),
+    ...printsAnswer('POST /effects/release'),
     exits: { 5: 'no call holds the key', 6: 'the call is under way' },
     load: async () => (await import('../commands/operate/effects.ts')).effectsRelease,
   },

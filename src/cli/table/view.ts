@@ -1,7 +1,9 @@
 /** Views of one run; `svc help views` says which when. */
 import type { CommandEntry } from '../shell/command.ts'
-import { callsAnswer, runOutline, wholeStep } from '../answers/drive.ts'
-import { apiBodySchema, printsBody, printsCases, printsDocument, printsLines } from '../answers/schema.ts'
+import { wholeStep } from '../answers/drive.ts'
+import { printsAnswer, printsBody, printsCases, printsLines } from '../answers/prints.ts'
+import { answerSchema } from '../../operations/operations.ts'
+import { apiBody } from '../../operations/schema.ts'
 import { followOptions, followedAnswers, runEnds } from './shared.ts'
 
 export const viewCommands: readonly CommandEntry[] = [
@@ -70,7 +72,7 @@ export const viewCommands: readonly CommandEntry[] = [
     ],
     options: [{ flags: '--since <ordinal>', description: 'steps after this one' }],
     examples: ['svc runs steps @last', 'svc runs steps @last 17 --json'],
-    ...printsCases({ '': runOutline, 'with an ordinal': wholeStep }),
+    ...printsCases({ '': answerSchema('GET /runs/:id/outline'), 'with an ordinal': wholeStep }),
     exits: { 5: 'no such run or step' },
     load: async () => (await import('../commands/drive/steps.ts')).runsSteps,
   },
@@ -80,7 +82,7 @@ export const viewCommands: readonly CommandEntry[] = [
     summary: 'the calls of a run: state, attempts, keys and effect keys',
     arguments: [{ name: '<run>', description: 'id, unique ending, @last or @waiting' }],
     examples: ['svc runs calls @last', 'svc runs calls @last --json'],
-    ...printsDocument(callsAnswer),
+    ...printsAnswer('GET /runs/:id/calls'),
     exits: { 5: 'no such run' },
     load: async () => (await import('../commands/drive/calls.ts')).runsCalls,
   },
@@ -107,7 +109,7 @@ export const viewCommands: readonly CommandEntry[] = [
       { flags: '--no-reconnect', description: 'end when the connection is lost' },
     ],
     examples: ['svc stream @last', 'svc stream @last --kind user_task'],
-    ...printsLines('a line for each event', apiBodySchema('StreamEvent')),
+    ...printsLines('a line for each event', apiBody('StreamEvent')),
     exits: { 5: 'no such run' },
     load: async () => (await import('../commands/drive/stream.ts')).stream,
   },

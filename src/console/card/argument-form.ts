@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import type { FileView } from '../../spec/operator/runs.ts'
+import type { FileView } from '../../operations/sessions.ts'
 import { FileField, isFileSchema } from './file-field.ts'
 import { html, type View } from '../parts/html.ts'
 

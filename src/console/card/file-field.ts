@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
-import type { FileView } from '../../spec/operator/runs.ts'
+import type { FileView } from '../../operations/sessions.ts'
 import { html, type View } from '../parts/html.ts'
 import { ErrorNote } from '../parts/states.ts'
 import { findRefusal, sendFile, type RequestError } from '../wire/request.ts'

@@ -1,6 +1,6 @@
 /** How a node is called, and what opens when it is chosen. */
 import { safeText } from '../../base/escape-text.ts'
-import type { GraphNode } from '../../spec/operator/bundle-graph.ts'
+import type { GraphNode } from '../../operations/versions.ts'
 import { address } from '../wire/navigation.ts'
 
 export const titleOfNode = ({ name, version }: GraphNode): string =>

@@ -1,6 +1,6 @@
 /** What a version reaches: drawn, and as a list that says the same. Source: docs/design/console.md#screens */
 import { safeText } from '../../base/escape-text.ts'
-import type { BundleGraph } from '../../spec/operator/bundle-graph.ts'
+import type { BundleGraph } from '../../operations/versions.ts'
 import { describeEdge } from '../../view/bundle-graph.ts'
 import { html, type View } from '../parts/html.ts'
 import { Table } from '../parts/table.ts'

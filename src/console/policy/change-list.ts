@@ -1,6 +1,6 @@
 /** What one version does that another did not, each with a call that shows it. */
 import { safeJson, safeText } from '../../base/escape-text.ts'
-import type { ChangeView } from '../../spec/operator/publication.ts'
+import type { ChangeView } from '../../operations/versions.ts'
 import { Badge } from '../parts/badge.ts'
 import { html, type View } from '../parts/html.ts'
 import { DECISIONS } from './truth.ts'

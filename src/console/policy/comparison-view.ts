@@ -1,5 +1,5 @@
 /** A recorded decision, and beside it the same call as it would be decided now. */
-import type { DecideView } from '../../spec/operator/decide.ts'
+import type { DecideView } from '../../operations/decisions.ts'
 import { html, type View } from '../parts/html.ts'
 import { ExplanationView } from './explanation-view.ts'
 

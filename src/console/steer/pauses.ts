@@ -1,7 +1,7 @@
 /** What operators have paused, and how a pause begins and ends: `svc stop`, `svc agents pause|resume`. */
 import { useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
-import type { PauseView } from '../../spec/operator/operations.ts'
+import type { PauseView } from '../../operations/pauses.ts'
 import { describePaused, type PauseTarget } from '../../spec/steer/pause.ts'
 import { describeApprover } from '../../view/task-card.ts'
 import { announce } from '../parts/announce.ts'

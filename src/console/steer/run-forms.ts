@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import { shortId } from '../../base/short-text.ts'
-import type { OutlineRun } from '../../spec/operator/runs.ts'
+import type { OutlineRun } from '../../operations/runs.ts'
 import { announce } from '../parts/announce.ts'
 import { html, type View } from '../parts/html.ts'
 import { goTo } from '../wire/navigation.ts'

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { safeJson, safeText } from '../../base/escape-text.ts'
 import { shortId } from '../../base/short-text.ts'
-import type { UndoItemView, UndoPlanView } from '../../spec/operator/undo.ts'
+import type { UndoItemView, UndoPlanView } from '../../operations/steering.ts'
 import { describeUndoItem } from '../../view/undo.ts'
 import { announce } from '../parts/announce.ts'
 import { Badge, type Tone } from '../parts/badge.ts'

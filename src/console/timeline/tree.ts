@@ -1,5 +1,5 @@
 /** The rows of a timeline, from the outline of a run: steps of a sub-agent stand below the call that it answers. */
-import type { OutlineRow, OutlineRun, RunOutline } from '../../spec/operator/runs.ts'
+import type { OutlineRow, OutlineRun, RunOutline } from '../../operations/runs.ts'
 import { createAxis, type TimeAxis, type TimeSpan } from './axis.ts'
 
 export interface TimelineRow {

@@ -1,6 +1,6 @@
 /** Files of the workspace. They are saved, never shown: their content is other people's. */
 import { safeText } from '../../base/escape-text.ts'
-import type { FileView } from '../../spec/operator/runs.ts'
+import type { FileView } from '../../operations/sessions.ts'
 import { formatBytes } from '../parts/bytes.ts'
 import { html, type View } from '../parts/html.ts'
 import { Table } from '../parts/table.ts'

@@ -1,5 +1,5 @@
 /** How a day goes, in five seconds: what waits, what failed, what was spent, and what was slow. The words are the server's. */
-import type { OverviewCell } from '../../spec/operator/operations.ts'
+import type { OverviewCell } from '../../operations/insight.ts'
 import { Facts } from '../parts/facts.ts'
 import { html, type View } from '../parts/html.ts'
 import { Age } from '../parts/moments.ts'

@@ -2,7 +2,7 @@
 import { createSignal } from '../wire/signal.ts'
 import { useEffect } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
-import type { OperatorRoutes } from '../../spec/operator/routes.ts'
+import type { OperatorRoutes } from '../../operations/operations.ts'
 import { announce, announcement } from '../parts/announce.ts'
 import { html, type Child, type View } from '../parts/html.ts'
 import { Icon, type IconName } from '../parts/icon.ts'

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import { shortId } from '../../base/short-text.ts'
-import type { DecideView, WhatIfView } from '../../spec/operator/decide.ts'
+import type { DecideView, WhatIfView } from '../../operations/decisions.ts'
 import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'

@@ -1,7 +1,7 @@
 /** The tasks that wait, for the inbox and for its count beside every screen. */
 import { createSignal } from './signal.ts'
-import type { OperatorList } from '../../spec/operator/routes.ts'
-import type { InboxItem } from '../../spec/operator/inbox.ts'
+import type { OperatorList } from '../../operations/schema.ts'
+import type { InboxItem } from '../../operations/tasks.ts'
 import { onHint } from './live.ts'
 import { callOperator, findRefusal, type RequestError } from './request.ts'
 import { aboutAnySession } from './resource.ts'

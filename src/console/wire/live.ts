@@ -3,7 +3,7 @@
  * opens few connections to one server, and everything is read again when it opens.
  */
 import { createSignal } from './signal.ts'
-import type { LiveHint } from '../../spec/operator/inbox.ts'
+import type { LiveHint } from '../../operations/server.ts'
 import { findRefusal, sendOperatorRequest, signedIn } from './request.ts'
 
 export type Connection = 'opening' | 'live' | 'lost'

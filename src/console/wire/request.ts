@@ -2,17 +2,10 @@
 import { createSignal } from './signal.ts'
 import { compareClocks } from './moment.ts'
 import type { ErrorBody } from '../../spec/api.ts'
-import type { FileView } from '../../spec/operator/runs.ts'
-import { PAGE_KEY_HEADER, type OperatorRoutes } from '../../spec/operator/routes.ts'
-
-export type ConsoleRoute = keyof OperatorRoutes
-export type RouteInput<R extends ConsoleRoute> = (OperatorRoutes[R] extends { body: infer B }
-  ? { readonly body: B }
-  : { readonly body?: undefined }) & {
-  readonly query?: Readonly<Record<string, string | undefined>>
-  /** For `:id` in the path. */
-  readonly id?: string
-}
+import type { FileView } from '../../operations/sessions.ts'
+import { PAGE_KEY_HEADER } from '../../operations/headers.ts'
+import type { OperatorAnswer, OperatorRoutes } from '../../operations/operations.ts'
+import { addressOf, type RouteArguments } from '../../operations/request.ts'
 
 /** A refusal, with the server's own sentence. */
 export class RequestError extends Error {
@@ -48,20 +41,12 @@ export function keepPageKey(pageKey: string | undefined): void {
 /** False once the server has said that nobody is signed in here. */
 export const signedIn = createSignal<boolean | undefined>(undefined)
 
-export async function callOperator<R extends ConsoleRoute>(
+export async function callOperator<R extends keyof OperatorRoutes>(
   route: R,
-  { id = '', query = {}, body }: RouteInput<R> = {} as RouteInput<R>,
-): Promise<OperatorRoutes[R]['answer']> {
-  const [method, pattern] = route.split(' ') as [string, string]
-  const search = new URLSearchParams(
-    Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined),
-  )
-  const path = pattern.replace(':id', encodeURIComponent(id))
-  return (await sendOperatorRequest(
-    method,
-    search.size > 0 ? `${path}?${search}` : path,
-    body,
-  )) as OperatorRoutes[R]['answer']
+  given: RouteArguments<R> = {} as RouteArguments<R>,
+): Promise<OperatorAnswer<R>> {
+  const { method, path } = addressOf(route, given)
+  return (await sendOperatorRequest(method, path, given.body)) as OperatorAnswer<R>
 }
 
 /** Keeps a file in the workspace. @throws RequestError */

@@ -1,10 +1,11 @@
 /** A value of the server that a screen shows, read again when a hint says that it may have changed. */
 import { createSignal } from './signal.ts'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
-import type { LiveHint } from '../../spec/operator/inbox.ts'
+import type { LiveHint } from '../../operations/server.ts'
+import type { OperatorRoutes } from '../../operations/operations.ts'
+import type { RouteArguments } from '../../operations/request.ts'
 import { onHint } from './live.ts'
-import type { OperatorRoutes } from '../../spec/operator/routes.ts'
-import { callOperator, findRefusal, type ConsoleRoute, type RequestError, type RouteInput } from './request.ts'
+import { callOperator, findRefusal, type RequestError } from './request.ts'
 import { useSignal } from './use-signal.ts'
 
 export interface Resource<T> {
@@ -69,9 +70,9 @@ export function useResource<T>(
 }
 
 /** What a route answers. */
-export const useOperator = <R extends ConsoleRoute>(
+export const useOperator = <R extends keyof OperatorRoutes>(
   route: R,
-  given?: RouteInput<R>,
+  given?: RouteArguments<R>,
   concerns?: Concern,
   stage?: unknown,
 ): Resource<OperatorRoutes[R]['answer']> =>

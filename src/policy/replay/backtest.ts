@@ -1,6 +1,6 @@
 /** Decides recorded calls again under other policies and finds those whose decision changes. Source: docs/design/policies.md#replay */
 import type { DecisionFlip } from '../../spec/explanation.ts'
-import type { RecordedDecision } from '../../spec/operator/decide.ts'
+import type { RecordedDecision } from '../../operations/decisions.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { CallFacts, PolicySets } from '../condition/decision.ts'

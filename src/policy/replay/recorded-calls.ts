@@ -1,6 +1,6 @@
 /** Counts measures of history over recorded decisions, for policies that ask what the recorded ones did not. */
 import type { JsonValue } from '../../base/json/json.ts'
-import type { RecordedDecision } from '../../spec/operator/decide.ts'
+import type { RecordedDecision } from '../../operations/decisions.ts'
 import type { CallFacts } from '../condition/decision.ts'
 import type { HistoryMeasure, HistoryScope, HistorySubject } from '../condition/history.ts'
 import { argumentAt, argumentText } from '../condition/path.ts'

@@ -1,6 +1,6 @@
 /** Prepares recorded decisions to be repeated under the policies of their version or under others. */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import type { RecordedDecision } from '../../spec/operator/decide.ts'
+import type { RecordedDecision } from '../../operations/decisions.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { CallFacts, PolicySets } from '../condition/decision.ts'

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import { fail } from '../../base/failure.ts'
 import { isLoopback } from '../../base/net/loopback.ts'
-import { OPERATOR_KEY_HEADER } from '../../spec/operator/routes.ts'
+import { OPERATOR_KEY_HEADER } from '../../operations/headers.ts'
 import { checkHost, nameInHost } from '../http/hosts.ts'
 import { isInRanges } from '../http/ip.ts'
 import type { HttpRequestContext } from '../http/route.ts'

@@ -5,7 +5,7 @@
  */
 import { timingSafeEqual } from 'node:crypto'
 import { createApiKeySecret, hashKey } from '../../base/api-key.ts'
-import { PAGE_KEY_HEADER } from '../../spec/operator/routes.ts'
+import { PAGE_KEY_HEADER } from '../../operations/headers.ts'
 import type { HttpRequestContext } from '../http/route.ts'
 
 /** Unused for this long, a session is over. */

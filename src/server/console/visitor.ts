@@ -6,7 +6,7 @@ import { hashKey } from '../../base/api-key.ts'
 import type { Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { ConsoleSession, OperatorKey } from '../../spec/key.ts'
-import { OPERATOR_KEY_HEADER } from '../../spec/operator/routes.ts'
+import { OPERATOR_KEY_HEADER } from '../../operations/headers.ts'
 import type { HttpRequestContext } from '../http/route.ts'
 import {
   identifyByCredential,

@@ -1,5 +1,5 @@
 /** The differences between a dry fork and the run that it repeats. */
-import type { DryDifference } from '../../spec/operator/dry-fork.ts'
+import type { DryDifference } from '../../operations/steering.ts'
 import { sameCallKey, type RecordedCall } from './recording.ts'
 
 /** Calls of both sides after the fork, matched by name and arguments; surplus calls of either side are differences. */

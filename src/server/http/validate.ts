@@ -1,5 +1,5 @@
 /**
- * Validates bodies, queries and headers against `schemas/openapi.yaml` and `schemas/operator-requests.yaml`.
+ * Validates bodies, queries and headers against `schemas/openapi.yaml` and `operations/`.
  * `scripts/openapi.js` generates the checks; this file reports each error with its place as a JSON pointer, and adds the rules that no schema can express.
  * Source: docs/design/http.md#bodies-and-errors
  */

@@ -2,7 +2,7 @@
 import type { Instant } from '../../base/clock.ts'
 import { activeMs } from '../../engine/transaction/usage.ts'
 import { withWaitEnded } from '../../engine/transaction/waits.ts'
-import type { RunBudget } from '../../spec/operator/runs.ts'
+import type { RunBudget } from '../../operations/runs.ts'
 import type { Run } from '../../spec/run.ts'
 import type { AgentLimits } from '../../spec/document.ts'
 

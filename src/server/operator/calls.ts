@@ -2,7 +2,7 @@
 import { giveWay, startWork } from '../../base/event-loop.ts'
 import { toIsoText } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
-import type { CallView } from '../../spec/operator/runs.ts'
+import type { CallView } from '../../operations/runs.ts'
 import { undoneCallOf } from '../../spec/run.ts'
 import type { CallStateRow } from '../../store/session-update.ts'
 import type { ServerServices } from '../runtime/services.ts'

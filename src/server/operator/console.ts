@@ -2,7 +2,7 @@
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { ConsoleSession } from '../../spec/key.ts'
-import type { ConsoleSessionView } from '../../spec/operator/access.ts'
+import type { ConsoleSessionView } from '../../operations/server.ts'
 import { consoleReader } from '../runtime/watch-readers.ts'
 import type { OperatorAction } from './people/act.ts'
 import { notFoundFailure } from './find/find.ts'

@@ -1,6 +1,6 @@
 /** Usage and cost of completions, from the kept sums. Source: docs/design/models-and-tools.md#costs */
 import { fail } from '../../base/failure.ts'
-import type { CostSums, CostView } from '../../spec/operator/operations.ts'
+import type { CostSums, CostView } from '../../operations/insight.ts'
 import { joinCosts, NO_COST } from '../../spec/price.ts'
 import type { CostRow } from '../../store/queries.ts'
 import { queryFailure } from '../http/refuse.ts'

@@ -1,7 +1,7 @@
 /** Files of the workspace. Source: docs/design/command-line.md#driving */
 import { toIsoText } from '../../base/clock.ts'
 import type { StoredFile } from '../../spec/file.ts'
-import type { FileView } from '../../spec/operator/runs.ts'
+import type { FileView } from '../../operations/sessions.ts'
 import { openBlobs, type ServerServices } from '../runtime/services.ts'
 import { readBytes } from '../http/body.ts'
 import { presignUpload, registerUpload } from '../routes/files.ts'

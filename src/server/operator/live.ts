@@ -2,7 +2,7 @@
  * GET /live: tells a reader that something changed, so that it reads again. A hint carries no data and may be superfluous.
  * The first change is told at once; those in quick succession after it share one hint. Source: docs/design/console.md#routes
  */
-import type { LiveHint } from '../../spec/operator/inbox.ts'
+import type { LiveHint } from '../../operations/server.ts'
 import type { HttpReply } from '../http/reply.ts'
 import { grantsOfOperator } from '../auth/reader-grants.ts'
 import { RETRY_LINE, scatteredRetryLine, STREAM_HEADERS } from '../http/sse.ts'

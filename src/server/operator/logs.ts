@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { loadRe2 } from '../../base/pattern/re2.ts'
 import { readLog } from '../log/read-log.ts'
-import type { OperatorRoutes } from '../../spec/operator/routes.ts'
+import type { OperatorRoutes } from '../../operations/operations.ts'
 import { grantsOfOperator } from '../auth/reader-grants.ts'
 import { queryFailure } from '../http/refuse.ts'
 import type { OperatorAction } from './people/act.ts'

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { toIsoText } from '../../base/clock.ts'
 import { withWaitEnded } from '../../engine/transaction/waits.ts'
-import type { RunOutcomes } from '../../spec/operator/operations.ts'
+import type { RunOutcomes } from '../../operations/insight.ts'
 import { isTerminal, type Run } from '../../spec/run.ts'
 import type { OperatorAction } from './people/act.ts'
 import { findAgent } from './find/find.ts'

@@ -5,7 +5,7 @@
 import { giveWay, startWork } from '../../base/event-loop.ts'
 import { isoOrNull, toIsoText } from '../../base/clock.ts'
 import type { RunId } from '../../base/ids.ts'
-import type { OutlineRow, OutlineRun } from '../../spec/operator/runs.ts'
+import type { OutlineRow, OutlineRun } from '../../operations/runs.ts'
 import type { Run } from '../../spec/run.ts'
 import type { RunStep } from '../../spec/step.ts'
 import { summarizeStep } from '../../view/step-summary.ts'

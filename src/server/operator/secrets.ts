@@ -1,5 +1,5 @@
 /** Which secrets the deployed agents and the server itself name, and whether this server has them. Never a value. */
-import type { SecretView } from '../../spec/operator/access.ts'
+import type { SecretView } from '../../operations/server.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorAction } from './people/act.ts'

@@ -1,7 +1,7 @@
 import { stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { toIsoText } from '../../base/clock.ts'
-import type { StorageView } from '../../spec/operator/operations.ts'
+import type { StorageView } from '../../operations/server.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorAction } from './people/act.ts'
 

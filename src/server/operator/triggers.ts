@@ -6,8 +6,8 @@ import type { AgentId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import { checkInput } from '../../engine/check-start.ts'
 import { DEFAULT_TRIGGER_SETTINGS, type Trigger } from '../../spec/key.ts'
-import type { OperatorRoutes } from '../../spec/operator/routes.ts'
-import type { TriggerView } from '../../spec/operator/access.ts'
+import type { OperatorRoutes } from '../../operations/operations.ts'
+import { triggerSettings, type TriggerView } from '../../operations/triggers.ts'
 import { describeRefusal } from '../runtime/schedule.ts'
 import { nextTick } from '../runtime/ticks.ts'
 import { isIpRange } from '../http/ip.ts'
@@ -116,43 +116,16 @@ const rangeProblems = ({ allowIps = [] }: TriggerSettings): InvalidPlace[] =>
     isIpRange(range) ? [] : [{ path: `/allowIps/${at}`, message: 'must be an address or a CIDR' }],
   )
 
-type TriggerSettings = Partial<
-  Pick<
-    Trigger,
-    | 'exposeTimeline'
-    | 'allowDelete'
-    | 'allowApprovals'
-    | 'allowOlderVersions'
-    | 'allowIps'
-    | 'ratePerMinute'
-    | 'ratePerDay'
-    | 'maxConcurrentRuns'
-  >
->
+type TriggerSettings = Partial<Pick<Trigger, keyof typeof triggerSettings>>
 
-/** Only what the body has; null removes a limit. */
-function settingsOf(body: TriggerSettings): TriggerSettings {
-  const {
-    exposeTimeline,
-    allowDelete,
-    allowApprovals,
-    allowOlderVersions,
-    allowIps,
-    ratePerMinute,
-    ratePerDay,
-    maxConcurrentRuns,
-  } = body
-  return {
-    ...(exposeTimeline !== undefined && { exposeTimeline }),
-    ...(allowDelete !== undefined && { allowDelete }),
-    ...(allowApprovals !== undefined && { allowApprovals }),
-    ...(allowOlderVersions !== undefined && { allowOlderVersions }),
-    ...(allowIps !== undefined && { allowIps }),
-    ...(ratePerMinute !== undefined && { ratePerMinute }),
-    ...(ratePerDay !== undefined && { ratePerDay }),
-    ...(maxConcurrentRuns !== undefined && { maxConcurrentRuns }),
-  }
-}
+/** Of a body only what it has; null removes a limit. */
+const settingsOf = <T extends TriggerSettings>(from: T) =>
+  Object.fromEntries(
+    Object.keys(triggerSettings).flatMap((name) => {
+      const value = from[name as keyof TriggerSettings]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  ) as Pick<T, keyof typeof triggerSettings>
 
 /** @throws Failure `input_contract_violation` where the deployed version would refuse every tick */
 async function checkScheduleInput({ store }: ServerServices, agentId: AgentId, input: JsonObject): Promise<void> {
@@ -187,14 +160,7 @@ const toTriggerView = async (services: ServerServices, trigger: Trigger): Promis
   type: trigger.type,
   name: trigger.name,
   active: trigger.active,
-  exposeTimeline: trigger.exposeTimeline,
-  allowDelete: trigger.allowDelete,
-  allowApprovals: trigger.allowApprovals,
-  allowOlderVersions: trigger.allowOlderVersions,
-  allowIps: trigger.allowIps,
-  ratePerMinute: trigger.ratePerMinute,
-  ratePerDay: trigger.ratePerDay,
-  maxConcurrentRuns: trigger.maxConcurrentRuns,
+  ...settingsOf(trigger),
   cron: trigger.cron,
   timeZone: trigger.timeZone,
   input: trigger.input,

@@ -1,7 +1,7 @@
 /** The server processes of the store. Source: docs/design/several-processes.md#life-of-a-process */
 import { toIsoText, type Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
-import type { WorkerView } from '../../spec/operator/operations.ts'
+import type { WorkerView } from '../../operations/server.ts'
 import { SILENT_WORKER_MS, type WorkerRow } from '../../store/worker.ts'
 import type { OperatorAction } from './people/act.ts'
 

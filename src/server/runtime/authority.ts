@@ -5,7 +5,7 @@
 import { agentIdOf } from '../../base/ids.ts'
 import { finishInTurns } from '../../base/event-loop.ts'
 import type { VersionDifference } from '../../authority/change.ts'
-import type { AuthorityRow } from '../../spec/operator/publication.ts'
+import type { AuthorityRow } from '../../operations/versions.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { ServerServices } from './services.ts'
 

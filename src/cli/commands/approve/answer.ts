@@ -7,12 +7,13 @@ import { jsonOrText, valueOf } from '../../runs/card/answer-value.ts'
 import { metadataOf } from '../../project/metadata.ts'
 import { readOption } from '../../shell/options.ts'
 import { drawProbe, nextOf, withTaskChannel } from '../../runs/task-channel.ts'
-import type { receiptsAnswer, probeAnswer } from '../../answers/approve.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { receiptsAnswer } from '../../answers/approve.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
+import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function answer(
-  call: CommandContext<AnswerOf<typeof receiptsAnswer> | AnswerOf<typeof probeAnswer>>,
+  call: CommandContext<ValueOf<typeof receiptsAnswer> | OperatorAnswer<'POST /tasks/:id/probe'>>,
 ): Promise<void> {
   const { given, mode, out } = call
   const metadata = metadataOf(given.list('metadata')) ?? {}

@@ -3,7 +3,7 @@ import { safeText } from '../../../base/escape-text.ts'
 import { describeLooking, describeSubject } from '../../../view/task-card.ts'
 import { readInboxItem } from '../../../view/task-content.ts'
 import type { claimedTasks } from '../../answers/approve.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { taskOf } from '../../project/reference.ts'
@@ -11,7 +11,7 @@ import { actOnEach } from '../../shell/act-on-each.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { publishedItem } from './inbox.ts'
 
-export async function claim(call: CommandContext<AnswerOf<typeof claimedTasks>>): Promise<number> {
+export async function claim(call: CommandContext<ValueOf<typeof claimedTasks>>): Promise<number> {
   const { given, mode, out } = call
   const leave = given.flag('leave')
   return await withOperator(await openProject(call), call, async (operator) => {

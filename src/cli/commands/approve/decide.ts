@@ -22,10 +22,10 @@ import { describeSeen } from '../../shell/screen/view-lines.ts'
 import { outputUnderReview } from '../../../view/output-review.ts'
 import { nextOf, withTaskChannel, type AnswerReport, type AnswerReceipt } from '../../runs/task-channel.ts'
 import type { decidedTasks } from '../../answers/approve.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-export async function approve(call: CommandContext<AnswerOf<typeof decidedTasks>>): Promise<number> {
+export async function approve(call: CommandContext<ValueOf<typeof decidedTasks>>): Promise<number> {
   const { given, out } = call
   const note = given.text('note')
   return await decideEach(
@@ -61,7 +61,7 @@ export async function approve(call: CommandContext<AnswerOf<typeof decidedTasks>
   )
 }
 
-export async function reject(call: CommandContext<AnswerOf<typeof decidedTasks>>): Promise<number> {
+export async function reject(call: CommandContext<ValueOf<typeof decidedTasks>>): Promise<number> {
   const { given, mode, io, out, signal } = call
   let reason = given.text('reason')
   if (reason === undefined && given.choice('reason') !== false) {
@@ -91,7 +91,7 @@ interface PreparedDecision {
 
 /** Finds and checks all tasks first, then decides one after the other. */
 async function decideEach(
-  call: CommandContext<AnswerOf<typeof decidedTasks>>,
+  call: CommandContext<ValueOf<typeof decidedTasks>>,
   prepare: (task: ShownTask, isAlone: boolean) => Promise<PreparedDecision>,
   approves: boolean,
 ): Promise<number> {

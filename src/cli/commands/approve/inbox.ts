@@ -1,5 +1,5 @@
-import type { OperatorList } from '../../../spec/operator/routes.ts'
-import type { InboxItem } from '../../../spec/operator/inbox.ts'
+import type { OperatorList } from '../../../operations/schema.ts'
+import type { InboxItem, InboxTask } from '../../../operations/tasks.ts'
 import { describeLooking, describeOperator, describeSubject, nameOfKind } from '../../../view/task-card.ts'
 import { unlessLeft } from '../../shell/io.ts'
 import { presentKeyedTask } from '../../../view/task-actions.ts'
@@ -21,13 +21,13 @@ import { openProject, type Project } from '../../project/project.ts'
 import { resolveAgent } from '../../project/reference.ts'
 import { withTarget } from '../../project/server/target.ts'
 import { watchList } from '../../shell/screen/watch-list.ts'
-import type { inboxAnswer, inboxCount, inboxItem } from '../../answers/approve.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { inboxAnswer, inboxCount } from '../../answers/approve.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 
 const NOTHING = 'Nothing waits for anybody.'
 
 export async function inbox(
-  call: CommandContext<AnswerOf<typeof inboxAnswer | typeof inboxCount | typeof inboxItem>>,
+  call: CommandContext<ValueOf<typeof inboxAnswer> | ValueOf<typeof inboxCount> | InboxTask>,
 ): Promise<void> {
   const { given, mode, out, io } = call
   const project = await openProject(call)
@@ -154,11 +154,7 @@ async function reply(
 }
 
 /** Leaves out the fields that only the card needs. */
-export const publishedItem = ({
-  task: _task,
-  people: _people,
-  ...item
-}: InboxItem): Omit<InboxItem, 'task' | 'people'> => item
+export const publishedItem = ({ task: _task, people: _people, ...item }: InboxItem): InboxTask => item
 
 const published = ({ items, total }: OperatorList<InboxItem>) => ({ items: items.map(publishedItem), total })
 

@@ -9,10 +9,10 @@ import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { splitVersion } from '../../project/reference.ts'
 import type { bundleDifference, versionDifference } from '../../answers/difference.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-export async function bundleDiff(call: CommandContext<AnswerOf<typeof bundleDifference>>): Promise<number> {
+export async function bundleDiff(call: CommandContext<ValueOf<typeof bundleDifference>>): Promise<number> {
   const { given, cwd } = call
   const against = given.text('against')
   const paths = given.rest(0)
@@ -35,7 +35,7 @@ export async function bundleDiff(call: CommandContext<AnswerOf<typeof bundleDiff
 }
 
 /** `svc versions diff AGENT@A AGENT@B`. */
-export async function versionsDiff(call: CommandContext<AnswerOf<typeof versionDifference>>): Promise<number> {
+export async function versionsDiff(call: CommandContext<ValueOf<typeof versionDifference>>): Promise<number> {
   const { given } = call
   const [before, after] = [given.argument(0)!, given.argument(1)!]
   for (const each of [before, after])
@@ -49,7 +49,7 @@ export async function versionsDiff(call: CommandContext<AnswerOf<typeof versionD
 
 /** @param files absent for a published version: a snapshot does not contain the files */
 async function printDifference(
-  { mode, out, io }: CommandContext<AnswerOf<typeof bundleDifference>>,
+  { mode, out, io }: CommandContext<ValueOf<typeof bundleDifference>>,
   difference: VersionDifference,
   strict: boolean,
   files?: readonly FileChange[],

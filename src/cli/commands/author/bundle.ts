@@ -14,10 +14,10 @@ import { answerScreen } from '../../shell/screen/list.ts'
 import { openProject } from '../../project/project.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { packAnswer, treeAnswer, verifyAnswer } from '../../answers/author.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-export async function bundleTreeCommand(call: CommandContext<AnswerOf<typeof treeAnswer>>): Promise<void> {
+export async function bundleTreeCommand(call: CommandContext<ValueOf<typeof treeAnswer>>): Promise<void> {
   const { given, mode, out, cwd } = call
   const project = await openProject(call)
   const { bundle, lock } = soundBuild(call, await buildAt(call, project, given.argument(0) ?? cwd))
@@ -63,7 +63,7 @@ const nodeText = ({ id, version, path, digest }: TreeNode, of: NodeDetail): stri
   ].join('  ')
 
 /** `svc bundle pack [bundle] -o FILE`. */
-export async function bundlePack(call: CommandContext<AnswerOf<typeof packAnswer>>): Promise<void> {
+export async function bundlePack(call: CommandContext<ValueOf<typeof packAnswer>>): Promise<void> {
   const { given, mode, out, io, cwd } = call
   const project = await openProject(call)
   const built = await buildAt(call, project, given.argument(0) ?? cwd)
@@ -85,7 +85,7 @@ export async function bundlePack(call: CommandContext<AnswerOf<typeof packAnswer
 }
 
 /** `svc bundle verify FILE`: digests, shape and closure. */
-export async function bundleVerify(call: CommandContext<AnswerOf<typeof verifyAnswer>>): Promise<void> {
+export async function bundleVerify(call: CommandContext<ValueOf<typeof verifyAnswer>>): Promise<void> {
   const { given, mode, out, cwd } = call
   const file = given.argument(0)!
   const project = await openProject(call)

@@ -4,7 +4,7 @@ import { fail } from '../../../base/failure.ts'
 import { makeDirectory } from '../../../base/make-directory.ts'
 import { ancestorsOf } from '../../../compile/ancestors.ts'
 import { authorityMatrix } from '../../../authority/matrix.ts'
-import type { AuthorityRow } from '../../../spec/operator/publication.ts'
+import type { AuthorityRow } from '../../../operations/versions.ts'
 import { summarizeCompile } from '../../../compile/summary.ts'
 import type { CompiledBundle, AgentSnapshot } from '../../../spec/snapshot.ts'
 import { createAskMcp, withMcpSpinner } from '../../release/ask-mcp.ts'
@@ -19,10 +19,10 @@ import { concernLine, concernsOf } from '../../policy/list-applicable.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { compileAnswer } from '../../answers/author.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-export async function compileCommand(call: CommandContext<AnswerOf<typeof compileAnswer>>): Promise<void> {
+export async function compileCommand(call: CommandContext<ValueOf<typeof compileAnswer>>): Promise<void> {
   const { given, mode, out, cwd } = call
   const named = given.argument(0)
   const project = await openProject(call, named === undefined ? undefined : resolve(cwd, named))

@@ -25,7 +25,7 @@ import { decideTask } from '../../runs/card/decide-task.ts'
 import { isShownAtStart } from '../../runs/event-display.ts'
 import { createResultFilter } from '../../runs/result-filter.ts'
 import type { demoResult } from '../../answers/author.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import { answerScreen, messageScreen } from '../../shell/screen/list.ts'
 import { createOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
@@ -80,7 +80,7 @@ async function makeKey(operator: OperatorClient): Promise<string> {
 }
 
 async function play(
-  call: CommandContext<StreamEvent | AnswerOf<typeof demoResult>>,
+  call: CommandContext<StreamEvent | ValueOf<typeof demoResult>>,
   client: SvcClient,
   agentId: string,
   keep: string | undefined,
@@ -140,7 +140,7 @@ const describeAnswer = (outcome: unknown): string =>
 
 /** Asks once more for the refund that was just paid, and rejects it. @returns what stopped it */
 async function playSecondRun(
-  { mode, out, signal }: CommandContext<StreamEvent | AnswerOf<typeof demoResult>>,
+  { mode, out, signal }: CommandContext<StreamEvent | ValueOf<typeof demoResult>>,
   client: SvcClient,
   agentId: string,
 ): Promise<string> {

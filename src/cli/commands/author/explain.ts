@@ -12,9 +12,9 @@ import { documentTermPage, documentTerms } from '../../pages/document-terms.ts'
 import { suggestWord } from '../../shell/nearest.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 import type { explainAnswer, reachedHostsAnswer } from '../../answers/author.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 
-type ExplainAnswer = AnswerOf<typeof explainAnswer | typeof reachedHostsAnswer>
+type ExplainAnswer = ValueOf<typeof explainAnswer> | ValueOf<typeof reachedHostsAnswer>
 
 export async function explain(call: CommandContext<ExplainAnswer>): Promise<void> {
   const { given, mode, out } = call

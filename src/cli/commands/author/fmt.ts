@@ -12,13 +12,13 @@ import { requireDocumentPaths, openDocuments, pathInProject } from '../../projec
 import { stdinBytes, writeOut } from '../../files/stdin-bytes.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { fmtAnswer } from '../../answers/author.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import { loadDocuments } from '../../project/documents.ts'
 
 /** Name of the document on standard input in messages. */
 const STDIN = 'stdin.yaml'
 
-export async function fmt(call: CommandContext<AnswerOf<typeof fmtAnswer>>): Promise<number> {
+export async function fmt(call: CommandContext<ValueOf<typeof fmtAnswer>>): Promise<number> {
   const { given, mode, out, io, cwd } = call
   const paths = given.rest(0)
   const stdin = paths.length === 1 && paths[0] === '-'

@@ -14,11 +14,13 @@ import {
   writeTemplate,
 } from '../../pages/template.ts'
 import type { initAnswer, templatesAnswer } from '../../answers/author.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import { packageSpecifier } from '../../shell/version.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-export async function init(call: CommandContext<AnswerOf<typeof initAnswer | typeof templatesAnswer>>): Promise<void> {
+export async function init(
+  call: CommandContext<ValueOf<typeof initAnswer> | ValueOf<typeof templatesAnswer>>,
+): Promise<void> {
   const { given, mode, out, cwd, io, signal } = call
   const templates = await templateNames()
   if (given.flag('list')) return await list(templates, mode.json, out)
@@ -112,7 +114,7 @@ async function askName({ io, signal }: CommandContext): Promise<string | undefin
 async function list(
   templates: readonly string[],
   json: boolean,
-  out: CommandContext<AnswerOf<typeof templatesAnswer>>['out'],
+  out: CommandContext<ValueOf<typeof templatesAnswer>>['out'],
 ): Promise<void> {
   const items = await Promise.all(
     templates.map(async (name) => ({

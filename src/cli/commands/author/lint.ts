@@ -15,10 +15,10 @@ import type { Project } from '../../project/project.ts'
 import { requireDocumentPaths, openDocuments, pathInProject } from '../../project/project-path.ts'
 import { stdinBytes, writeOut } from '../../files/stdin-bytes.ts'
 import type { lintAnswer } from '../../answers/author.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-type LintCall = CommandContext<AnswerOf<typeof lintAnswer>>
+type LintCall = CommandContext<ValueOf<typeof lintAnswer>>
 
 export async function lint(call: LintCall): Promise<number> {
   const { given, cwd } = call
@@ -150,7 +150,7 @@ async function printFindings(
   if (findings.length === 0 && format === 'text') return
   const { reportFormats } = await import('../../../documents/report/formats.ts')
   if (mode.json)
-    return await out.json(JSON.parse(reportFormats.json(findings, { workspace, color })) as AnswerOf<typeof lintAnswer>)
+    return await out.json(JSON.parse(reportFormats.json(findings, { workspace, color })) as ValueOf<typeof lintAnswer>)
   const placed = inRepository(findings, project.directory, io.env)
   const text = reportFormats[format](OF_REPOSITORY.has(format) ? placed : findings, { workspace, color }).trimEnd()
   if (text !== '') line(text)

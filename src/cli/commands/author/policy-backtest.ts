@@ -20,11 +20,11 @@ import { documentsFailure, printFindings } from '../../release/findings.ts'
 import { policyDocuments, policySubjectOf, withPolicies } from '../../policy/subject.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import type { backtestAnswer } from '../../answers/author.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 import { loadDocuments } from '../../project/documents.ts'
 
-export async function policyBacktest(call: CommandContext<AnswerOf<typeof backtestAnswer>>): Promise<void> {
+export async function policyBacktest(call: CommandContext<ValueOf<typeof backtestAnswer>>): Promise<void> {
   const { given, mode, out, cwd, io } = call
   const paths = given.list('policies')
   if (paths.length === 0)

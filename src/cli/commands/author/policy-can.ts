@@ -10,10 +10,10 @@ import { hypotheticalFacts } from '../../policy/hypothetical-call.ts'
 import { compiledAgentOf, calleeOf, policySetsOf, policySubjectOf } from '../../policy/subject.ts'
 import { openProject } from '../../project/project.ts'
 import type { policyCanAnswer } from '../../answers/author.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-export async function policyCan(call: CommandContext<AnswerOf<typeof policyCanAnswer>>): Promise<number> {
+export async function policyCan(call: CommandContext<ValueOf<typeof policyCanAnswer>>): Promise<number> {
   const { given, mode, out, io, cwd } = call
   const [agent, tool] = [given.argument(0)!, given.argument(1)!]
   const at = resolve(cwd, agent)

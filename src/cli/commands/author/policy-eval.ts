@@ -25,10 +25,10 @@ import {
 import { decisionLine, explanationLines, decisionJson } from '../../policy/print-decision.ts'
 import { openProject } from '../../project/project.ts'
 import type { policyEvalAnswer } from '../../answers/author.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-export async function policyEval(call: CommandContext<AnswerOf<typeof policyEvalAnswer>>): Promise<number> {
+export async function policyEval(call: CommandContext<ValueOf<typeof policyEvalAnswer>>): Promise<number> {
   const { given, mode, out, io } = call
   const [tool, expected] = [given.text('tool'), given.text('expect')]
   if (tool === undefined) throw usageFailure('Name the call to decide.', '--tool ID --args JSON')

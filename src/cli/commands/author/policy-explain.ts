@@ -11,7 +11,7 @@ import {
   recordedPolicySets,
   rememberSnapshots,
 } from '../../../policy/replay/recorded-facts.ts'
-import type { RecordedDecision } from '../../../spec/operator/decide.ts'
+import type { RecordedDecision } from '../../../operations/decisions.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { createTheme } from '../../../terminal/theme.ts'
 import { shortId } from '../../../base/short-text.ts'
@@ -29,15 +29,13 @@ import { runIdOf, taskOf } from '../../project/reference.ts'
 import { RemoteError } from '../../shell/remote.ts'
 import { explainPolicies } from '../../runs/why.ts'
 import type { explainedTask, explainRun, explainReference } from '../../answers/author.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 
 /** `namespace.name` of a tool or a policy; ids and their endings have no dot. */
 const LOGICAL = /^[^@\s]+\.[^@\s]+$/
 
 export async function policyExplain(
-  call: CommandContext<
-    AnswerOf<typeof explainedTask> | AnswerOf<typeof explainRun> | AnswerOf<typeof explainReference>
-  >,
+  call: CommandContext<ValueOf<typeof explainedTask> | ValueOf<typeof explainRun> | ValueOf<typeof explainReference>>,
 ): Promise<void> {
   const { given, mode, out } = call
   const reference = given.argument(0)!
@@ -101,7 +99,7 @@ const withArguments = (
 const jsonOf = (
   { decision, explanation, assumed }: ExplainedDecision,
   places: LeafPlaces,
-): AnswerOf<typeof explainedTask> => ({
+): ValueOf<typeof explainedTask> => ({
   ...decisionJson(explanation, places),
   decision: decision.decision,
   explanation: decision.explanation,

@@ -1,12 +1,11 @@
 import { fail } from '../../../base/failure.ts'
-import type { revokedStanding } from '../../answers/author.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import type { CommandContext } from '../../shell/command.ts'
 
 /** Ends a standing authority at once, or restores it. */
-export async function policyRevoke(call: CommandContext<AnswerOf<typeof revokedStanding>>): Promise<void> {
+export async function policyRevoke(call: CommandContext<OperatorAnswer<'POST /policies/revoke'>>): Promise<void> {
   const { given, mode, out } = call
   const name = given.argument(0)!
   const reason = given.text('reason')

@@ -26,7 +26,7 @@ import { createTestFilter, type TestFilter } from '../../pages/test-filter.ts'
 import { readUserFile } from '../../files/read-file.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { policyTestAnswer } from '../../answers/author.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 
 interface PolicyCaseResult extends TestCase {
   /** Absent for a file that could not be read. */
@@ -35,7 +35,7 @@ interface PolicyCaseResult extends TestCase {
   readonly places?: LeafPlaces
 }
 
-export async function policyTest(call: CommandContext<AnswerOf<typeof policyTestAnswer>>): Promise<number> {
+export async function policyTest(call: CommandContext<ValueOf<typeof policyTestAnswer>>): Promise<number> {
   const { given, cwd } = call
   const project = await openProject(call)
   const paths = given.rest(0).map((path) => resolve(cwd, path))
@@ -47,7 +47,7 @@ export async function policyTest(call: CommandContext<AnswerOf<typeof policyTest
 }
 
 async function testOnce(
-  call: CommandContext<AnswerOf<typeof policyTestAnswer>>,
+  call: CommandContext<ValueOf<typeof policyTestAnswer>>,
   paths: readonly string[],
   minimum: number | undefined,
 ): Promise<number> {
@@ -195,7 +195,7 @@ const jsonOf = (
   coverage: PolicySetCoverage,
   failed: number,
   isShort: boolean,
-): AnswerOf<typeof policyTestAnswer> => ({
+): ValueOf<typeof policyTestAnswer> => ({
   ok: failed === 0 && !isShort,
   passed: results.length - failed,
   failed,

@@ -22,7 +22,7 @@ import { repeatOnSave } from '../../project/repeat-on-save.ts'
 import { readUserFile } from '../../files/read-file.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { testAnswer } from '../../answers/author.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
 interface ScenarioResult extends TestCase {
@@ -33,7 +33,7 @@ interface ScenarioResult extends TestCase {
   readonly update?: ExpectationUpdate
 }
 
-export async function test(call: CommandContext<AnswerOf<typeof testAnswer>>): Promise<number> {
+export async function test(call: CommandContext<ValueOf<typeof testAnswer>>): Promise<number> {
   const { given, cwd } = call
   const project = await openProject(call)
   const paths = given.rest(0).map((path) => resolve(cwd, path))
@@ -45,7 +45,7 @@ export async function test(call: CommandContext<AnswerOf<typeof testAnswer>>): P
   return 0
 }
 
-async function testOnce(call: CommandContext<AnswerOf<typeof testAnswer>>, paths: readonly string[]): Promise<number> {
+async function testOnce(call: CommandContext<ValueOf<typeof testAnswer>>, paths: readonly string[]): Promise<number> {
   const { given, io } = call
   const filter = createTestFilter(given.text('filter'))
   const files = await findTestFiles('scenario', paths)
@@ -196,7 +196,7 @@ function printResult({ out, io, mode }: CommandContext, { file, name, ok, failur
 const FILE_WIDTH = 38
 
 async function finish(
-  call: CommandContext<AnswerOf<typeof testAnswer>>,
+  call: CommandContext<ValueOf<typeof testAnswer>>,
   format: string,
   results: readonly ScenarioResult[],
   since: number,
@@ -217,7 +217,7 @@ async function finish(
   return failed > 0 ? 1 : 0
 }
 
-const toJson = (results: readonly ScenarioResult[], passed: number, failed: number): AnswerOf<typeof testAnswer> => ({
+const toJson = (results: readonly ScenarioResult[], passed: number, failed: number): ValueOf<typeof testAnswer> => ({
   ok: failed === 0,
   passed,
   failed,

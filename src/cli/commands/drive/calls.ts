@@ -1,8 +1,8 @@
 /** `svc runs calls` and `svc runs scenario`: the ledger of a run, and the run as a test. */
 import { safeText } from '../../../base/escape-text.ts'
 import { shortId } from '../../../base/short-text.ts'
-import type { OperatorList } from '../../../spec/operator/routes.ts'
-import type { CallView } from '../../../spec/operator/runs.ts'
+import type { OperatorList } from '../../../operations/schema.ts'
+import type { CallView } from '../../../operations/runs.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'

@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path'
 import { fail } from '../../../base/failure.ts'
 import { fileItem, fileRef, type FileItem, type FileRef } from '../../../client/index.ts'
-import type { FileView } from '../../../spec/operator/runs.ts'
+import type { FileView } from '../../../operations/sessions.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { openUserFile } from '../../files/read-file.ts'
@@ -16,8 +16,9 @@ import { remoteError } from '../../shell/remote.ts'
 import { stdinBytes } from '../../files/stdin-bytes.ts'
 import { withTarget } from '../../project/server/target.ts'
 import { writeUserFile } from '../../files/write-file.ts'
-import type { downloadedFile, filesAnswer, uploadedFiles } from '../../answers/drive.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { downloadedFile, uploadedFiles } from '../../answers/drive.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
+import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
 interface Uploaded {
@@ -30,7 +31,7 @@ interface Uploaded {
 }
 
 /** Presigns, PUTs and finalizes one file after the other, so that every file reported as uploaded is complete. */
-export async function filesUpload(call: CommandContext<AnswerOf<typeof uploadedFiles>>): Promise<number> {
+export async function filesUpload(call: CommandContext<ValueOf<typeof uploadedFiles>>): Promise<number> {
   const { given, mode, out, cwd, io, signal } = call
   const [files, name, mediaType] = [given.rest(0), given.text('name'), given.text('media-type')]
   const most = readSize(given.text('max-size'), 'max-size')
@@ -69,7 +70,7 @@ export async function filesUpload(call: CommandContext<AnswerOf<typeof uploadedF
   })
 }
 
-export async function filesList(call: CommandContext<AnswerOf<typeof filesAnswer>>): Promise<void> {
+export async function filesList(call: CommandContext<OperatorAnswer<'GET /files'>>): Promise<void> {
   const { given, io } = call
   const [skip, take] = [wholeNumber(given.text('skip'), 'skip'), wholeNumber(given.text('take'), 'take', 1)]
   await withOperator(await openProject(call), call, async (operator) => {
@@ -99,7 +100,7 @@ const columns = (now: number): readonly TableColumn<FileView>[] => [
 ]
 
 /** Writes the bytes to a file or to stdout, but never to a terminal, since a file may hold control sequences. */
-export async function filesGet(call: CommandContext<AnswerOf<typeof downloadedFile>>): Promise<void> {
+export async function filesGet(call: CommandContext<ValueOf<typeof downloadedFile>>): Promise<void> {
   const { given, mode, out, cwd, io } = call
   const [key, to] = [given.argument(0)!, given.text('output') ?? '-']
   if (to === '-' && io.stdout.isTTY) throw usageFailure('A file is not written to a terminal.', `-o ${basename(key)}`)

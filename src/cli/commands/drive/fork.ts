@@ -2,11 +2,11 @@ import { safeText } from '../../../base/escape-text.ts'
 import { fail } from '../../../base/failure.ts'
 import { parseJson, type JsonValue } from '../../../base/json/json.ts'
 import { shortId } from '../../../base/short-text.ts'
-import type { OperatorRoutes } from '../../../spec/operator/routes.ts'
-import type { DryForkView } from '../../../spec/operator/dry-fork.ts'
+import type { OperatorRoutes } from '../../../operations/operations.ts'
+import type { DryForkView } from '../../../operations/steering.ts'
 import { describeDryDifference, describeDryFork } from '../../../view/dry-fork-words.ts'
 import type { dryForksAnswer, steeredRuns } from '../../answers/drive.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { resolveAgent, runIdsOf } from '../../project/reference.ts'
@@ -17,7 +17,7 @@ import { RemoteError } from '../../shell/remote.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-type ForkAnswer = AnswerOf<typeof steeredRuns> | AnswerOf<typeof dryForksAnswer>
+type ForkAnswer = ValueOf<typeof steeredRuns> | ValueOf<typeof dryForksAnswer>
 
 export async function runsFork(call: CommandContext<ForkAnswer>): Promise<number> {
   const { given, mode, out } = call
@@ -79,15 +79,15 @@ async function tryEach(
 ): Promise<number> {
   const { given, mode, out } = call
   const tried: DryForkView[] = []
-  const toAnswer = (items: AnswerOf<typeof dryForksAnswer>['items']) => ({
+  const toAnswer = (items: ValueOf<typeof dryForksAnswer>['items']) => ({
     items,
     total: items.length,
     differing: tried.filter(({ differs }) => differs).length,
   })
-  const print = async (items: AnswerOf<typeof dryForksAnswer>['items']): Promise<void> => {
+  const print = async (items: ValueOf<typeof dryForksAnswer>['items']): Promise<void> => {
     if (mode.json) await out.json(toAnswer(items))
   }
-  const tryOne = async (id: string): Promise<AnswerOf<typeof dryForksAnswer>['items'][number]> => {
+  const tryOne = async (id: string): Promise<ValueOf<typeof dryForksAnswer>['items'][number]> => {
     const fork = (await operator.call('POST /runs/dry-fork', { body: { ...body, runs: [id] } })).items[0]!
     tried.push(fork)
     if (!mode.json) for (const line of linesOf(fork)) out.line(line)

@@ -1,10 +1,9 @@
 /** `svc runs outcomes`: how runs ended, and how long they waited for people. */
 import { toIsoText } from '../../../base/clock.ts'
 import { shortDuration } from '../../../base/short-text.ts'
-import type { RunOutcomes } from '../../../spec/operator/operations.ts'
+import type { RunOutcomes } from '../../../operations/insight.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
-import type { outcomesAnswer } from '../../answers/operate.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { openProject } from '../../project/project.ts'
 import { resolveAgent } from '../../project/reference.ts'
 import { withOperator } from '../../project/server/operator.ts'
@@ -13,7 +12,7 @@ import { countNoun } from '../../shell/counted.ts'
 import { parseMoment } from '../../shell/numbers.ts'
 import { printTable } from '../../shell/screen/list.ts'
 
-export async function runsOutcomes(call: CommandContext<AnswerOf<typeof outcomesAnswer>>): Promise<void> {
+export async function runsOutcomes(call: CommandContext<OperatorAnswer<'GET /outcomes'>>): Promise<void> {
   const { given, io, mode, out } = call
   const [agent, since] = [given.text('agent'), given.text('since')]
   const answer = await withOperator(await openProject(call), call, async (operator) =>

@@ -1,10 +1,10 @@
-import type { RunView } from '../../../spec/operator/runs.ts'
+import type { RunView } from '../../../operations/runs.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { shortId } from '../../../base/short-text.ts'
 import { describeHold } from '../../../spec/hold.ts'
 import { OUTAGE_REASONS } from '../../../spec/outage.ts'
-import type { runView, steeredRuns } from '../../answers/drive.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { steeredRuns } from '../../answers/drive.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { actOnEach } from '../../shell/act-on-each.ts'
@@ -13,7 +13,7 @@ import { runIdOf, runIdsOf } from '../../project/reference.ts'
 import { timesFor } from '../../runs/held.ts'
 
 /** Resumes runs that ended or are held. */
-export async function runsResume(call: CommandContext<AnswerOf<typeof steeredRuns>>): Promise<number> {
+export async function runsResume(call: CommandContext<ValueOf<typeof steeredRuns>>): Promise<number> {
   const { given, io, mode, out } = call
   const [reason, version] = [given.text('reason'), given.text('with-version')]
   const body = {
@@ -39,7 +39,7 @@ export async function runsResume(call: CommandContext<AnswerOf<typeof steeredRun
   )
 }
 
-export async function runsRetry(call: CommandContext<AnswerOf<typeof runView>>): Promise<void> {
+export async function runsRetry(call: CommandContext<RunView>): Promise<void> {
   const { given, io, mode, out } = call
   await withOperator(await openProject(call), call, async (operator) => {
     const id = await runIdOf(given.argument(0)!, operator)

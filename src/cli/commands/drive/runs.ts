@@ -3,8 +3,10 @@ import { resolve } from 'node:path'
 import { isWaiting, waitForRun } from '../../../client/index.ts'
 import { toIsoText } from '../../../base/clock.ts'
 import { fail } from '../../../base/failure.ts'
-import type { OperatorList, OperatorRoutes } from '../../../spec/operator/routes.ts'
-import type { RunOrder, RunView } from '../../../spec/operator/runs.ts'
+import type { OperatorList } from '../../../operations/schema.ts'
+import type { OperatorRoutes } from '../../../operations/operations.ts'
+import type { RunOrder } from '../../../operations/runs.ts'
+import type { RunView } from '../../../operations/runs.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { shortId } from '../../../base/short-text.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'
@@ -30,14 +32,15 @@ import { resolveAgent, runIdOf, runIdsOf } from '../../project/reference.ts'
 import { withTarget, type ServerTarget } from '../../project/server/target.ts'
 import { watchList } from '../../shell/screen/watch-list.ts'
 import { writeUserFile } from '../../files/write-file.ts'
-import type { cancelledRuns, runsAnswer, runView } from '../../answers/drive.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { cancelledRuns } from '../../answers/drive.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
+import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
 /** Options of `svc runs list` that are passed to the server unchanged. */
 const SEARCHES = ['search', 'tool', 'effect', 'version', 'trigger', 'person', 'approver', 'label'] as const
 
-export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer | typeof runView>>): Promise<void> {
+export async function runsList(call: CommandContext<OperatorAnswer<'GET /runs'> | RunView>): Promise<void> {
   const { given, io } = call
   const [agent, since, until, session, sort, minCost] = ['agent', 'since', 'until', 'session', 'sort', 'min-cost'].map(
     (name) => given.text(name),
@@ -164,7 +167,7 @@ async function runToWatch(
 
 const UNDER_WAY = 'Running,WaitingForHITL,WaitingForAITL,WaitingForResponse'
 
-export async function runsCancel(call: CommandContext<AnswerOf<typeof cancelledRuns>>): Promise<number> {
+export async function runsCancel(call: CommandContext<ValueOf<typeof cancelledRuns>>): Promise<number> {
   const { given, mode, out } = call
   const reason = given.text('reason')
   return await withOperator(await openProject(call), call, async (operator) => {

@@ -1,7 +1,6 @@
 /** Naming, holding and erasing sessions. Source: docs/design/http.md#sessions-and-lists */
 import { shortId } from '../../../base/short-text.ts'
-import type { sessionAnswer } from '../../answers/drive.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { metadataOf } from '../../project/metadata.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
@@ -10,7 +9,7 @@ import type { CommandContext } from '../../shell/command.ts'
 import { confirmLoss } from '../../shell/prompts/confirm.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-export async function sessionsSet(call: CommandContext<AnswerOf<typeof sessionAnswer>>): Promise<void> {
+export async function sessionsSet(call: CommandContext<OperatorAnswer<'GET /sessions/:id'>>): Promise<void> {
   const { given, mode, out } = call
   const title = given.text('title')
   const metadata = metadataOf(given.list('metadata')) as Record<string, string> | undefined
@@ -32,7 +31,7 @@ export async function sessionsSet(call: CommandContext<AnswerOf<typeof sessionAn
   })
 }
 
-export async function sessionsDelete(call: CommandContext<AnswerOf<typeof sessionAnswer>>): Promise<void> {
+export async function sessionsDelete(call: CommandContext<OperatorAnswer<'GET /sessions/:id'>>): Promise<void> {
   const { given, mode, out } = call
   await withOperator(await openProject(call), call, async (operator) => {
     const id = await sessionIdOf(given.argument(0)!, operator)

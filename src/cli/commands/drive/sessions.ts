@@ -1,7 +1,7 @@
 import { fail } from '../../../base/failure.ts'
 import { isUuid, toAgentId } from '../../../base/ids.ts'
 import type { SessionItem } from '../../../client/index.ts'
-import type { RunView } from '../../../spec/operator/runs.ts'
+import type { RunView } from '../../../operations/runs.ts'
 import { describeCost } from '../../../spec/price.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { safeText } from '../../../base/escape-text.ts'
@@ -16,8 +16,7 @@ import { openProject, type Project } from '../../project/project.ts'
 import { resolveAgent, sessionIdOf } from '../../project/reference.ts'
 import { versionViews } from '../../project/registry.ts'
 import { givenKey, openTarget } from '../../project/server/target.ts'
-import type { sessionAnswer } from '../../answers/drive.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
 type ListedSession = SessionItem & { readonly agent?: string }
@@ -114,7 +113,7 @@ const columns = (now: number, named: boolean): readonly TableColumn<ListedSessio
 ]
 
 /** The tree of runs: who started whom, and the status of each. */
-export async function sessionsShow(call: CommandContext<AnswerOf<typeof sessionAnswer>>): Promise<void> {
+export async function sessionsShow(call: CommandContext<OperatorAnswer<'GET /sessions/:id'>>): Promise<void> {
   const { given, mode, out } = call
   await withOperator(await openProject(call), call, async (operator) => {
     const id = await sessionIdOf(given.argument(0)!, operator)

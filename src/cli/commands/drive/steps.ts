@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { safeJson, safeText } from '../../../base/escape-text.ts'
 import { shortDuration } from '../../../base/short-text.ts'
-import type { OutlineRow, RunOutline } from '../../../spec/operator/runs.ts'
+import type { OutlineRow, RunOutline } from '../../../operations/runs.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { timeOfDay } from '../../../terminal/time.ts'
 import { withOperator } from '../../project/server/operator.ts'

@@ -15,7 +15,7 @@ import { givenUrl } from '../../project/server/target.ts'
 import { configIn, mergeConfig, userConfigFile } from '../../project/user-config.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { settingAnswer, settingsAnswer, changedSetting } from '../../answers/operate.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 
 /** A setting in effect. */
 interface ConfigSetting {
@@ -33,7 +33,7 @@ const DEFAULTS: JsonObject = {
   workspace: 'default',
 }
 
-export async function configList(call: CommandContext<AnswerOf<typeof settingsAnswer>>): Promise<void> {
+export async function configList(call: CommandContext<ValueOf<typeof settingsAnswer>>): Promise<void> {
   const settings = await readSettings(call)
   const items = call.given.flag('origin') ? settings : settings.map(({ key, value }) => ({ key, value }))
   await printList(call, { items, total: items.length }, columns(call.given.flag('origin')), 'Nothing is set.')
@@ -48,7 +48,7 @@ const columns = (
 ]
 
 export async function configGet(
-  call: CommandContext<AnswerOf<typeof settingAnswer | typeof settingsAnswer>>,
+  call: CommandContext<ValueOf<typeof settingAnswer> | ValueOf<typeof settingsAnswer>>,
 ): Promise<void> {
   const { given, mode, out } = call
   const key = given.argument(0)!
@@ -67,7 +67,7 @@ export async function configGet(
 const textOf = (value: JsonValue): string => (typeof value === 'string' ? value : safeJson(value))
 
 /** Writes one key; comments and the order of the other keys stay. Refuses a value that would make the file invalid. */
-export async function configSet(call: CommandContext<AnswerOf<typeof changedSetting>>): Promise<void> {
+export async function configSet(call: CommandContext<ValueOf<typeof changedSetting>>): Promise<void> {
   const { given, mode, out, cwd } = call
   const [key, text] = [given.argument(0)!, given.argument(1)!]
   const project = await openProject(call)

@@ -1,9 +1,8 @@
 import { toIsoText } from '../../../base/clock.ts'
-import type { CostSums, CostView } from '../../../spec/operator/operations.ts'
+import type { CostSums, CostView } from '../../../operations/insight.ts'
 import { describeCost } from '../../../spec/price.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
-import type { costsAnswer } from '../../answers/operate.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { resolveAgent } from '../../project/reference.ts'
@@ -16,7 +15,7 @@ import { usageFailure } from '../../shell/usage-failure.ts'
 const GROUPS = ['agent', 'version', 'model', 'day']
 
 /** Tokens and money of completions, by agent, version, model and day. */
-export async function costs(call: CommandContext<AnswerOf<typeof costsAnswer>>): Promise<void> {
+export async function costs(call: CommandContext<OperatorAnswer<'GET /costs'>>): Promise<void> {
   const { given, io, mode, out } = call
   const by = given.text('by') ?? 'agent,model'
   const unknown = by.split(',').find((name) => !GROUPS.includes(name))

@@ -8,13 +8,13 @@ import { answerScreen } from '../../shell/screen/list.ts'
 import { suggestWord } from '../../shell/nearest.ts'
 import { openProject } from '../../project/project.ts'
 import type { doctorAnswer } from '../../answers/operate.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
 const checks: DoctorChecks = { ...machineChecks, ...stateChecks, ...workChecks, ...networkChecks }
 
 /** A check that is named alone prints nothing when it passes. */
-export async function doctor(call: CommandContext<AnswerOf<typeof doctorAnswer>>): Promise<number> {
+export async function doctor(call: CommandContext<ValueOf<typeof doctorAnswer>>): Promise<number> {
   const { given, mode, out } = call
   const named = given.rest(0)
   const unknown = named.find((each) => !Object.hasOwn(checks, each))

@@ -1,11 +1,10 @@
 import { fail } from '../../../base/failure.ts'
-import type { EffectView } from '../../../spec/operator/operations.ts'
+import type { EffectView } from '../../../operations/steering.ts'
 import { describeApprover } from '../../../view/task-card.ts'
 import { describeUndoing } from '../../../view/undo.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { formatRelative } from '../../../terminal/time.ts'
-import type { effectsAnswer, releasedEffect } from '../../answers/operate.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -14,7 +13,7 @@ import { toIsoText } from '../../../base/clock.ts'
 import { printTable } from '../../shell/screen/list.ts'
 
 /** Effect keys that calls hold; with `--all` those that were given back, expired or released too. */
-export async function effectsList(call: CommandContext<AnswerOf<typeof effectsAnswer>>): Promise<void> {
+export async function effectsList(call: CommandContext<OperatorAnswer<'GET /effects'>>): Promise<void> {
   const { given, io } = call
   const since = given.text('since')
   const query = {
@@ -25,14 +24,14 @@ export async function effectsList(call: CommandContext<AnswerOf<typeof effectsAn
 }
 
 /** Every call that took one key, the newest first. */
-export async function effectsShow(call: CommandContext<AnswerOf<typeof effectsAnswer>>): Promise<void> {
+export async function effectsShow(call: CommandContext<OperatorAnswer<'GET /effects'>>): Promise<void> {
   const key = call.given.argument(0)!
   const answer = await printEffects(call, { key, all: 'true' }, '')
   if (answer === 0) throw fail('effect_not_held', { key })
 }
 
 async function printEffects(
-  call: CommandContext<AnswerOf<typeof effectsAnswer>>,
+  call: CommandContext<OperatorAnswer<'GET /effects'>>,
   query: Record<string, string>,
   none: string,
 ): Promise<number> {
@@ -46,7 +45,7 @@ async function printEffects(
   return length
 }
 
-export async function effectsRelease(call: CommandContext<AnswerOf<typeof releasedEffect>>): Promise<void> {
+export async function effectsRelease(call: CommandContext<OperatorAnswer<'POST /effects/release'>>): Promise<void> {
   const { given, mode, out } = call
   const key = given.argument(0)!
   const reason = given.text('reason')

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { fail } from '../../../base/failure.ts'
 import { showAddress } from '../../../base/net/show-address.ts'
 import type { healthAnswer } from '../../answers/operate.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import { openProject } from '../../project/project.ts'
 import { readServerFile } from '../../project/server/server-file.ts'
 import { baseUrl } from '../../project/server/target.ts'
@@ -17,7 +17,7 @@ const PATIENCE_MS = 2000
 const MAX_BYTES = 64 * 1024
 
 /** @throws Failure `no_server` where none answers in time; RemoteError `shutting_down` */
-export async function health(call: CommandContext<AnswerOf<typeof healthAnswer>>): Promise<void> {
+export async function health(call: CommandContext<ValueOf<typeof healthAnswer>>): Promise<void> {
   const { mode, out, io } = call
   const url = await urlOf(call)
   const from = io.clock.monotonic()

@@ -5,9 +5,9 @@ import { exitCodes } from '../../shell/exit-codes.ts'
 import { answerScreen, printLong } from '../../shell/screen/list.ts'
 import { suggestWord } from '../../shell/nearest.ts'
 import type { helpAnswer } from '../../answers/operate.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 
-export async function help(call: CommandContext<AnswerOf<typeof helpAnswer>>): Promise<void> {
+export async function help(call: CommandContext<ValueOf<typeof helpAnswer>>): Promise<void> {
   const { given, mode, out, manual } = call
   const words = given.rest(0)
   const { commands, globalOptions } = manual

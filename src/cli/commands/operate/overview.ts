@@ -1,14 +1,13 @@
 /** `svc overview`: how the last 24 hours went, as the console shows it. */
-import type { OverviewCell } from '../../../spec/operator/operations.ts'
+import type { OverviewCell } from '../../../operations/insight.ts'
 import { formatRelative } from '../../../terminal/time.ts'
-import type { overviewAnswer } from '../../answers/operate.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { openProject } from '../../project/project.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { printTable } from '../../shell/screen/list.ts'
 
-export async function overview(call: CommandContext<AnswerOf<typeof overviewAnswer>>): Promise<void> {
+export async function overview(call: CommandContext<OperatorAnswer<'GET /overview'>>): Promise<void> {
   const { io, mode, out } = call
   const answer = await withOperator(await openProject(call), call, (operator) => operator.call('GET /overview', {}))
   if (mode.json) return await out.json(answer)

@@ -1,5 +1,5 @@
-import type { SecretView } from '../../../spec/operator/access.ts'
-import type { OperatorList } from '../../../spec/operator/routes.ts'
+import type { SecretView } from '../../../operations/server.ts'
+import type { OperatorList } from '../../../operations/schema.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { withOperator } from '../../project/server/operator.ts'

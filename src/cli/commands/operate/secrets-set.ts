@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { isJsonObject } from '../../../base/json/json.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import type { writtenSecret } from '../../answers/operate.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import { readDotEnv, writeDotEnv } from '../../project/dot-env.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
@@ -15,7 +15,7 @@ const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 /** Far above any key; a certificate chain fits. */
 const MAX_CHARS = 64 * 1024
 
-export async function secretsSet(call: CommandContext<AnswerOf<typeof writtenSecret>>): Promise<void> {
+export async function secretsSet(call: CommandContext<ValueOf<typeof writtenSecret>>): Promise<void> {
   const { given, mode, out, io } = call
   const project = await openProject(call)
   if (project.file === undefined) throw usageFailure(`There is no svc.config.yaml above ${call.cwd}.`, 'svc init')

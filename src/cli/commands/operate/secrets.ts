@@ -10,11 +10,11 @@ import { openProject } from '../../project/project.ts'
 import { splitVersion } from '../../project/reference.ts'
 import { checksOfAgent, type SecretCheck, type SecretProbe, type SecretState } from '../../project/secret-checks.ts'
 import type { secretsAnswer } from '../../answers/operate.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import { loadDocuments } from '../../project/documents.ts'
 
 /** Lists who needs which variable and whether it is set; never a value. */
-export async function secretsCheck(call: CommandContext<AnswerOf<typeof secretsAnswer>>): Promise<number> {
+export async function secretsCheck(call: CommandContext<ValueOf<typeof secretsAnswer>>): Promise<number> {
   const { given, mode, out, io } = call
   const project = await openProject(call)
   const workspace = await loadDocuments(project)

@@ -18,12 +18,13 @@ import { remoteError } from '../../shell/remote.ts'
 import { formatSize } from '../../files/size.ts'
 import { stdinBytes } from '../../files/stdin-bytes.ts'
 import { releaseHeld } from './restored.ts'
-import type { backupAnswer, resetAnswer, restoreAnswer, restorePlan, releaseAnswer } from '../../answers/serve.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { backupAnswer, resetAnswer, restoreAnswer } from '../../answers/serve.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
+import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
 /** Renames the archive to its final name when it is complete. */
-export async function backup(call: CommandContext<AnswerOf<typeof backupAnswer>>): Promise<void> {
+export async function backup(call: CommandContext<ValueOf<typeof backupAnswer>>): Promise<void> {
   const { given, mode, out, cwd, io } = call
   const file = given.argument(0) ?? `svc-${toIsoText(io.clock.now()).slice(0, 10).replaceAll('-', '')}.tgz`
   if (file === '-' && io.stdout.isTTY) throw usageFailure('A backup is not written to a terminal.', 'svc backup FILE')
@@ -105,7 +106,9 @@ async function toStdout({ io }: CommandContext, body: ReadableStream<Uint8Array>
 
 /** Restores into an empty directory, or over existing data with `--force` and a confirmation. */
 export async function restore(
-  call: CommandContext<AnswerOf<typeof restoreAnswer> | AnswerOf<typeof restorePlan> | AnswerOf<typeof releaseAnswer>>,
+  call: CommandContext<
+    ValueOf<typeof restoreAnswer> | OperatorAnswer<'GET /restored'> | OperatorAnswer<'POST /restored/release'>
+  >,
 ): Promise<void> {
   const { given, mode, out, cwd, io } = call
   const file = given.argument(0)
@@ -160,7 +163,7 @@ const fromStdin = async (io: CommandContext['io']): Promise<ReadableStream<Uint8
   new Blob([new Uint8Array(await stdinBytes(io))]).stream()
 
 /** @throws Failure `usage` where a confirmation is needed and there is no terminal */
-export async function reset(call: CommandContext<AnswerOf<typeof resetAnswer>>): Promise<void> {
+export async function reset(call: CommandContext<ValueOf<typeof resetAnswer>>): Promise<void> {
   const { given, mode, out, io } = call
   const project = await openProject(call)
   if (!project.anchored) throw fail('no_project', { directory: project.directory })

@@ -4,10 +4,9 @@
  */
 import { fail } from '../../../base/failure.ts'
 import { shortId } from '../../../base/short-text.ts'
-import type { ConsoleSessionView } from '../../../spec/operator/access.ts'
+import type { ConsoleSessionView } from '../../../operations/server.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
-import type { consoleAddress, consoleSession, consoleSessions } from '../../answers/serve.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { openBrowser } from '../../dev/open-console.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
@@ -15,9 +14,9 @@ import type { CommandContext } from '../../shell/command.ts'
 import { printList } from '../../shell/screen/list.ts'
 
 type ConsoleAnswer =
-  | AnswerOf<typeof consoleAddress>
-  | AnswerOf<typeof consoleSession>
-  | AnswerOf<typeof consoleSessions>
+  | OperatorAnswer<'POST /console/codes'>
+  | OperatorAnswer<'POST /console/sessions/:id/end'>
+  | OperatorAnswer<'GET /console/sessions'>
 type ConsoleCall = CommandContext<ConsoleAnswer>
 
 export async function printConsoleAddress(call: ConsoleCall): Promise<void> {

@@ -12,7 +12,8 @@ import type { VersionChange } from '../../../authority/change.ts'
 import { loadWorkspace } from '../../../documents/workspace/load.ts'
 import type { Workspace } from '../../../documents/workspace/workspace.ts'
 import { createReplay, printExchange, readExchanges, type Cassette } from '../../../spec/cassette.ts'
-import type { CreatedKey, TriggerView } from '../../../spec/operator/access.ts'
+import type { OperatorAnswer } from '../../../operations/operations.ts'
+import type { TriggerView } from '../../../operations/triggers.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { wrapText } from '../../../terminal/text.ts'
 import { timeOfDay } from '../../../terminal/time.ts'
@@ -48,13 +49,13 @@ import { bundlesOf, saveSnapshot, type SavedSnapshots, type SnapshotSave } from 
 import { packageVersion } from '../../shell/version.ts'
 import { watchFiles } from '../../files/watch.ts'
 import type { readyAnswer, reloadAnswer, diagnosticLine } from '../../answers/serve.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 
 /** Name of the trigger that `dev` creates. */
 const TRIGGER = 'api'
 
 export async function dev(
-  call: CommandContext<AnswerOf<typeof readyAnswer> | AnswerOf<typeof reloadAnswer> | AnswerOf<typeof diagnosticLine>>,
+  call: CommandContext<ValueOf<typeof readyAnswer> | ValueOf<typeof reloadAnswer> | ValueOf<typeof diagnosticLine>>,
 ): Promise<number> {
   const { given, io, out, cwd, signal } = call
   const named = given.argument(0)
@@ -96,7 +97,7 @@ export async function dev(
     (request) => server.operator.fetch(request),
     async () => undefined,
   )
-  let key: CreatedKey | undefined
+  let key: OperatorAnswer<'POST /keys'> | undefined
   let triggers: readonly TriggerView[] = []
   let before: SnapshotSave | undefined
   let front: HttpsProxy | undefined
@@ -163,7 +164,7 @@ export async function dev(
 
 /** A second `dev` in the same project: the first one serves and watches; this one follows it and ends with it. */
 async function attach(
-  call: CommandContext<AnswerOf<typeof readyAnswer>>,
+  call: CommandContext<ValueOf<typeof readyAnswer>>,
   at: Pick<HotkeyContext, 'project' | 'path'>,
   first: FoundServerFile,
 ): Promise<number> {
@@ -259,7 +260,7 @@ function createDifferences(first: SnapshotSave): (next: SnapshotSave) => Promise
   }
 }
 
-async function makeKey(operator: OperatorClient, { agent }: SavedSnapshots): Promise<CreatedKey> {
+async function makeKey(operator: OperatorClient, { agent }: SavedSnapshots): Promise<OperatorAnswer<'POST /keys'>> {
   const { items } = await operator.call('GET /triggers', { query: { agent } })
   const trigger =
     items.find(({ type, name }) => type === 'api' && name === TRIGGER) ??
@@ -270,11 +271,11 @@ async function makeKey(operator: OperatorClient, { agent }: SavedSnapshots): Pro
 }
 
 async function announce(
-  { mode, out, io, cwd }: CommandContext<AnswerOf<typeof readyAnswer>>,
+  { mode, out, io, cwd }: CommandContext<ValueOf<typeof readyAnswer>>,
   server: Parameters<typeof readyLine>[0],
   dataDirectory: string,
   saved: SavedSnapshots | undefined,
-  key: CreatedKey | undefined,
+  key: OperatorAnswer<'POST /keys'> | undefined,
   triggers: readonly TriggerView[],
 ): Promise<void> {
   if (mode.json) return await out.ndjson(readyLine(server))
@@ -319,7 +320,7 @@ function tellMissingSecrets(
 
 /** Publishes a save. Prints why one cannot be published; the deployed version then stays. */
 async function reload(
-  call: CommandContext<AnswerOf<typeof reloadAnswer | typeof diagnosticLine>>,
+  call: CommandContext<ValueOf<typeof reloadAnswer> | ValueOf<typeof diagnosticLine>>,
   project: Project,
   save: () => Promise<SnapshotSave & { readonly mended: boolean }>,
   differences: (next: SnapshotSave) => Promise<readonly VersionChange[]>,
@@ -391,7 +392,7 @@ function describeFindings({ build: { findings } }: SnapshotSave): string | undef
 }
 
 async function tellDiagnostics(
-  call: CommandContext<AnswerOf<typeof diagnosticLine>>,
+  call: CommandContext<ValueOf<typeof diagnosticLine>>,
   { build: { findings, workspace } }: SnapshotSave,
 ): Promise<void> {
   const worth = findings.filter(({ severity }) => severity !== 'info')

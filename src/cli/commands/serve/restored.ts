@@ -2,7 +2,7 @@
  * `svc restore --plan` and `--resume`: shows the runs that a restore holds, and releases them.
  * Source: docs/design/runs-and-recovery.md#restoring
  */
-import type { RepeatView, RestoredView } from '../../../spec/operator/runs.ts'
+import type { RepeatView, RestoredView } from '../../../operations/server.ts'
 import { drawTable, type TableColumn } from '../../../terminal/table.ts'
 import { shortId } from '../../../base/short-text.ts'
 import { parseDuration } from '../../../base/duration.ts'
@@ -14,8 +14,7 @@ import { answerScreen, messageScreen } from '../../shell/screen/list.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { resolveAgent, runIdOf } from '../../project/reference.ts'
-import type { releaseAnswer, restorePlan } from '../../answers/serve.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { triggerOf } from '../ship/triggers.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
@@ -23,7 +22,7 @@ const NOTHING = 'Nothing is held.'
 
 /** @throws Failure `needs_terminal` where a confirmation is needed and there is no terminal */
 export async function releaseHeld(
-  call: CommandContext<AnswerOf<typeof restorePlan | typeof releaseAnswer>>,
+  call: CommandContext<OperatorAnswer<'GET /restored'> | OperatorAnswer<'POST /restored/release'>>,
 ): Promise<void> {
   const { given, mode, out } = call
   if (given.argument(0) !== undefined)

@@ -11,10 +11,10 @@ import { prettyLog } from '../../runs/pretty-log.ts'
 import { openProjectServer, readAddress, readInternal, readyLine, untilStopped } from '../../project/open-server.ts'
 import { publishPath } from '../ship/publish.ts'
 import type { readyAnswer } from '../../answers/serve.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 
 /** The server for shared use. Logs are JSON on stderr; stdout gets one line when the server is ready. */
-export async function serve(call: CommandContext<AnswerOf<typeof readyAnswer>>): Promise<number> {
+export async function serve(call: CommandContext<ValueOf<typeof readyAnswer>>): Promise<number> {
   const { given, mode, out, io, cwd, signal } = call
   const bundles = given.rest(0).map((path) => resolve(cwd, path))
   const project = await openProject(call, bundles[0])

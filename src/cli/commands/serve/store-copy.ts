@@ -5,7 +5,7 @@ import type { Blobs } from '../../../blobs/blobs.ts'
 import type { ObjectStorage } from '../../../server/runtime/storage.ts'
 import type { CopySource, CopyTarget } from '../../../store/copy/copy-side.ts'
 import type { copyAnswer, reopenedAnswer } from '../../answers/serve.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { readStoreUrl } from '../../project/store-url.ts'
 import { writeWorkspaceName } from '../../project/workspace-file.ts'
@@ -15,7 +15,7 @@ import { confirmLoss } from '../../shell/prompts/confirm.ts'
 import { withSpinner } from '../../shell/screen/spinner.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-type CopyCall = CommandContext<AnswerOf<typeof copyAnswer> | AnswerOf<typeof reopenedAnswer>>
+type CopyCall = CommandContext<ValueOf<typeof copyAnswer> | ValueOf<typeof reopenedAnswer>>
 
 /** The name of a store in messages. */
 type NamedStore = { readonly directory: string } | { readonly url: string }

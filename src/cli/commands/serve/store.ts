@@ -3,12 +3,12 @@ import { openProject, type Project } from '../../project/project.ts'
 import { JOB_SCHEMA } from '../../../queue/jobs.ts'
 import { readStoreUrl } from '../../project/store-url.ts'
 import type { migrateAnswer } from '../../answers/serve.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
 /** @throws Failure `usage`, `store_unreachable`, `store_unreadable`, `store_rights_missing` */
-export async function migrate(call: CommandContext<AnswerOf<typeof migrateAnswer>>): Promise<void> {
+export async function migrate(call: CommandContext<ValueOf<typeof migrateAnswer>>): Promise<void> {
   const { mode, out, given } = call
   const project = await openProject(call)
   const url = storeOf(call, project)

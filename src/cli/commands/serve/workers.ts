@@ -1,9 +1,8 @@
 /** `svc workers`: the server processes of a store. */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { WorkerView } from '../../../spec/operator/operations.ts'
+import type { WorkerView } from '../../../operations/server.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
-import type { workerAnswer, workersAnswer } from '../../answers/serve.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -13,12 +12,12 @@ import { printList } from '../../shell/screen/list.ts'
 /** Time between two checks of a process that is ending. */
 const LOOK_AGAIN_MS = 250
 
-export async function workersList(call: CommandContext<AnswerOf<typeof workersAnswer>>): Promise<void> {
+export async function workersList(call: CommandContext<OperatorAnswer<'GET /workers'>>): Promise<void> {
   const answer = await withOperator(await openProject(call), call, (operator) => operator.call('GET /workers', {}))
   await printList(call, answer, columns(call.io.clock.now()), 'No server process uses this store.')
 }
 
-export async function workersDrain(call: CommandContext<AnswerOf<typeof workerAnswer>>): Promise<void> {
+export async function workersDrain(call: CommandContext<OperatorAnswer<'POST /workers/:id/drain'>>): Promise<void> {
   const { given, mode, out, signal } = call
   await withOperator(await openProject(call), call, async (operator) => {
     const worker = await operator.call('POST /workers/:id/drain', { id: given.argument(0)!, body: undefined })

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../base/json/json.ts'
-import type { PauseView } from '../../../spec/operator/operations.ts'
-import type { AgentView } from '../../../spec/operator/publication.ts'
+import type { PauseView } from '../../../operations/pauses.ts'
+import type { AgentView } from '../../../operations/versions.ts'
 import { pausesOfAgent } from '../../../spec/steer/pause.ts'
 import { drawCard } from '../../../terminal/card.ts'
 import { fitsTable, timeColumn, type TableColumn } from '../../../terminal/table.ts'
@@ -14,12 +14,13 @@ import { answerScreen, printList, printOne, printTable } from '../../shell/scree
 import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { resolveAgent, splitVersion } from '../../project/reference.ts'
-import type { agentsAnswer, agentAnswer } from '../../answers/ship.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { agentAnswer } from '../../answers/ship.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
+import type { OperatorAnswer } from '../../../operations/operations.ts'
 
 const DEFAULT_URL = 'http://127.0.0.1:4310'
 
-export async function agentsList(call: CommandContext<AnswerOf<typeof agentsAnswer>>): Promise<void> {
+export async function agentsList(call: CommandContext<OperatorAnswer<'GET /agents'>>): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
     const { items: pauses } = await operator.call('GET /pauses', { query: {} })
     await printList(
@@ -49,7 +50,7 @@ const pausesOf = ({ name, deployed, tools }: AgentView, pauses: readonly PauseVi
   pausesOfAgent(pauses, { name, version: deployed?.versionLabel, tools })
 
 /** Prints the input of an agent, its authority and its triggers, with a command to run it and one to call it. */
-export async function agentsShow(call: CommandContext<AnswerOf<typeof agentAnswer>>): Promise<void> {
+export async function agentsShow(call: CommandContext<ValueOf<typeof agentAnswer>>): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
     const { agentId } = await resolveAgent(splitVersion(call.given.argument(0)!).name, operator)
     const { items } = await operator.call('GET /agents', { query: { usage: 'true' } })
@@ -106,7 +107,7 @@ const INPUT_COLUMNS: readonly TableColumn<ContractField>[] = [
 ]
 
 /** A table, or one field below the other where the table has no room for the descriptions. */
-function printContract(call: CommandContext<AnswerOf<typeof agentAnswer>>, fields: readonly ContractField[]): void {
+function printContract(call: CommandContext<ValueOf<typeof agentAnswer>>, fields: readonly ContractField[]): void {
   const canvas = answerScreen(call)
   if (fitsTable(canvas, INPUT_COLUMNS, fields)) return printTable(call, fields, INPUT_COLUMNS, '')
   const cards = fields.map(({ path, type, isRequired, about }) => ({

@@ -10,9 +10,9 @@ import { openProject } from '../../project/project.ts'
 import { resolveAgent, splitVersion } from '../../project/reference.ts'
 import { versionViews } from '../../project/registry.ts'
 import type { deployAnswer } from '../../answers/ship.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 
-export async function deploy(call: CommandContext<AnswerOf<typeof deployAnswer>>): Promise<void> {
+export async function deploy(call: CommandContext<ValueOf<typeof deployAnswer>>): Promise<void> {
   const { given, mode, out } = call
   const { name, version } = splitVersion(given.argument(0)!)
   const rollback = given.flag('rollback')

@@ -1,6 +1,6 @@
 /** `svc agents graph`: the agents, tools, servers and secrets that a version reaches, one edge per line. */
 import { safeText } from '../../../base/escape-text.ts'
-import type { BundleGraph, GraphEdge, GraphNode } from '../../../spec/operator/bundle-graph.ts'
+import type { BundleGraph, GraphEdge, GraphNode } from '../../../operations/versions.ts'
 import { describeEdge } from '../../../view/bundle-graph.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { withOperator } from '../../project/server/operator.ts'

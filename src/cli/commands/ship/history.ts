@@ -1,8 +1,8 @@
 /** `svc versions files` and `svc versions history`: published files as they were written, and who deployed what and why. */
 import { fail } from '../../../base/failure.ts'
 import { safeText } from '../../../base/escape-text.ts'
-import type { OperatorList } from '../../../spec/operator/routes.ts'
-import type { DeploymentView, SourcesView } from '../../../spec/operator/publication.ts'
+import type { OperatorList } from '../../../operations/schema.ts'
+import type { DeploymentView, SourcesView } from '../../../operations/versions.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'

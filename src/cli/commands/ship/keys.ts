@@ -1,6 +1,6 @@
 import { fail } from '../../../base/failure.ts'
 import { isUuid } from '../../../base/ids.ts'
-import type { KeyView, OperatorKeyView } from '../../../spec/operator/access.ts'
+import type { KeyView, OperatorKeyView } from '../../../operations/keys.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { shortId } from '../../../base/short-text.ts'
 import { formatRelative } from '../../../terminal/time.ts'
@@ -11,11 +11,12 @@ import { durationMs } from '../../shell/numbers.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { resolveAgent } from '../../project/reference.ts'
-import type { createdKeyAnswer, keysAnswer, keyAnswer } from '../../answers/ship.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { createdKeyAnswer } from '../../answers/ship.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
+import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-export async function keysList(call: CommandContext<AnswerOf<typeof keysAnswer>>): Promise<void> {
+export async function keysList(call: CommandContext<OperatorAnswer<'GET /keys'>>): Promise<void> {
   const project = await openProject(call)
   await withOperator(project, call, async (operator) => {
     const agent = call.given.text('agent')
@@ -52,7 +53,7 @@ const stateOf = ({ revokedAt, expiresAt }: AnyKey, now: number): string =>
   revokedAt ? 'revoked' : expiresAt && Date.parse(expiresAt) <= now ? 'expired' : 'valid'
 
 /** The secret is all that stdout gets, so that `svc keys create … > .env.key` works. */
-export async function keysCreate(call: CommandContext<AnswerOf<typeof createdKeyAnswer>>): Promise<void> {
+export async function keysCreate(call: CommandContext<ValueOf<typeof createdKeyAnswer>>): Promise<void> {
   const { given, mode, out } = call
   if (given.flag('operator')) return await createForPerson(call)
   if (given.text('email') !== undefined || given.list('role').length > 0)
@@ -86,7 +87,7 @@ export async function keysCreate(call: CommandContext<AnswerOf<typeof createdKey
 const FOR_PERSON = 'svc keys create --operator --email EMAIL'
 
 /** A person's credential on the operator channel. */
-async function createForPerson(call: CommandContext<AnswerOf<typeof createdKeyAnswer>>): Promise<void> {
+async function createForPerson(call: CommandContext<ValueOf<typeof createdKeyAnswer>>): Promise<void> {
   const { given, mode, out } = call
   const [email, name] = [given.text('email'), given.text('name')]
   if (given.text('agent') !== undefined || given.text('trigger') !== undefined || given.flag('allow-uploads'))
@@ -108,7 +109,7 @@ async function createForPerson(call: CommandContext<AnswerOf<typeof createdKeyAn
   })
 }
 
-export async function keysRevoke(call: CommandContext<AnswerOf<typeof keyAnswer>>): Promise<void> {
+export async function keysRevoke(call: CommandContext<OperatorAnswer<'POST /keys/:id/revoke'>>): Promise<void> {
   const { mode, out } = call
   const project = await openProject(call)
   await withOperator(project, call, async (operator) => {

@@ -3,8 +3,8 @@ import { fail } from '../../../base/failure.ts'
 import { differenceOf } from '../../../authority/change.ts'
 import type { ReadArchive } from '../../../compile/package/archive.ts'
 import { writtenFilesOf } from '../../../compile/package/sources.ts'
-import type { OperatorRoutes } from '../../../spec/operator/routes.ts'
-import type { PublishedMember } from '../../../spec/operator/publication.ts'
+import type { OperatorRoutes } from '../../../operations/operations.ts'
+import type { PublishedMember } from '../../../operations/versions.ts'
 import { shortId } from '../../../base/short-text.ts'
 import { isArchivePath, openArchiveAt } from '../../release/archives.ts'
 import { buildBundle, type BundleBuild, type BuildOptions } from '../../release/build.ts'
@@ -20,11 +20,11 @@ import { changeDetails, printPlan } from '../../release/print-plan.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { publishAnswer } from '../../answers/ship.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
 type PublishAnswer = OperatorRoutes['POST /publish']['answer']
-type PublishJson = AnswerOf<typeof publishAnswer>
+type PublishJson = ValueOf<typeof publishAnswer>
 
 export async function publish(call: CommandContext<PublishJson>): Promise<void> {
   const { given, cwd } = call

@@ -1,8 +1,8 @@
 import { fail } from '../../../base/failure.ts'
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import { isUuid } from '../../../base/ids.ts'
-import type { OperatorRoutes } from '../../../spec/operator/routes.ts'
-import type { TriggerView } from '../../../spec/operator/access.ts'
+import type { OperatorRoutes } from '../../../operations/operations.ts'
+import type { TriggerView } from '../../../operations/triggers.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { shortId } from '../../../base/short-text.ts'
 import type { CommandContext, TypedArguments } from '../../shell/command.ts'
@@ -15,11 +15,10 @@ import { wholeNumber } from '../../shell/numbers.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { resolveAgent } from '../../project/reference.ts'
-import type { triggerAnswer, deletedTrigger, triggersAnswer } from '../../answers/ship.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-export async function triggersList(call: CommandContext<AnswerOf<typeof triggersAnswer>>): Promise<void> {
+export async function triggersList(call: CommandContext<OperatorAnswer<'GET /triggers'>>): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
     const agent = call.given.text('agent')
     const list = await operator.call('GET /triggers', {
@@ -61,7 +60,7 @@ const limitsOf = ({ ratePerMinute, ratePerDay, maxConcurrentRuns }: TriggerView)
     .filter(Boolean)
     .join(', ')
 
-export async function triggersShow(call: CommandContext<AnswerOf<typeof triggerAnswer>>): Promise<void> {
+export async function triggersShow(call: CommandContext<OperatorAnswer<'POST /triggers'>>): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
     const trigger = await triggerOf(call.given.argument(0)!, operator)
     const fields = Object.entries(trigger).map(([key, value]) => ({
@@ -79,7 +78,7 @@ const describeValue = (value: TriggerView[keyof TriggerView]): string =>
       ? JSON.stringify(value)
       : String(value ?? '-')
 
-export async function triggersCreate(call: CommandContext<AnswerOf<typeof triggerAnswer>>): Promise<void> {
+export async function triggersCreate(call: CommandContext<OperatorAnswer<'POST /triggers'>>): Promise<void> {
   const { given, mode, out } = call
   const type = (given.text('type') ?? 'api') as TriggerView['type']
   const [cron, timeZone, name] = [given.text('cron'), given.text('tz'), given.text('name')]
@@ -119,7 +118,7 @@ function warnOfRights(out: CommandContext['out'], { allowApprovals, exposeTimeli
     out.message('warning: with the timeline hidden, its keys find no approval to answer (svc inbox still does)')
 }
 
-export async function triggersUpdate(call: CommandContext<AnswerOf<typeof triggerAnswer>>): Promise<void> {
+export async function triggersUpdate(call: CommandContext<OperatorAnswer<'POST /triggers'>>): Promise<void> {
   const { given, mode, out } = call
   const active = given.choice('active')
   const input = await readStartInput(call)
@@ -138,7 +137,7 @@ export async function triggersUpdate(call: CommandContext<AnswerOf<typeof trigge
   })
 }
 
-export async function triggersDelete(call: CommandContext<AnswerOf<typeof deletedTrigger>>): Promise<void> {
+export async function triggersDelete(call: CommandContext<OperatorAnswer<'DELETE /triggers/:id'>>): Promise<void> {
   const { mode, out } = call
   await withOperator(await openProject(call), call, async (operator) => {
     const trigger = await triggerOf(call.given.argument(0)!, operator)

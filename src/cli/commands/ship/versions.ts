@@ -1,7 +1,7 @@
 import { fail } from '../../../base/failure.ts'
 import { authorityMatrix } from '../../../authority/matrix.ts'
-import type { OperatorRoutes } from '../../../spec/operator/routes.ts'
-import type { VersionView } from '../../../spec/operator/publication.ts'
+import type { OperatorRoutes } from '../../../operations/operations.ts'
+import type { VersionView } from '../../../operations/versions.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -10,11 +10,10 @@ import { withOperator, type OperatorClient } from '../../project/server/operator
 import { openProject } from '../../project/project.ts'
 import { resolveAgent, splitVersion } from '../../project/reference.ts'
 import { versionViews } from '../../project/registry.ts'
-import type { versionsAnswer, yankAnswer } from '../../answers/ship.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-export async function versionsList(call: CommandContext<AnswerOf<typeof versionsAnswer>>): Promise<void> {
+export async function versionsList(call: CommandContext<OperatorAnswer<'GET /versions'>>): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
     const { agentId, name } = await resolveAgent(call.given.argument(0)!, operator)
     const list = await operator.call('GET /versions', { query: { agent: agentId } })
@@ -55,7 +54,7 @@ export async function versionsShow(call: CommandContext<ShownVersion>): Promise<
 type Yanked = OperatorRoutes['POST /yank']['answer']
 
 /** Versions of an agent, a Tool or a Policy. Asks for the kind only where several documents have this name. */
-export async function versionsYank(call: CommandContext<AnswerOf<typeof yankAnswer>>): Promise<void> {
+export async function versionsYank(call: CommandContext<OperatorAnswer<'POST /yank'>>): Promise<void> {
   const { given, mode, out } = call
   const { name: id, version } = versionIn(call)
   const wanted = given.text('kind')

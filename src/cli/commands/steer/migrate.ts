@@ -2,7 +2,7 @@
 import { fail } from '../../../base/failure.ts'
 import { shortId } from '../../../base/short-text.ts'
 import type { migratedRuns } from '../../answers/drive.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { resolveAgent, runIdsOf } from '../../project/reference.ts'
@@ -14,7 +14,7 @@ import { usageFailure } from '../../shell/usage-failure.ts'
 const OPEN = 'WaitingForHITL,WaitingForAITL,WaitingForResponse,Running'
 const MOST = 500
 
-export async function runsMigrate(call: CommandContext<AnswerOf<typeof migratedRuns>>): Promise<number> {
+export async function runsMigrate(call: CommandContext<ValueOf<typeof migratedRuns>>): Promise<number> {
   const { given, mode, out } = call
   const [agent, version, reason] = [given.text('agent'), given.text('to'), given.text('reason')]
   const named = given.rest(0)

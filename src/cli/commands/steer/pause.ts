@@ -2,13 +2,12 @@
  * `svc stop` and `svc agents pause|resume`: stop all new effects of an agent, a tool, a provider or everything.
  * Source: docs/design/steering.md#pauses
  */
-import type { OperatorRoutes } from '../../../spec/operator/routes.ts'
-import type { PauseView } from '../../../spec/operator/operations.ts'
+import type { OperatorRoutes } from '../../../operations/operations.ts'
+import type { PauseView } from '../../../operations/pauses.ts'
 import { describePaused, type PauseTarget } from '../../../spec/steer/pause.ts'
 import { describeApprover } from '../../../view/task-card.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
-import type { pausedAnswer, pausesAnswer } from '../../answers/steer.ts'
+import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { resolveAgent, splitVersion } from '../../project/reference.ts'
@@ -17,8 +16,8 @@ import { countNoun } from '../../shell/counted.ts'
 import { printList } from '../../shell/screen/list.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-type PauseCommand = CommandContext<AnswerOf<typeof pausedAnswer>>
-type StopCommand = CommandContext<AnswerOf<typeof pausedAnswer | typeof pausesAnswer>>
+type PauseCommand = CommandContext<OperatorAnswer<'POST /pauses'>>
+type StopCommand = CommandContext<OperatorAnswer<'POST /pauses'> | OperatorAnswer<'GET /pauses'>>
 
 export const agentsPause = (call: PauseCommand): Promise<void> => pauseAgent(call, true)
 export const agentsResume = (call: PauseCommand): Promise<void> => pauseAgent(call, false)

@@ -4,13 +4,13 @@ import { fail, type Failure } from '../../../base/failure.ts'
 import { shortId } from '../../../base/short-text.ts'
 import type { RunStatusBody } from '../../../spec/api.ts'
 import { isTerminal } from '../../../spec/run.ts'
-import type { RunView } from '../../../spec/operator/runs.ts'
-import type { UndoItemView, UndoPlanView } from '../../../spec/operator/undo.ts'
+import type { RunView } from '../../../operations/runs.ts'
+import type { UndoItemView, UndoPlanView } from '../../../operations/steering.ts'
 import { describeUndoItem, describeUndoing } from '../../../view/undo.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { formatRelative } from '../../../terminal/time.ts'
 import type { undoneRuns } from '../../answers/steer.ts'
-import type { AnswerOf } from '../../answers/schema.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
 import { OPERATOR_URL, withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { runIdOf } from '../../project/reference.ts'
@@ -19,7 +19,7 @@ import { confirmLoss } from '../../shell/prompts/confirm.ts'
 import { printTable } from '../../shell/screen/list.ts'
 
 /** Shows what would be undone and asks for confirmation; then undoes it, and follows until it is done, fails or waits. */
-export async function runsUndo(call: CommandContext<AnswerOf<typeof undoneRuns> | UndoPlanView>): Promise<number> {
+export async function runsUndo(call: CommandContext<ValueOf<typeof undoneRuns> | UndoPlanView>): Promise<number> {
   const { given, mode, out } = call
   return await withOperator(await openProject(call), call, async (operator) => {
     const id = await runIdOf(given.argument(0)!, operator)
@@ -97,7 +97,7 @@ async function followUndo(
 
 /** @returns the exit code: 1 where one was not undone, 3 where a person is asked, 9 where it is held */
 async function report(
-  call: CommandContext<AnswerOf<typeof undoneRuns>>,
+  call: CommandContext<ValueOf<typeof undoneRuns>>,
   operator: OperatorClient,
   asked: readonly UndoItemView[],
   plan: UndoPlanView,

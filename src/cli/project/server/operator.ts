@@ -7,7 +7,9 @@ import { silentLog } from '../../../base/log.ts'
 import { isLoopback } from '../../../base/net/loopback.ts'
 import { showAddress } from '../../../base/net/show-address.ts'
 import type { OpenOperator } from '../../../server/open.ts'
-import { OPERATOR_KEY_HEADER, OPERATOR_QUESTIONS, type OperatorRoutes } from '../../../spec/operator/routes.ts'
+import { OPERATOR_KEY_HEADER } from '../../../operations/headers.ts'
+import { findOperation, type OperatorAnswer, type OperatorRoutes } from '../../../operations/operations.ts'
+import { addressOf, type RouteArguments } from '../../../operations/request.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { answersAt, sendOverSocket, socketOf } from './operator-socket.ts'
 import type { Project } from '../project.ts'
@@ -15,23 +17,10 @@ import { RemoteError, remoteError } from '../../shell/remote.ts'
 import { projectServerOptions } from '../server-options.ts'
 import { writeWorkspaceName } from '../workspace-file.ts'
 
-type OperatorRoute = keyof OperatorRoutes
-type OperatorAnswer<R extends OperatorRoute> = OperatorRoutes[R]['answer']
-type OperatorArguments<R extends OperatorRoute> = (OperatorRoutes[R] extends { body: infer B }
-  ? { readonly body: B }
-  : { readonly body?: undefined }) & {
-  readonly query?: OperatorRoutes[R] extends { query: infer Q } ? QueryTexts<Q> : Record<string, never>
-  /** For `:id` in the path. */
-  readonly id?: string
-}
-
-/** Parameters as they travel. */
-type QueryTexts<Q> = { readonly [K in keyof Q]: Q[K] extends number | boolean | undefined ? string : Q[K] }
-
 export type SendRequest = (request: Request) => Promise<Response>
 
 export interface OperatorClient {
-  call<R extends OperatorRoute>(route: R, given: OperatorArguments<R>): Promise<OperatorAnswer<R>>
+  call<R extends keyof OperatorRoutes>(route: R, given: RouteArguments<R>): Promise<OperatorAnswer<R>>
   /** Sends a request for any path of the operator application and returns the response as it is. */
   readonly send: SendRequest
   close(): Promise<void>
@@ -95,7 +84,7 @@ const readingElsewhere =
   }
 
 const isQuestion = ({ method, url }: Request): boolean =>
-  method === 'GET' || OPERATOR_QUESTIONS.has(`${method} ${new URL(url).pathname}`)
+  method === 'GET' || findOperation(`${method} ${new URL(url).pathname}`)?.isQuestion === true
 
 /** Opens the application read-only for reads, so that reading commands can run at the same time as one that writes. */
 function openInProcess(
@@ -188,19 +177,15 @@ export function createOperator(send: SendRequest, close: () => Promise<void>): O
   return {
     send,
     close,
-    async call<R extends OperatorRoute>(route: R, given: OperatorArguments<R>) {
-      const [method, pattern] = route.split(' ') as [string, string]
-      const path = pattern.replace(':id', encodeURIComponent(given.id ?? ''))
-      const url = new URL(path, OPERATOR_URL)
-      for (const [name, value] of Object.entries((given.query ?? {}) as Record<string, string | undefined>))
-        if (value !== undefined) url.searchParams.set(name, value)
+    async call<R extends keyof OperatorRoutes>(route: R, given: RouteArguments<R>) {
+      const { method, path } = addressOf(route, given)
       const body =
         given.body === undefined
           ? {}
           : { body: JSON.stringify(given.body), headers: { 'content-type': 'application/json' } }
-      const response = await send(new Request(url, { method, ...body }))
+      const response = await send(new Request(new URL(path, OPERATOR_URL), { method, ...body }))
       const text = await response.text()
-      if (!response.ok) throw remoteError(response.status, `${method} ${path}`, text)
+      if (!response.ok) throw remoteError(response.status, `${method} ${path.replace(/\?.*/, '')}`, text)
       return JSON.parse(text) as OperatorAnswer<R>
     },
   }

@@ -1,5 +1,5 @@
 /** Prints lists and single objects for a terminal, a pipe or `--json`. Source: docs/design/command-line.md#streams */
-import type { OperatorList } from '../../../spec/operator/routes.ts'
+import type { OperatorList } from '../../../operations/schema.ts'
 import { drawCard, type CardField } from '../../../terminal/card.ts'
 import { createScreen, type Screen } from '../../../terminal/screen.ts'
 import { drawTable, type TableColumn } from '../../../terminal/table.ts'

@@ -1,7 +1,8 @@
 /** Keys, triggers, browsers that are signed in, and the log. */
 import { safeText } from '../../../base/escape-text.ts'
 import { shortId } from '../../../base/short-text.ts'
-import type { KeyView, OperatorKeyView, TriggerView } from '../../../spec/operator/access.ts'
+import type { KeyView, OperatorKeyView } from '../../../operations/keys.ts'
+import type { TriggerView } from '../../../operations/triggers.ts'
 import { Badge } from '../../parts/badge.ts'
 import { ConfirmButton } from '../../parts/confirm-button.ts'
 import { html, type View } from '../../parts/html.ts'

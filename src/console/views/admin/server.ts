@@ -1,6 +1,6 @@
 /** The server that answers, where it keeps what it knows, and the other processes of its store. */
 import { safeText } from '../../../base/escape-text.ts'
-import type { StorageView, WorkerView } from '../../../spec/operator/operations.ts'
+import type { StorageView, WorkerView } from '../../../operations/server.ts'
 import { Badge } from '../../parts/badge.ts'
 import { formatBytes } from '../../parts/bytes.ts'
 import { ConfirmButton } from '../../parts/confirm-button.ts'

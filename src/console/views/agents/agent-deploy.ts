@@ -1,7 +1,7 @@
 /** Deploying a version: what it may do more is read first, and why it is done is asked. */
 import { useState } from 'preact/hooks'
 import { safeText } from '../../../base/escape-text.ts'
-import type { VersionView } from '../../../spec/operator/publication.ts'
+import type { VersionView } from '../../../operations/versions.ts'
 import { announce } from '../../parts/announce.ts'
 import { html, type View } from '../../parts/html.ts'
 import { Icon } from '../../parts/icon.ts'

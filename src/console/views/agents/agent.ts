@@ -1,7 +1,7 @@
 /** One agent: what its deployed version may do, its versions, and what one may do that another could not. */
 import { useState } from 'preact/hooks'
 import { safeText } from '../../../base/escape-text.ts'
-import type { VersionView } from '../../../spec/operator/publication.ts'
+import type { VersionView } from '../../../operations/versions.ts'
 import { Badge } from '../../parts/badge.ts'
 import { html, type View } from '../../parts/html.ts'
 import { Table } from '../../parts/table.ts'

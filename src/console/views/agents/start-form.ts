@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import type { Conversation } from '../../../spec/api.ts'
-import type { VersionView } from '../../../spec/operator/publication.ts'
+import type { VersionView } from '../../../operations/versions.ts'
 import {
   ArgumentForm,
   fieldsOf,

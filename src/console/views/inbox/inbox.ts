@@ -2,7 +2,7 @@
 import { useEffect } from 'preact/hooks'
 import { safeText } from '../../../base/escape-text.ts'
 import { shortDuration } from '../../../base/short-text.ts'
-import type { InboxItem } from '../../../spec/operator/inbox.ts'
+import type { InboxItem } from '../../../operations/tasks.ts'
 import {
   describeDecided,
   describeLooking,

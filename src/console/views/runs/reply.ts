@@ -1,6 +1,6 @@
 /** A reply to a run that asks. */
 import { useState } from 'preact/hooks'
-import type { FileView } from '../../../spec/operator/runs.ts'
+import type { FileView } from '../../../operations/sessions.ts'
 import { FileField } from '../../card/file-field.ts'
 import { html, type View } from '../../parts/html.ts'
 import { takeText } from '../../parts/input.ts'

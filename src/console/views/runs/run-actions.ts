@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { shortId } from '../../../base/short-text.ts'
 import type { RunStatusBody } from '../../../spec/api.ts'
-import type { OutlineRun } from '../../../spec/operator/runs.ts'
+import type { OutlineRun } from '../../../operations/runs.ts'
 import { announce } from '../../parts/announce.ts'
 import { html, type View } from '../../parts/html.ts'
 import { Icon } from '../../parts/icon.ts'

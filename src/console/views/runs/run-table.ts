@@ -1,7 +1,7 @@
 /** The table of a list of runs. */
 import { safeText } from '../../../base/escape-text.ts'
 import { shortId } from '../../../base/short-text.ts'
-import type { RunView } from '../../../spec/operator/runs.ts'
+import type { RunView } from '../../../operations/runs.ts'
 import { describeCost } from '../../../spec/price.ts'
 import { StatusBadge } from '../../parts/badge.ts'
 import { ConfirmButton } from '../../parts/confirm-button.ts'

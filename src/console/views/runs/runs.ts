@@ -1,7 +1,7 @@
 /** Runs of all agents, newest first, with those that wait on top. */
 import { useState } from 'preact/hooks'
-import type { OperatorList } from '../../../spec/operator/routes.ts'
-import type { RunView } from '../../../spec/operator/runs.ts'
+import type { OperatorList } from '../../../operations/schema.ts'
+import type { RunView } from '../../../operations/runs.ts'
 import { describeCost } from '../../../spec/price.ts'
 import { announce } from '../../parts/announce.ts'
 import { downloadText, writeCsv } from '../../parts/download.ts'

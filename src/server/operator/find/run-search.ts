@@ -2,13 +2,13 @@
 import { shortenText } from '../../../base/cut-text.ts'
 import type { JsonValue } from '../../../base/json/json.ts'
 import { boundedKey } from '../../../policy/condition/effect-key.ts'
-import type { OperatorRequests } from '../../../spec/generated/operator.ts'
+import type { OperatorRoutes } from '../../../operations/operations.ts'
 import type { Run } from '../../../spec/run.ts'
 import type { PageRange, RunFilter } from '../../../store/queries.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import { toEnding } from '../ending.ts'
 
-type RunSearch = OperatorRequests<never>['GET /runs']['query']
+type RunSearch = OperatorRoutes['GET /runs']['query']
 
 /** The ending of an id as screens show it, or a longer one. Fewer digits may be a number in an input. */
 const ID_ENDING = /^(?:[0-9a-f]-*){6,32}$/i

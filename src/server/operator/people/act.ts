@@ -1,5 +1,5 @@
 /** The arguments of an operator route. Everyone who reaches the channel is an operator. */
-import type { OperatorRoutes } from '../../../spec/operator/routes.ts'
+import type { OperatorRoutes, OwnOperatorRoute } from '../../../operations/operations.ts'
 import type { HttpReply } from '../../http/reply.ts'
 import type { HttpRequestContext } from '../../http/route.ts'
 import type { ServerServices } from '../../runtime/services.ts'
@@ -14,9 +14,6 @@ export interface OperatorRequest<Body = unknown, Query = unknown> extends Operat
   readonly id: string
   readonly call: HttpRequestContext
 }
-
-/** The operator's own routes; the others are those of `/v1`. */
-export type OwnOperatorRoute = Exclude<keyof OperatorRoutes, `${string} /v1/${string}`>
 
 export type OperatorAction<R extends OwnOperatorRoute> = (
   request: OperatorRequest<

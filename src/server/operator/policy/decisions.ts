@@ -1,5 +1,5 @@
 /** Recorded policy decisions, for `policy explain` and `policy backtest`. */
-import type { RecordedDecision } from '../../../spec/operator/decide.ts'
+import type { RecordedDecision } from '../../../operations/decisions.ts'
 import type { Run } from '../../../spec/run.ts'
 import type { Session } from '../../../spec/session.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'

@@ -1,7 +1,7 @@
 /** A stored decision with the facts it was made from. */
 import { toIsoText } from '../../../base/clock.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
-import type { RecordedDecision } from '../../../spec/operator/decide.ts'
+import type { RecordedDecision } from '../../../operations/decisions.ts'
 import { runsById, starterAbove } from '../../../spec/run-starter.ts'
 import type { Run } from '../../../spec/run.ts'
 import type { Session } from '../../../spec/session.ts'

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { takeTurns } from '../../../base/event-loop.ts'
 import { backtest, type BacktestResult } from '../../../policy/replay/backtest.ts'
-import type { WhatIfView } from '../../../spec/operator/decide.ts'
+import type { WhatIfView } from '../../../operations/decisions.ts'
 import type { PolicySet } from '../../../spec/policy-set.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import type { ServerServices } from '../../runtime/services.ts'

@@ -2,7 +2,7 @@
 import { toIsoText } from '../../../base/clock.ts'
 import type { Digest } from '../../../base/digest.ts'
 import { fail } from '../../../base/failure.ts'
-import type { AgentView } from '../../../spec/operator/publication.ts'
+import type { AgentView } from '../../../operations/versions.ts'
 import type { AgentRow, AgentVersion } from '../../../store/version-rows.ts'
 import { queryFailure } from '../../http/refuse.ts'
 import type { ServerServices } from '../../runtime/services.ts'

@@ -1,5 +1,5 @@
 /** The authority of versions, and the differences between two of them. Source: docs/design/bundles-and-authority.md#comparisons */
-import type { ChangeView } from '../../../spec/operator/publication.ts'
+import type { ChangeView } from '../../../operations/versions.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import { compareVersions, readMatrix, snapshotLoader, type LoadSnapshot } from '../../runtime/authority.ts'
 import type { ServerServices } from '../../runtime/services.ts'
