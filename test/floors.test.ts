@@ -82,7 +82,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     '.',
   ],
   spec: ['generated', 'steer', '.'],
-  store: ['.', 'rows', 'sqlite', 'postgres', 'copy'],
+  store: ['.', 'rows', 'nouns', 'sqlite', 'postgres', 'copy'],
 }
 
 const SRC = resolve(import.meta.dirname, '../src')

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { digestOf } from '../../src/base/digest.ts'
 import { openDatabase } from '../../src/store/sqlite/database/database.ts'
 import { movedTo } from '../../src/store/sqlite/database/moved.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
@@ -15,7 +16,23 @@ import { migrateDatabase } from '../../src/store/postgres/migrate-database.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { dumpSqlite, fillSqlite } from './filled-sqlite.ts'
-import { AGENT, aFile, NO_LIMITS, aStart, aStep, aTurn, sessionId, WORKSPACE } from './makers.ts'
+import {
+  AGENT,
+  aFile,
+  aKey,
+  anOperatorKey,
+  aPublication,
+  aSnapshot,
+  aStart,
+  aStep,
+  aTrigger,
+  aTurn,
+  NO_LIMITS,
+  NOW,
+  runId,
+  sessionId,
+  WORKSPACE,
+} from './makers.ts'
 import { startPostgres } from './postgres-server.ts'
 import { removeDirectory } from '../remove-directory.ts'
 
@@ -91,6 +108,45 @@ describe.skipIf(!server)('a copy', () => {
     const back = await toSqlite(place('back'))
     expect(back).toEqual(there)
     expect(dump(place('back'))).toEqual(original)
+  })
+
+  test('is read as the original is: what was published with its files, triggers, keys and acts of operators', async () => {
+    const directory = directoryWith(() => {})
+    const reads = async (store: Store): Promise<readonly unknown[]> => [
+      await store.agents(WORKSPACE),
+      await store.versions(AGENT),
+      await store.sources(WORKSPACE, { kind: 'Agent', id: 'pay.clerk', version: '1.0.0' }),
+      await store.triggers(WORKSPACE),
+      await store.keyByHash(aKey('one').hash),
+      await store.operatorKeys(WORKSPACE),
+      await store.pauses(WORKSPACE),
+      await store.workspaceHistory(WORKSPACE),
+      await store.effects({ workspaceId: WORKSPACE }, { skip: 0, take: 9 }),
+      await store.files(WORKSPACE, { skip: 0, take: 9 }),
+    ]
+    const still = { now: () => NOW, monotonic: () => NOW }
+    const store = openSqlite(join(directory, 'data.db'), { clock: still })
+    const files = [{ path: 'agents/clerk.yaml', text: 'kind: Agent # "pay"\n' }]
+    await store.publish(
+      aPublication([aSnapshot('pay.clerk', '1.0.0')], { written: { closureDigest: digestOf('closure'), files } }),
+    )
+    await store.createTrigger(aTrigger({ input: { a: 1 } }))
+    await store.createKey(aKey('one'))
+    await store.createOperatorKey(anOperatorKey('ann'))
+    const act = { at: NOW, by: 'operator:ann', reason: 'test' }
+    await store.setPaused(WORKSPACE, { ...act, kind: 'tool', name: 'pay.refund', isPaused: true })
+    await store.setStandingRevoked(WORKSPACE, { ...act, name: 'small refunds', isRevoked: true })
+    const ids = { sessionId: sessionId('outside'), runId: runId('outside') }
+    await store.recordKnownEffects(WORKSPACE, { ...act, ...ids, keys: [{ id: 'e1', key: 'k', shown: 'k' }] })
+    await store.presignFile(aFile('a.txt'), null)
+    await store.finalizeFile(aFile('a.txt').id, 7, NOW)
+    const original = await reads(store)
+    await store.close()
+    expect(original[2]).toMatchObject({ files: [{ path: 'agents/clerk.yaml', text: 'kind: Agent # "pay"\n' }] })
+    await toPostgres(directory)
+    const copy = await openPostgres({ url, clock: still })
+    expect(await reads(copy)).toEqual(original)
+    await copy.close()
   })
 
   test('is marked at its source, which is then neither copied nor served again, until it is reopened', async () => {

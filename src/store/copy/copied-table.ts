@@ -4,14 +4,12 @@
  * copied.
  */
 
-export type ColumnKind = 'text' | 'uuid' | 'integer' | 'boolean' | 'decimal'
+import type { ColumnKind, StoredColumn } from '../nouns/record-table.ts'
 
 /** Tables whose rows others name. Column `agent_id` is `agent_n` on SQLite. */
 export type ReferencedTable = 'agent' | 'session' | 'run' | 'user_task'
 
-export interface CopiedColumn {
-  readonly name: string
-  readonly kind: ColumnKind
+export interface CopiedColumn extends StoredColumn {
   /** On SQLite the column has the number of a row of this table. */
   readonly reference?: ReferencedTable
   /** Expression over the row `t` that SQLite reads in its place, and does not write. */

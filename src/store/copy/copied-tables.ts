@@ -1,4 +1,13 @@
 /** Every copied table, referenced tables first. */
+import { API_KEYS } from '../nouns/api-keys.ts'
+import { CONSOLE_SESSIONS } from '../nouns/console-sessions.ts'
+import { EFFECTS } from '../nouns/effects.ts'
+import { FILES } from '../nouns/files.ts'
+import { OPERATOR_KEYS } from '../nouns/operator-keys.ts'
+import { PAUSE_ACTS } from '../nouns/pauses.ts'
+import { STANDING_ACTS } from '../nouns/standing.ts'
+import { TASK_CLAIMS } from '../nouns/task-claims.ts'
+import { TRIGGERS } from '../nouns/triggers.ts'
 import { toColumns, type CopiedTable } from './copied-table.ts'
 
 const WORKSPACE_OF_AGENT = { workspace_id: '(select workspace_id from agent where n = t.agent_n)' }
@@ -206,48 +215,34 @@ const definitions: readonly CopiedTable[] = [
   },
   {
     name: 'run_trigger',
-    columns: toColumns(
-      {
-        text: 'id workspace_id agent_id type name allow_ips cron time_zone input refusal',
-        integer: 'rate_per_minute rate_per_day max_concurrent_runs created_at ticked_at restored_at',
-        boolean: 'active expose_timeline allow_delete allow_approvals allow_older_versions',
-      },
-      { restored_at: '(select at from restored_trigger where trigger_id = t.id)' },
-    ),
+    columns: [
+      ...TRIGGERS.columns,
+      ...toColumns(
+        { integer: 'ticked_at restored_at' },
+        { restored_at: '(select at from restored_trigger where trigger_id = t.id)' },
+      ),
+    ],
     order: ['n'],
     afterSqlite: `insert into restored_trigger (trigger_id, at) select :id, :restored_at where :restored_at is not null`,
   },
   {
     name: 'api_key',
-    columns: toColumns({
-      text: 'id workspace_id agent_id trigger_id name person prefix hash',
-      integer: 'created_at expires_at revoked_at last_used_at',
-      boolean: 'allow_uploads',
-    }),
+    columns: API_KEYS.columns,
     order: ['n'],
   },
   {
     name: 'operator_key',
-    columns: toColumns({
-      text: 'id workspace_id email roles name prefix hash',
-      integer: 'created_at expires_at revoked_at last_used_at',
-    }),
+    columns: OPERATOR_KEYS.columns,
     order: ['n'],
   },
   {
     name: 'console_session',
-    columns: toColumns({
-      text: 'id workspace_id hash operator key_id browser',
-      integer: 'created_at last_used_at ended_at',
-    }),
+    columns: CONSOLE_SESSIONS.columns,
     order: ['n'],
   },
   {
     name: 'file',
-    columns: toColumns({
-      text: 'id workspace_id object_key staging_key filename media_type',
-      integer: 'max_bytes size_bytes created_at expires_at finalized_at',
-    }),
+    columns: FILES.columns,
     order: ['n'],
   },
   {
@@ -257,19 +252,12 @@ const definitions: readonly CopiedTable[] = [
   },
   {
     name: 'effect',
-    columns: toColumns({
-      uuid: 'session_id run_id',
-      text:
-        'id workspace_id key shown call_id tool tool_version agent agent_version arguments_digest state result approved_by replaces ' +
-        'released_by release_reason',
-      integer: 'at not_after expires_at released_at',
-      boolean: 'holds',
-    }),
+    columns: EFFECTS.columns,
     order: ['id'],
   },
   {
     name: 'task_claim',
-    columns: toColumns({ uuid: 'task_id', text: 'workspace_id operator', integer: 'at until' }),
+    columns: TASK_CLAIMS.columns,
     order: ['task_id', 'operator'],
   },
   {
@@ -279,12 +267,12 @@ const definitions: readonly CopiedTable[] = [
   },
   {
     name: 'standing_act',
-    columns: toColumns({ text: 'workspace_id name by reason', integer: 'at', boolean: 'revoked' }),
+    columns: STANDING_ACTS.columns,
     order: ['n'],
   },
   {
     name: 'pause_act',
-    columns: toColumns({ text: 'workspace_id kind name by reason', integer: 'at', boolean: 'paused' }),
+    columns: PAUSE_ACTS.columns,
     order: ['n'],
   },
   // After the sessions: those that begin while it is there are held.

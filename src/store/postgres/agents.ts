@@ -1,23 +1,6 @@
 import type { AgentId, WorkspaceId } from '../../base/ids.ts'
 import { joinClauses } from '../rows/filter.ts'
-import { toAgent, type StoredAgentRow } from '../rows/version-rows.ts'
-import type { Store } from '../store.ts'
 import type { PostgresPool } from './database/pool.ts'
-
-export const agentReads = (db: PostgresPool): Pick<Store, 'agent' | 'agents'> => ({
-  async agent(id) {
-    const row = await db.row<StoredAgentRow>(`${SELECT} where id = :id`, { id })
-    return row && toAgent(row)
-  },
-  async agents(workspaceId) {
-    const rows = await db.rows<StoredAgentRow>(`${SELECT} where workspace_id = :workspaceId order by name`, {
-      workspaceId,
-    })
-    return rows.map(toAgent)
-  },
-})
-
-const SELECT = 'select id, workspace_id, name, deployed_version_id, previous_version_id from agent'
 
 const COUNTED = { runs: `what = 'runs'`, sessions: `what <> 'runs'`, statuses: 'what = any (:statuses)' }
 

@@ -4,41 +4,28 @@ import type { Log } from '../../base/log.ts'
 import { fail } from '../../base/failure.ts'
 import { createStoreClock, type MeasuredClock } from '../store-clock.ts'
 import type { Store } from '../store.ts'
-import { agentReads } from './agents.ts'
-import { callReads } from './calls.ts'
 import { checkCluster, refuseMovedDatabase, type ClusterIdentity } from './cluster/identity.ts'
 import { checkOwnership, checkTableRights } from './cluster/rights.ts'
 import { workerMethods } from './cluster/workers.ts'
-import { consoleSessionMethods } from './console-sessions.ts'
 import { costReads } from './spending/costs.ts'
 import { createHints } from './database/hints.ts'
 import { createOutageLog } from '../outage-log.ts'
 import { checkSchemaVersions, readSchemaVersions } from './database/migrate.ts'
 import type { DatabaseMoment } from './database/moment.ts'
 import { openPool, type PostgresPool } from './database/pool.ts'
-import { effectMethods } from './effects.ts'
-import { eventReads } from './events.ts'
-import { fileMethods } from './files.ts'
 import { idempotencyReads } from './idempotency.ts'
 import { openPostgresKeys } from './keys.ts'
-import { operatorKeyMethods } from './operator-keys.ts'
+import { bindPostgresNouns } from './nouns.ts'
 import { runReads } from './runs.ts'
 import { deletionMethods } from './sessions/delete-sessions.ts'
 import { erasePostgresSession } from './sessions/erase-session.ts'
 import { leaseMethods } from './sessions/leases.ts'
-import { pauseMethods } from './sessions/pauses.ts'
 import { restoredMethods } from './sessions/restored.ts'
 import { toLabelColumns } from './sessions/session-labels.ts'
 import { sessionReads } from './sessions/sessions.ts'
-import { standingMethods } from './standing.ts'
-import { activityMethods } from './activity.ts'
-import { taskClaimMethods } from './task-claims.ts'
-import { stepReads } from './steps.ts'
 import { taskReads } from './tasks.ts'
 import { timerReads } from './timers.ts'
-import { triggerMethods } from './triggers.ts'
 import { openPostgresUpdates } from './updates.ts'
-import { versionMethods } from './versions/versions.ts'
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database` */
@@ -130,45 +117,31 @@ function createPostgresStore(
   { clock, moment, stop }: StoreTime,
 ): Store {
   const hints = createHints(pool, schema, self)
-  const { writeUses, ...keys } = openPostgresKeys(pool)
+  const keys = openPostgresKeys(pool)
   const { drained, ...updates } = openPostgresUpdates({ pool, moment, hints, shard: randomInt(SHARDS) })
   let closing: Promise<void> | undefined
 
   async function close(): Promise<void> {
     stop()
     await drained()
-    await writeUses().catch(() => {})
+    await keys.writeUses().catch(() => {})
     await hints.close()
     await pool.close()
   }
 
   return {
     clock,
-    ...agentReads(pool),
-    ...callReads(pool),
-    ...consoleSessionMethods(pool),
     ...costReads(pool),
     ...deletionMethods(pool),
-    ...effectMethods(pool),
-    ...eventReads(pool),
-    ...fileMethods(pool),
     ...idempotencyReads(pool),
-    ...keys,
+    ...bindPostgresNouns(pool, hints, keys),
     ...leaseMethods(pool, moment, hints),
-    ...operatorKeyMethods(pool),
     ...restoredMethods(pool),
-    ...pauseMethods(pool),
     ...runReads(pool),
     ...sessionReads(pool, moment),
-    ...standingMethods(pool),
-    ...stepReads(pool),
-    ...taskClaimMethods(pool, hints),
-    ...activityMethods(pool),
     ...taskReads(pool),
     ...timerReads(pool, moment),
-    ...triggerMethods(pool),
     ...updates,
-    ...versionMethods(pool),
     ...workerMethods(pool, moment),
     hints: (signal) => hints.follow(signal),
     async labelSession(id, labels) {

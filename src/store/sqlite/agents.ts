@@ -1,7 +1,4 @@
 import type { AgentId, WorkspaceId } from '../../base/ids.ts'
-import { toAgent, type StoredAgentRow } from '../rows/version-rows.ts'
-import type { Store } from '../store.ts'
-import { createRowCache } from './database/row-cache.ts'
 import type { Database } from 'better-sqlite3'
 
 export interface AgentCounts {
@@ -11,7 +8,6 @@ export interface AgentCounts {
 }
 
 export interface AgentTable {
-  readonly reads: Pick<Store, 'agent' | 'agents'>
   /** Row number of an agent; inserts a row for an agent that is not stored yet. */
   numberOf(id: AgentId, workspaceId: WorkspaceId, name: string): number
   find(id: AgentId, workspaceId: WorkspaceId): AgentCounts | undefined
@@ -19,8 +15,6 @@ export interface AgentTable {
   totals(workspaceId: WorkspaceId): Omit<AgentCounts, 'n'>
   countSession(n: number): void
   countRun(n: number): void
-  /** Must be called by every deployment: agent rows are cached with their deployed version. */
-  clearCache(): void
 }
 
 export function openAgents(db: Database): AgentTable {
@@ -37,26 +31,11 @@ export function openAgents(db: Database): AgentTable {
   )
   const countSession = db.prepare<[number]>('update agent set sessions = sessions + 1 where n = ?')
   const countRun = db.prepare<[number]>('update agent set runs = runs + 1 where n = ?')
-  const columns = 'id, workspace_id, name, deployed_version_id, previous_version_id'
-  const one = db.prepare<[string], StoredAgentRow>(`select ${columns} from agent where id = ?`)
-  const cache = createRowCache((id) => one.get(id))
-  const all = db.prepare<[string], StoredAgentRow>(`select ${columns} from agent where workspace_id = ? order by name`)
-
   return {
-    reads: {
-      async agent(id) {
-        const row = cache.get(id)
-        return row && toAgent(row)
-      },
-      async agents(workspaceId) {
-        return all.all(workspaceId).map(toAgent)
-      },
-    },
     numberOf: (id, workspaceId, name) => (find.get(id, workspaceId) ?? insert.get(id, workspaceId, name)!).n,
     find: (id, workspaceId) => find.get(id, workspaceId),
     totals: (workspaceId) => totals.get(workspaceId)!,
     countSession: (n) => void countSession.run(n),
     countRun: (n) => void countRun.run(n),
-    clearCache: () => cache.clear(),
   }
 }

@@ -6,7 +6,6 @@ import type { Log } from '../../base/log.ts'
 import type { SessionHint } from '../lease.ts'
 import { createOutageLog, type OutageLog } from '../outage-log.ts'
 import type { Store } from '../store.ts'
-import { openActivity } from './activity.ts'
 import { openAgents } from './agents.ts'
 import { ballastOf, openBallast, NO_BALLAST } from './database/ballast.ts'
 import { openCalls } from './calls.ts'
@@ -14,36 +13,30 @@ import { openCosts } from './spending/costs.ts'
 import { openDatabase } from './database/database.ts'
 import { openEffects } from './effects.ts'
 import { openEvents } from './events.ts'
-import { openFiles } from './files.ts'
 import { deleteRunRows } from './sessions/delete-runs.ts'
 import { prepareCallDeletion, prepareDeletion } from './sessions/delete-sessions.ts'
 import { prepareErasure } from './sessions/erase-session.ts'
 import { openIdempotency } from './idempotency.ts'
-import { openKeys } from './keys.ts'
 import { openLeases, releaseAllLeases } from './sessions/leases.ts'
 import { openSessionClaims } from './sessions/session-claims.ts'
-import { openConsoleSessions } from './console-sessions.ts'
-import { openOperatorKeys } from './operator-keys.ts'
 import { createPrivateFile } from './database/private-file.ts'
 import { openPlan } from './spending/plan.ts'
 import { openQuotas } from './spending/quotas.ts'
 import { reportRefusedContent } from './refused-content.ts'
-import { openPauses } from './sessions/pauses.ts'
 import { openRestored } from './sessions/restored.ts'
 import { openRuns } from './runs.ts'
 import { openLabels } from './sessions/session-labels.ts'
 import { openSessions } from './sessions/sessions.ts'
-import { openStanding } from './standing.ts'
-import { openTaskClaims } from './task-claims.ts'
 import { openSteps } from './steps.ts'
 import { openTasks } from './tasks.ts'
 import { openTimers } from './timers.ts'
-import { openTriggers } from './triggers.ts'
 import { openSessionUpdates } from './updates.ts'
-import { openVersions } from './versions/versions.ts'
 import { openWorkers } from './workers.ts'
 import { onDamage } from './database/guarded-statements.ts'
 import { createWriter } from './database/writer.ts'
+import { openHistoryFence } from './history-fence.ts'
+import { openKeyUses } from './keys.ts'
+import { bindNouns } from './nouns.ts'
 
 export interface SqliteOptions {
   readonly clock: Clock
@@ -79,8 +72,6 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const tasks = openTasks(db, agents)
   const calls = openCalls(db)
   const effects = openEffects(db)
-  const standing = openStanding(db)
-  const pauses = openPauses(db)
   const timers = openTimers(db)
   const costs = openCosts(db)
   const quotas = openQuotas(db, costs)
@@ -100,7 +91,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     tasks,
     calls,
     effects,
-    standing,
+    history: openHistoryFence(db),
     timers,
     quotas,
     costs,
@@ -109,44 +100,19 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     idempotency,
     clock,
   })
-  const versions = openVersions(db, agents)
-  const triggers = openTriggers(db, quotas)
-  const keys = openKeys(db)
-  const operatorKeys = openOperatorKeys(db)
-  const claims = openTaskClaims(db)
-  const consoleSessions = openConsoleSessions(db)
-  const files = openFiles(db)
   const leases = openLeases(db, clock)
   const sessionClaims = openSessionClaims(db, clock)
+  const keys = openKeyUses(db)
   const { write, flush } = createWriter(db, keys.writeDueUses, ballast, outages)
+  const nouns = bindNouns(db, write, keys, restored.heldSince)
 
   return {
     clock: ownStoreClock(clock),
-    ...agents.reads,
+    ...nouns,
     ...sessions.reads,
     ...runs.reads,
-    ...steps.reads,
-    ...events.reads,
     ...tasks.reads,
-    ...calls.reads,
-    ...effects.reads,
-    ...standing.reads,
-    ...pauses.reads,
     ...timers.reads,
-    ...versions.reads,
-    ...triggers.reads,
-    ...keys.reads,
-    async keyByHash(hash) {
-      const key = keys.find(hash)
-      if (!key) return undefined
-      const trigger = await triggers.reads.trigger(key.triggerId)
-      return { key, trigger, triggerHeldAt: await restored.reads.restoredAt(key.triggerId) }
-    },
-    ...operatorKeys.reads,
-    ...claims.reads,
-    ...openActivity(db),
-    ...consoleSessions.reads,
-    ...files.reads,
     ...restored.reads,
     ...costs.reads,
     start: (update, limits, claim, holder) => write(() => updates.start(update, limits, claim, holder)),
@@ -164,11 +130,6 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     release: (worker, given) => write(() => leases.release(worker, given)),
     hints: noHints,
     ...openWorkers(db, clock),
-    releaseEffect: (workspaceId, key, by, reason, at) => write(() => effects.release(workspaceId, key, by, reason, at)),
-    recordKnownEffects: (workspaceId, known) => write(() => effects.recordKnown(workspaceId, known)),
-    setStandingRevoked: (workspaceId, act) => write(() => standing.setRevoked(workspaceId, act)),
-    // Works on a full disk too: a pause must take effect.
-    setPaused: (workspaceId, act) => write(() => pauses.set(workspaceId, act), true),
     labelSession: (id, given) => write(() => updates.label(id, given)),
     async eraseSession(id, at) {
       await write(() => eraseSession(id, at), true)
@@ -177,30 +138,6 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     },
     deleteEndedSessions: (before, limit) => write(() => deleteEnded(before, limit)),
     deleteKeptCalls: (before, limit) => write(() => deleteKeptCalls(before, limit)),
-    publish: (publication) => write(() => versions.publish(publication)),
-    deploy: (agentId, versionId, at, by, message) => write(() => versions.deploy(agentId, versionId, at, by, message)),
-    setYanked: (versionId, yanked, reason) => write(() => versions.setYanked(versionId, yanked, reason)),
-    setDocumentYanked: (workspaceId, document, yanked, reason) =>
-      write(() => versions.setDocumentYanked(workspaceId, document, yanked, reason)),
-    createTrigger: (trigger) => write(() => triggers.insert(trigger)),
-    updateTrigger: (trigger) => write(() => triggers.update(trigger)),
-    markTicks: (marks) => write(() => triggers.markTicks(marks)),
-    markRefusal: (id, refusal) => write(() => triggers.markRefusal(id, refusal)),
-    deleteTrigger: (id) => write(() => triggers.delete(id)),
-    createKey: (key) => write(() => keys.insert(key)),
-    revokeKey: (id, at) => write(() => keys.revoke(id, at)),
-    createOperatorKey: (key) => write(() => operatorKeys.insert(key)),
-    revokeOperatorKey: (id, at) => write(() => operatorKeys.revoke(id, at)),
-    touchOperatorKey: (id, at) => write(() => operatorKeys.touch(id, at)),
-    putTaskClaim: (claim) => write(() => claims.put(claim)),
-    endTaskClaim: (task, operator) => write(() => claims.end(task, operator)),
-    createConsoleSession: (session) => write(() => consoleSessions.insert(session)),
-    touchConsoleSession: (id, at) => write(() => consoleSessions.touch(id, at)),
-    endConsoleSession: (id, at) => write(() => consoleSessions.end(id, at)),
-    presignFile: (file, quota) => write(() => files.presign(file, quota)),
-    finalizeFile: (id, sizeBytes, at) => write(() => files.finalize(id, sizeBytes, at)),
-    closeUpload: (id) => write(() => files.closeUpload(id)),
-    deleteFile: (id) => write(() => files.delete(id)),
     releaseRestored: (sessionIds, triggerIds, whole) => write(() => restored.release(sessionIds, triggerIds, whole)),
     async backup(path) {
       createPrivateFile(path)

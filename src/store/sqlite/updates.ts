@@ -18,7 +18,7 @@ import type { RunTable } from './runs.ts'
 import type { RestoredTable } from './sessions/restored.ts'
 import type { LabelTable } from './sessions/session-labels.ts'
 import type { LeaseColumns, SessionFence, SessionTable } from './sessions/sessions.ts'
-import type { StandingTable } from './standing.ts'
+import type { HistoryFence } from './history-fence.ts'
 import type { StepTable } from './steps.ts'
 import type { TaskTable } from './tasks.ts'
 import type { TimerTable } from './timers.ts'
@@ -33,7 +33,7 @@ interface UpdateTables {
   readonly tasks: TaskTable
   readonly calls: CallTable
   readonly effects: EffectTable
-  readonly standing: StandingTable
+  readonly history: HistoryFence
   readonly timers: TimerTable
   readonly quotas: QuotaTable
   readonly costs: CostTable
@@ -69,7 +69,7 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
     tasks,
     calls,
     effects,
-    standing,
+    history,
     timers,
     quotas,
     costs,
@@ -154,7 +154,7 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
         const agentN = agents.numberOf(agentId, session.workspaceId, agentName)
         costs.add(session.workspaceId, agentN, versionLabel, spend, clock.now())
       }
-      if (update.historySeen !== undefined) standing.raise(session.workspaceId, update.historySeen)
+      if (update.historySeen !== undefined) history.raise(session.workspaceId, update.historySeen)
       for (const change of update.effects ?? []) effects.apply(session.workspaceId, change)
       for (const claim of update.claims ?? []) idempotency.insert(claim, clock.now())
       sessions.update(stored, update, lease)

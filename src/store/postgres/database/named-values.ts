@@ -1,6 +1,6 @@
 /** Statements with named values, as SQLite has them: `:id`. PostgreSQL knows `$1` only. */
 
-type QueryValue = string | number | boolean | null | undefined | readonly string[]
+type QueryValue = string | number | boolean | null | undefined | readonly (string | number)[]
 export type NamedValues = Readonly<Record<string, QueryValue>>
 
 interface PositionalQuery {

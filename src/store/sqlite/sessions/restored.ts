@@ -11,6 +11,8 @@ import { openEvents } from '../events.ts'
 
 export interface RestoredTable {
   readonly reads: Pick<Store, 'restoredAt' | 'restored' | 'lastRestore'>
+  /** Since when a session or trigger is held. */
+  heldSince(id: SessionId | TriggerId): Instant | undefined
   /** Since when a session that begins now is held: while the store is, unless its trigger was released by name. */
   holdOfNew(session: Session): Instant | undefined
   hold(sessionN: number, at: Instant): void
@@ -145,10 +147,12 @@ export function openRestored(db: Database): RestoredTable {
   const releaseStore = db.prepare<WholeRelease>(
     'update restore set released_at = coalesce(released_at, :at), asks_until = :asksUntil',
   )
+  const heldSince = (id: string) => heldAt.get({ id })
   return {
+    heldSince,
     reads: {
       async restoredAt(id) {
-        return heldAt.get({ id })
+        return heldSince(id)
       },
       async restored(workspaceId: WorkspaceId) {
         return { sessions: sessions.pluck().all(workspaceId), triggers: triggers.pluck().all(workspaceId) }

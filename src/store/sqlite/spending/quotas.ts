@@ -18,8 +18,6 @@ export interface QuotaTable {
   addTokens(workspaceId: WorkspaceId, tokens: number, now: Instant): void
   /** Runs and tokens of the day. */
   usedOn(workspaceId: WorkspaceId, now: Instant): { readonly runs: number; readonly tokens: number }
-  /** Deletes the rate buckets of a deleted trigger. */
-  deleteBuckets(triggerId: string): void
 }
 
 const MINUTE = { name: 'minute', ms: 60_000 } as const
@@ -34,7 +32,6 @@ export function openQuotas(db: Database, costs: CostTable): QuotaTable {
     `insert into rate_bucket (trigger_id, span, full_at) values (?, ?, ?)
      on conflict (trigger_id, span) do update set full_at = excluded.full_at`,
   )
-  const deleteBuckets = db.prepare<[string]>('delete from rate_bucket where trigger_id = ?')
   // Stops counting at the limit, because a trigger may have any number of waiting runs.
   const open = db.prepare<{ triggerId: string; limit: number }, { open: number }>(
     `select count(*) as open
@@ -113,6 +110,5 @@ export function openQuotas(db: Database, costs: CostTable): QuotaTable {
       return undefined
     },
     addTokens: (workspaceId, tokens, now) => void use.run(workspaceId, Math.floor(now / DAY.ms), 0, tokens),
-    deleteBuckets: (triggerId) => void deleteBuckets.run(triggerId),
   }
 }

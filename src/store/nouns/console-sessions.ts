@@ -1,0 +1,54 @@
+/** Browsers that are signed in to the console. */
+import { fail } from '../../base/failure.ts'
+import type { ConsoleSession } from '../../spec/key.ts'
+import type { Dialect } from '../dialect.ts'
+import { readRow, readRows, writeRows, type NounWork } from '../statement.ts'
+import { defineTable } from './record-table.ts'
+
+export const CONSOLE_SESSIONS = defineTable<ConsoleSession>('console_session', {
+  id: 'text',
+  workspaceId: 'text',
+  hash: 'text',
+  operator: 'text',
+  keyId: 'text',
+  browser: 'text',
+  createdAt: 'integer',
+  lastUsedAt: 'integer',
+  endedAt: 'integer',
+})
+
+export function prepareConsoleSessions({
+  insertionOrder,
+}: Dialect): NounWork<
+  'consoleSessionByHash' | 'consoleSessions',
+  'createConsoleSession' | 'touchConsoleSession' | 'endConsoleSession'
+> {
+  const { select, insert, toValues, toRecord } = CONSOLE_SESSIONS
+  const byHash = `${select} where hash = :hash`
+  const ofWorkspace = `${select} where workspace_id = :workspaceId
+    order by created_at desc, ${insertionOrder} desc limit :limit`
+  return {
+    reads: {
+      *consoleSessionByHash(hash) {
+        const row = yield* readRow(byHash, { hash })
+        return row && toRecord(row)
+      },
+      *consoleSessions(workspaceId, limit) {
+        return (yield* readRows(ofWorkspace, { workspaceId, limit })).map(toRecord)
+      },
+    },
+    writes: {
+      *createConsoleSession(session) {
+        yield* writeRows(insert, toValues(session))
+      },
+      *touchConsoleSession(id, at) {
+        yield* writeRows('update console_session set last_used_at = :at where id = :id', { id, at })
+      },
+      *endConsoleSession(id, at) {
+        const sql = 'update console_session set ended_at = coalesce(ended_at, :at) where id = :id'
+        if ((yield* writeRows(sql, { id, at })) === 0) throw fail('not_found', { what: 'session of the console' })
+      },
+    },
+    transactions: {},
+  }
+}

@@ -1,0 +1,58 @@
+/** The nouns that both databases share, on PostgreSQL. */
+import { POSTGRES } from '../dialect.ts'
+import { prepareActivity } from '../nouns/activity.ts'
+import { prepareAgents } from '../nouns/agents.ts'
+import { prepareApiKeys } from '../nouns/api-keys.ts'
+import { prepareCalls } from '../nouns/calls.ts'
+import { prepareConsoleSessions } from '../nouns/console-sessions.ts'
+import { prepareEffects } from '../nouns/effects.ts'
+import { prepareEvents } from '../nouns/events.ts'
+import { prepareFiles } from '../nouns/files.ts'
+import { prepareOperatorKeys } from '../nouns/operator-keys.ts'
+import { preparePauses } from '../nouns/pauses.ts'
+import { prepareStanding } from '../nouns/standing.ts'
+import { prepareSteps } from '../nouns/steps.ts'
+import { prepareTaskClaims } from '../nouns/task-claims.ts'
+import { prepareTriggers } from '../nouns/triggers.ts'
+import { prepareVersions } from '../nouns/versions.ts'
+import { bindWork } from '../statement.ts'
+import type { Store } from '../store.ts'
+import type { SessionHints } from './database/hints.ts'
+import type { PostgresPool } from './database/pool.ts'
+import { createWorkRunners } from './database/run-work.ts'
+import type { PostgresKeyUses } from './keys.ts'
+
+/** @param hints tells other processes of claims, which they show too */
+export function bindPostgresNouns(pool: PostgresPool, hints: SessionHints, keys: PostgresKeyUses) {
+  const runners = createWorkRunners(pool)
+  const apiKeys = bindWork(prepareApiKeys(POSTGRES), runners)
+  const claims = bindWork(prepareTaskClaims(), runners)
+  return {
+    ...bindWork(prepareActivity(POSTGRES), runners),
+    ...bindWork(prepareAgents(), runners),
+    ...apiKeys,
+    keys: async (workspaceId) => (await apiKeys.keys(workspaceId)).map(keys.withUse),
+    keyByHash: keys.keyByHash,
+    touchKey: keys.touchKey,
+    ...bindWork(prepareCalls(POSTGRES), runners),
+    ...bindWork(prepareConsoleSessions(POSTGRES), runners),
+    ...bindWork(prepareEffects(POSTGRES), runners),
+    ...bindWork(prepareEvents(POSTGRES), runners),
+    ...bindWork(prepareFiles(POSTGRES), runners),
+    ...bindWork(prepareOperatorKeys(POSTGRES), runners),
+    ...bindWork(preparePauses(POSTGRES), runners),
+    ...bindWork(prepareSteps(POSTGRES), runners),
+    ...bindWork(prepareStanding(POSTGRES), runners),
+    ...claims,
+    async putTaskClaim(claim, task) {
+      await claims.putTaskClaim(claim, task)
+      hints.changed([task.sessionId])
+    },
+    async endTaskClaim(task, operator) {
+      await claims.endTaskClaim(task, operator)
+      hints.changed([task.sessionId])
+    },
+    ...bindWork(prepareTriggers(POSTGRES), runners),
+    ...bindWork(prepareVersions(POSTGRES), runners),
+  } satisfies Partial<Store>
+}

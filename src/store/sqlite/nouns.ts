@@ -1,0 +1,86 @@
+/** The nouns that both databases share, on SQLite. This process is the only writer, so it may keep rows in memory that each request reads. */
+import type { Database } from 'better-sqlite3'
+import type { Instant } from '../../base/clock.ts'
+import type { AgentId, TriggerId, WorkspaceId } from '../../base/ids.ts'
+import { SQLITE } from '../dialect.ts'
+import { prepareActivity } from '../nouns/activity.ts'
+import { prepareAgents } from '../nouns/agents.ts'
+import { prepareApiKeys } from '../nouns/api-keys.ts'
+import { prepareCalls } from '../nouns/calls.ts'
+import { prepareConsoleSessions } from '../nouns/console-sessions.ts'
+import { prepareEffects } from '../nouns/effects.ts'
+import { prepareEvents } from '../nouns/events.ts'
+import { prepareFiles } from '../nouns/files.ts'
+import { prepareOperatorKeys } from '../nouns/operator-keys.ts'
+import { preparePauses } from '../nouns/pauses.ts'
+import { prepareStanding } from '../nouns/standing.ts'
+import { prepareSteps } from '../nouns/steps.ts'
+import { prepareTaskClaims } from '../nouns/task-claims.ts'
+import { prepareTriggers } from '../nouns/triggers.ts'
+import { prepareVersions } from '../nouns/versions.ts'
+import { bindWork, type DatabaseWork, type WorkRunners } from '../statement.ts'
+import { createRowCache } from './database/row-cache.ts'
+import { createWorkRunner } from './database/run-work.ts'
+import type { GroupWriter } from './database/writer.ts'
+import type { Store } from '../store.ts'
+import type { KeyUses } from './keys.ts'
+
+/** @param restoredAt since when a restore holds a trigger */
+export function bindNouns(
+  db: Database,
+  write: GroupWriter['write'],
+  keys: KeyUses,
+  restoredAt: (id: TriggerId) => Instant | undefined,
+) {
+  const run = createWorkRunner(db)
+  const read: WorkRunners['read'] = async (make) => run(make())
+  const transact: WorkRunners['transact'] = (make) => write(() => run(make()))
+  const runners: WorkRunners = { read, write: transact, transact }
+  const [agents, apiKeys, pauses] = [prepareAgents(), prepareApiKeys(SQLITE), preparePauses(SQLITE)]
+  const [triggers, versions] = [prepareTriggers(SQLITE), prepareVersions(SQLITE)]
+  const agentRows = createRowCache((id: AgentId) => run(agents.reads.agent(id)))
+  const triggerRows = createRowCache((id: TriggerId) => run(triggers.reads.trigger(id)))
+  // Every start asks, and the acts of years are many.
+  const presentPauses = createRowCache((workspaceId: WorkspaceId) => run(pauses.reads.pauses(workspaceId)))
+
+  return {
+    ...bindWork(prepareActivity(SQLITE), runners),
+    ...bindWork(agents, runners),
+    agent: async (id) => agentRows.get(id),
+    ...bindWork(apiKeys, runners),
+    keys: async (workspaceId) => run(apiKeys.reads.keys(workspaceId)).map(keys.withUse),
+    revokeKey: (id, at) => transact(() => clearing(keys, apiKeys.writes.revokeKey(id, at))),
+    touchKey: (id, at) => keys.touch(id, at),
+    async keyByHash(hash) {
+      const key = keys.find(hash)
+      return key && { key, trigger: triggerRows.get(key.triggerId), triggerHeldAt: restoredAt(key.triggerId) }
+    },
+    ...bindWork(prepareCalls(SQLITE), runners),
+    ...bindWork(prepareConsoleSessions(SQLITE), runners),
+    ...bindWork(prepareEffects(SQLITE), runners),
+    ...bindWork(prepareEvents(SQLITE), runners),
+    ...bindWork(prepareFiles(SQLITE), runners),
+    ...bindWork(prepareOperatorKeys(SQLITE), runners),
+    ...bindWork(pauses, runners),
+    pauses: async (workspaceId) => presentPauses.get(workspaceId)!,
+    // Works on a full disk too: a pause must take effect.
+    setPaused: (workspaceId, act) =>
+      write(() => run(clearing(presentPauses, pauses.transactions.setPaused(workspaceId, act))), true),
+    ...bindWork(prepareSteps(SQLITE), runners),
+    ...bindWork(prepareStanding(SQLITE), runners),
+    ...bindWork(prepareTaskClaims(), runners),
+    ...bindWork(triggers, runners),
+    trigger: async (id) => triggerRows.get(id),
+    updateTrigger: (trigger) => transact(() => clearing(triggerRows, triggers.writes.updateTrigger(trigger))),
+    markRefusal: (id, refusal) => transact(() => clearing(triggerRows, triggers.writes.markRefusal(id, refusal))),
+    deleteTrigger: (id) => transact(() => clearing(triggerRows, triggers.transactions.deleteTrigger(id))),
+    ...bindWork(versions, runners),
+    deploy: (...deployment) => transact(() => clearing(agentRows, versions.transactions.deploy(...deployment))),
+  } satisfies Partial<Store>
+}
+
+/** Work that changes rows of a cache. */
+function* clearing<T>(cache: { clear(): void }, work: DatabaseWork<T>): DatabaseWork<T> {
+  cache.clear()
+  return yield* work
+}
