@@ -10,7 +10,7 @@ import type { Session } from '../spec/session.ts'
 import type { RunStep } from '../spec/step.ts'
 import type { CallRow, SessionTree, SessionUpdate } from '../store/session-update.ts'
 import type { IdempotencyClaim, StartOutcome } from '../store/start-outcome.ts'
-import type { Store } from '../store/store.ts'
+import type { SessionStore } from '../store/session-store.ts'
 import { proposeCalls } from './calls/calls.ts'
 import { checkNotPaused } from './check-start.ts'
 import type { SessionDriver } from './drive/drive.ts'
@@ -31,7 +31,7 @@ import { contextOf, firstSession, newRootRun } from './start.ts'
  * @param isDry a dry fork repeats what happened, without notes about calls undone since
  * @throws Failure `not_found`, `not_a_root_run`, `session_erased`
  */
-export async function readForkSource(store: Store, runId: RunId, isDry = false): Promise<ForkSource> {
+export async function readForkSource(store: SessionStore, runId: RunId, isDry = false): Promise<ForkSource> {
   const run = await store.run(runId)
   const session = run && (await store.session(run.sessionId))
   if (!session) throw fail('not_found', { what: 'run' })
@@ -99,7 +99,7 @@ const MOST_MOVES = 20
  * call, and then also looks at the calls of the fork.
  */
 async function storeFork(
-  store: Store,
+  store: SessionStore,
   { session: { id: sessionId } }: ForkSource,
   { limits, isDry = false }: ForkRequest,
   update: SessionUpdate,

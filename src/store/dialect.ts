@@ -12,41 +12,41 @@ export interface Dialect {
   /** Column of a row by which other rows name it. */
   readonly key: 'n' | 'id'
   /** Column of a row that names a row of the table: `run_n` */
-  column(table: NamedTable): string
+  readonly column: (table: NamedTable) => string
   /** What names the row with the id of a parameter. */
-  find(table: 'session' | 'run', parameter: string): string
+  readonly find: (table: 'session' | 'run', parameter: string) => string
   /** Id of the row that a row names. */
-  idOf(alias: string, table: NamedTable): string
+  readonly idOf: (alias: string, table: NamedTable) => string
   /** What names the agent of the parameters `agentId` and `workspaceId`. */
   readonly agentRow: string
   /** What names the rows whose ids are the list of a parameter, as a condition on the column. */
-  findAll(column: string, table: 'run', parameter: string): string
+  readonly findAll: (column: string, table: 'run', parameter: string) => string
   /** A row with an agent belongs to the workspace of the parameter `workspaceId`. */
-  ofWorkspace(alias: string): string
+  readonly ofWorkspace: (alias: string) => string
   /** Workspace and agent of a row with an agent, and the join that finds them. */
-  owner(alias: string): { readonly workspace: string; readonly agent: string; readonly join: string }
+  readonly owner: (alias: string) => { readonly workspace: string; readonly agent: string; readonly join: string }
   /** Column that orders rows of a table with a text as its key as they were inserted. */
   readonly insertionOrder: 'rowid' | 'n'
   /** Joins tables in the written order, where the planner of SQLite would take another. */
   readonly joinInOrder: 'cross join' | 'join'
   /** A column whose index the planner of SQLite would take, and must not. */
-  unindexed(column: string): string
+  readonly unindexed: (column: string) => string
   /** Ends a `select` whose rows stay as they are until the transaction ends. */
   readonly forUpdate: '' | 'for update'
   /** Work that takes the same lock waits until the end of the transaction. */
-  lock(name: string): DatabaseWork<void>
+  readonly lock: (name: string) => DatabaseWork<void>
   /** A condition on a boolean column. */
-  isTrue(column: string): string
+  readonly isTrue: (column: string) => string
   /** A column is one of the list of a parameter. */
-  isOneOf(column: string, parameter: string, type?: ColumnType): string
+  readonly isOneOf: (column: string, parameter: string, type?: ColumnType) => string
   /** The list of records, which is the JSON text of a parameter, as a table. */
-  records(parameter: string, columns: Readonly<Record<string, ColumnType>>, alias: string): string
+  readonly records: (parameter: string, columns: Readonly<Record<string, ColumnType>>, alias: string) => string
   /** Text of a member of a JSON column. */
-  member(column: string, name: string): string
+  readonly member: (column: string, name: string) => string
   /** Sum of integers, exact. */
-  sum(expression: string): string
+  readonly sum: (expression: string) => string
   /** The ending of an id, without dashes, as long as the parameter `ending`. */
-  ending(id: string): string
+  readonly ending: (id: string) => string
 }
 
 type ColumnType = 'text' | 'uuid' | 'bigint'

@@ -53,9 +53,9 @@ export interface NounWork<
 
 /** How a database runs work. `make` may be called again: a transaction that conflicts with another one begins anew. */
 export interface WorkRunners {
-  read<T>(make: () => DatabaseWork<T>): Promise<T>
-  write<T>(make: () => DatabaseWork<T>): Promise<T>
-  transact<T>(make: () => DatabaseWork<T>): Promise<T>
+  readonly read: <T>(make: () => DatabaseWork<T>) => Promise<T>
+  readonly write: <T>(make: () => DatabaseWork<T>) => Promise<T>
+  readonly transact: <T>(make: () => DatabaseWork<T>) => Promise<T>
 }
 
 /** The methods of the store that run this work. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts'
 import { giveWay, startWork } from '../../base/event-loop.ts'
 import { isFailure } from '../../base/failure.ts'
 import type { Log } from '../../base/log.ts'
-import type { Store } from '../../store/store.ts'
+import type { SessionStore } from '../../store/session-store.ts'
 import { isLongCheck, workWithChecks } from '../../tools/check.ts'
 import { takeUpdate, type LiveSession } from '../session/live-session.ts'
 import type { EffectRecord } from '../../spec/effect.ts'
@@ -27,7 +27,7 @@ import type { StoredEvent } from '../../spec/event.ts'
 import { toTimelineItem } from '../../view/timeline-item.ts'
 
 export interface CommitParts {
-  readonly store: Store
+  readonly store: SessionStore
   readonly clock: Clock
   readonly log: Log
   readonly notifier: SessionNotifier
@@ -117,7 +117,7 @@ const MAX_KEYS = 10_000
 
 /** Repeats the work with each effect key that it turns out to need: keys follow from arguments, which are known only from the batch. */
 async function workWithEffects<T>(
-  store: Store,
+  store: SessionStore,
   clock: Clock,
   { tree, lastAt }: LiveSession,
   work: (effectsOf: ReadEffects) => Promise<T>,

@@ -4,7 +4,7 @@ import { fail } from '../../base/failure.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { LiveText, StoredEvent } from '../../spec/event.ts'
 import { isTerminal } from '../../spec/run.ts'
-import type { Store } from '../../store/store.ts'
+import type { SessionStore } from '../../store/session-store.ts'
 import type { SessionNotifier } from './notifier.ts'
 import { endsAfter, EVENT_PAGE, findEventsBefore, isLastEvent } from './run-events.ts'
 import type { FollowedEvent, FollowedRun } from '../interface/engine.ts'
@@ -16,7 +16,7 @@ const NO_EVENTS: readonly never[] = []
  * the only buffer, so a slow reader costs one page of memory and a reader that was away misses nothing.
  */
 export async function* followRunEvents(
-  store: Store,
+  store: SessionStore,
   notifier: SessionNotifier,
   run: RunId | FollowedRun,
   after: number,
@@ -89,7 +89,7 @@ interface ReadersRun {
 }
 
 async function readFollowedRun(
-  store: Store,
+  store: SessionStore,
   given: RunId | FollowedRun,
   after: number,
 ): Promise<ReadersRun & { readonly hasEnded: boolean; readonly before: number }> {
@@ -106,13 +106,13 @@ async function readFollowedRun(
 }
 
 /** True if the event at the cursor ended the run, and the run was not resumed after it. */
-async function isOver(store: Store, id: RunId, cursor: number): Promise<boolean> {
+async function isOver(store: SessionStore, id: RunId, cursor: number): Promise<boolean> {
   const run = await store.run(id)
   return !run || (isTerminal(run.status) && isReadToEnd(store, run, cursor))
 }
 
 /** True when the last event of the run is at or before the cursor. */
-const isReadToEnd = async (store: Store, run: FollowedRun, after: number): Promise<boolean> =>
+const isReadToEnd = async (store: SessionStore, run: FollowedRun, after: number): Promise<boolean> =>
   after > 0 && isTerminal(run.status) && !(await endsAfter(store, run, after))
 
 interface RunFamily {
@@ -124,7 +124,7 @@ interface RunFamily {
 }
 
 /** A run and its descendants. Runs are only ever added, so their parents are read again only for an unknown run. */
-async function createRunFamily(store: Store, run: ReadersRun): Promise<RunFamily> {
+async function createRunFamily(store: SessionStore, run: ReadersRun): Promise<RunFamily> {
   const yes = (): Promise<boolean> => Promise.resolve(true)
   if (run.isFirst) return { isWholeSession: true, has: yes, sees: yes }
   let parents = new Map<RunId, RunId | null>()

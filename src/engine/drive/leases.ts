@@ -15,7 +15,7 @@ import {
   type WorkerId,
 } from '../../store/lease.ts'
 import { isStoreAway } from '../../store/store-away.ts'
-import type { Store } from '../../store/store.ts'
+import type { ClusterStore } from '../../store/cluster-store.ts'
 
 /** Sessions claimed with one statement. */
 const CLAIMED_AT_ONCE = 100
@@ -79,7 +79,7 @@ interface HeldLease {
 }
 
 export interface LeaseParts {
-  readonly store: Store
+  readonly store: ClusterStore
   readonly clock: StoreClock
   readonly log: Log
   readonly worker: WorkerId

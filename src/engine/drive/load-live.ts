@@ -8,7 +8,7 @@ import { estimateTokens } from '../../providers/tokens.ts'
 import type { Run } from '../../spec/run.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { CallRow, SessionTree } from '../../store/session-update.ts'
-import type { Store } from '../../store/store.ts'
+import type { SessionStore } from '../../store/session-store.ts'
 import { callKey } from '../session/keys.ts'
 import { addStep, createLive, type LiveSession } from '../session/live-session.ts'
 import { countGiven, messagesOfRun } from '../prompt/earlier.ts'
@@ -16,7 +16,7 @@ import { isRepeatedSession } from '../session/related-calls.ts'
 import type { VersionLookup } from '../session/versions.ts'
 
 export async function loadLive(
-  store: Store,
+  store: SessionStore,
   id: SessionId,
   versionsOf: (tree: SessionTree) => VersionLookup,
 ): Promise<LiveSession | undefined> {
@@ -51,7 +51,7 @@ function olderTrees({ session, runs }: SessionTree): readonly Run[] {
   return runs.filter(({ id }) => rootOf(id) !== session.rootRunId)
 }
 
-const readSteps = async (store: Store, runs: readonly Run[]): Promise<readonly RunStep[]> =>
+const readSteps = async (store: SessionStore, runs: readonly Run[]): Promise<readonly RunStep[]> =>
   (await Promise.all(runs.map(({ id }) => store.stepsOfRun(id)))).flat()
 
 /** Steps of what was said that are read at once. */
@@ -65,7 +65,7 @@ export interface EarlierBounds {
 
 /** What was said before an ordinal, at least as far back as the bounds; an erased session has no messages. */
 export async function readSaid(
-  store: Store,
+  store: SessionStore,
   { session }: Pick<SessionTree, 'session'>,
   before: number,
   { messages, tokens }: EarlierBounds,
@@ -88,13 +88,13 @@ export async function readSaid(
 }
 
 /** What was said before the newest root run, as far back as its first step says that it is given. */
-function readGiven(store: Store, tree: SessionTree, newest: readonly RunStep[]): Promise<readonly RunStep[]> {
+function readGiven(store: SessionStore, tree: SessionTree, newest: readonly RunStep[]): Promise<readonly RunStep[]> {
   const steps = newest.filter(({ runId }) => runId === tree.session.rootRunId)
   return readSaid(store, tree, steps[0]?.ordinal ?? 0, { messages: countGiven(steps), tokens: Infinity })
 }
 
 /** Adds runs that are not at work to a session in memory, each with its whole tree: a request concerns them. */
-export async function addTrees(store: Store, live: LiveSession, ids: readonly RunId[]): Promise<void> {
+export async function addTrees(store: SessionStore, live: LiveSession, ids: readonly RunId[]): Promise<void> {
   const { session, runs } = live.tree
   const known = new Set<RunId>(runs.map(({ id }) => id))
   const wanted = ids.filter((id) => !known.has(id))
@@ -112,7 +112,7 @@ export async function addTrees(store: Store, live: LiveSession, ids: readonly Ru
 }
 
 /** Reads all calls of a session since an instant, unless that was done: a policy counts them. */
-export async function addCallsSince(store: Store, live: LiveSession, since: Instant): Promise<void> {
+export async function addCallsSince(store: SessionStore, live: LiveSession, since: Instant): Promise<void> {
   if (live.callsSince <= since) return
   addCalls(live, await store.calls({ sessionId: live.tree.session.id, ...(since > 0 && { since }) }))
   live.callsSince = since

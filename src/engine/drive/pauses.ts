@@ -9,7 +9,7 @@ import { systemTimers, type QueueTimers } from '../../queue/timers.ts'
 import type { PauseAct } from '../../spec/steer/pause.ts'
 import type { LeaseTimes } from '../../store/lease.ts'
 import { isStoreAway } from '../../store/store-away.ts'
-import type { Store } from '../../store/store.ts'
+import type { SessionStore } from '../../store/session-store.ts'
 
 /** How often the store is asked where other processes pause things, too. */
 const ASK_EVERY_MS = 400
@@ -27,7 +27,7 @@ export interface Pauses {
 }
 
 export interface PausesParts {
-  readonly store: Store
+  readonly store: SessionStore
   readonly clock: Clock
   readonly log: Log
   readonly leaseTimes?: LeaseTimes

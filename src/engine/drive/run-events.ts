@@ -5,7 +5,7 @@
 import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { StoredEvent } from '../../spec/event.ts'
-import type { Store } from '../../store/store.ts'
+import type { SessionStore } from '../../store/session-store.ts'
 import type { FollowedRun } from '../interface/engine.ts'
 
 /** Events read per query; bounds memory per reader to one page. */
@@ -20,7 +20,7 @@ export const isLastEvent =
     runId === id && (isRoot ? LAST_OF_SESSION : LAST_OF_RUN).has(subject)
 
 /** Number of the last event before an instant; 0 where there is none. */
-export async function findEventsBefore(store: Store, sessionId: SessionId, at: Instant): Promise<number> {
+export async function findEventsBefore(store: SessionStore, sessionId: SessionId, at: Instant): Promise<number> {
   let [low, high] = [0, (await store.session(sessionId))?.lastSeq ?? 0]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
@@ -32,7 +32,7 @@ export async function findEventsBefore(store: Store, sessionId: SessionId, at: I
 }
 
 /** True if the event that ends a run comes after a cursor. */
-export async function endsAfter(store: Store, run: FollowedRun, after: number): Promise<boolean> {
+export async function endsAfter(store: SessionStore, run: FollowedRun, after: number): Promise<boolean> {
   const { id, sessionId, parentRunId, finishedAt } = run
   if (finishedAt === null) return false
   const isLast = isLastEvent(id, parentRunId === null)

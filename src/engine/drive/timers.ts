@@ -5,7 +5,7 @@ import type { Log } from '../../base/log.ts'
 import type { SessionQueue } from '../../queue/queue.ts'
 import type { SessionTimer, SessionUpdate } from '../../store/session-update.ts'
 import { isStoreAway } from '../../store/store-away.ts'
-import type { Store } from '../../store/store.ts'
+import type { SessionStore } from '../../store/session-store.ts'
 import { advanceRun } from '../machine/advance.ts'
 import { expireTask } from '../machine/tasks.ts'
 import type { SessionTransaction } from '../transaction/transaction.ts'
@@ -26,7 +26,7 @@ export interface TimerScheduler {
 }
 
 export function createTimerScheduler(
-  store: Store,
+  store: SessionStore,
   clock: StoreClock,
   log: Log,
   queue: () => SessionQueue,

@@ -2,7 +2,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { VersionId } from '../../base/ids.ts'
 import type { CallRow } from '../../store/session-update.ts'
-import type { Store } from '../../store/store.ts'
+import type { SessionStore } from '../../store/session-store.ts'
 import type { AgentVersion } from '../../store/version-rows.ts'
 import type { EngineParts } from '../interface/engine.ts'
 import type { LiveSession } from '../session/live-session.ts'
@@ -138,7 +138,7 @@ export const decidingVersions = (
 
 /** Reads the calls of runs of the session that are over, where a policy counts them. */
 export async function addCountedCalls(
-  store: Store,
+  store: SessionStore,
   clock: Clock,
   live: LiveSession,
   deciding: readonly AgentVersion[],
@@ -159,7 +159,7 @@ export const looksBack = (live: LiveSession, deciding: readonly AgentVersion[]):
 
 /** Reads calls in other sessions: of agents whose policies look back over a window, and of runs that do the same work; and what operators have ended. */
 export async function readOutlook(
-  store: Store,
+  store: SessionStore,
   clock: Clock,
   live: LiveSession,
   deciding: readonly AgentVersion[],

@@ -1,6 +1,6 @@
 import type { RunId, SessionId } from '../../base/ids.ts'
 import { isTerminal, isWaiting, type Run } from '../../spec/run.ts'
-import type { Store } from '../../store/store.ts'
+import type { SessionStore } from '../../store/session-store.ts'
 import type { SessionDriver } from './drive.ts'
 import type { SessionNotifier } from './notifier.ts'
 
@@ -9,7 +9,7 @@ import type { SessionNotifier } from './notifier.ts'
  * @returns the run as it is then; undefined if it was not read again
  */
 export async function waitForPause(
-  store: Store,
+  store: SessionStore,
   notifier: SessionNotifier,
   { inMemory }: Pick<SessionDriver, 'inMemory'>,
   { id, sessionId }: { readonly id: RunId; readonly sessionId: SessionId },

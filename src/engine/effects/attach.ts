@@ -2,7 +2,7 @@
 import type { WorkspaceId } from '../../base/ids.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import type { MessagePart } from '../../providers/provider.ts'
-import type { Store } from '../../store/store.ts'
+import type { CatalogStore } from '../../store/catalog-store.ts'
 import type { AttachedParts } from '../prompt/messages.ts'
 
 /** Longer text files are not attached; the model reads them in pieces with `svc.read_file`. */
@@ -11,7 +11,7 @@ const MAX_TEXT_BYTES = 256 * 1024
 const TEXT_TYPES = /^(text\/|application\/(json|xml|yaml|x-yaml|javascript|x-ndjson)\b|[^;]*\+(json|xml)\b)/
 
 export async function attachFiles(
-  store: Store,
+  store: CatalogStore,
   blobs: Blobs | undefined,
   workspace: WorkspaceId,
   names: readonly string[],
@@ -23,7 +23,7 @@ export async function attachFiles(
 }
 
 async function partsOf(
-  store: Store,
+  store: CatalogStore,
   blobs: Blobs | undefined,
   workspace: WorkspaceId,
   name: string,

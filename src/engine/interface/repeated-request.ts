@@ -5,7 +5,7 @@ import { fail } from '../../base/failure.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import { approverOf, type Principal } from '../../spec/key.ts'
 import type { IdempotencyClaim, RepeatedRequest } from '../../store/start-outcome.ts'
-import type { Store } from '../../store/store.ts'
+import type { SessionStore } from '../../store/session-store.ts'
 
 /** How long an `Idempotency-Key` is remembered. */
 const IDEMPOTENCY_MS = 24 * 3600_000
@@ -37,7 +37,7 @@ export const claimOf = (
  * @throws Failure `idempotency_key_reused`
  */
 export async function findRepeated(
-  { store, clock }: { readonly store: Store; readonly clock: Clock },
+  { store, clock }: { readonly store: SessionStore; readonly clock: Clock },
   claim: OpenClaim,
 ): Promise<JsonObject | undefined> {
   const { principal, route, key, bodyDigest } = claim

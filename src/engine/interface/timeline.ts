@@ -13,7 +13,7 @@ import { toTaskContent } from '../../view/task-content.ts'
 import { toTimelineItem } from '../../view/timeline-item.ts'
 import type { RunStarter } from '../../spec/starter.ts'
 import type { StepSize } from '../../store/queries.ts'
-import type { Store } from '../../store/store.ts'
+import type { SessionStore } from '../../store/session-store.ts'
 
 /** A conversation whose timeline is read in pages, so that a long one does not block other requests. */
 export interface PagedConversation extends Conversation {
@@ -46,7 +46,7 @@ const KNOWN_SIZES = 20_000
  * @throws Failure `not_found`
  */
 export async function conversationOf(
-  store: Store,
+  store: SessionStore,
   id: SessionId,
   { after = 0, only, take = Infinity }: ConversationPart = {},
 ): Promise<PagedConversation> {
@@ -110,7 +110,7 @@ export async function conversationOf(
 const MAX_RUNS = 4000
 const RUNS_PAGE = 500
 
-async function readNewestRuns(store: Store, id: SessionId): Promise<readonly Run[]> {
+async function readNewestRuns(store: SessionStore, id: SessionId): Promise<readonly Run[]> {
   let runs: readonly Run[] = []
   while (runs.length < MAX_RUNS) {
     const page = await store.newestRuns(id, runs[0]?.id ?? null, RUNS_PAGE)
@@ -139,14 +139,18 @@ function groupSteps(sizes: readonly StepSize[]): readonly (readonly StepSize[])[
 }
 
 /** One item of a session's timeline; undefined where there is none of this ordinal. */
-export async function timelineItemOf(store: Store, id: SessionId, ordinal: number): Promise<TimelineItem | undefined> {
+export async function timelineItemOf(
+  store: SessionStore,
+  id: SessionId,
+  ordinal: number,
+): Promise<TimelineItem | undefined> {
   const [step] = await store.stepsAfter(id, ordinal - 1, 1)
   const run = step?.ordinal === ordinal ? await store.run(step.runId) : undefined
   return step && run && toItem(store, step, run)
 }
 
 /** A request shows its task as it is now, not as it was created. */
-async function toItem(store: Store, step: RunStep, run: Run): Promise<TimelineItem> {
+async function toItem(store: SessionStore, step: RunStep, run: Run): Promise<TimelineItem> {
   const id = step.type === 'UserTaskReq' ? step.content['user_task_id'] : undefined
   const task = typeof id === 'string' ? await store.task(id as TaskId) : undefined
   return toTimelineItem(step, run, task ? toJson(toTaskContent(task)) : step.content)

@@ -6,7 +6,7 @@
 import type { SessionId } from '../../base/ids.ts'
 import type { RepeatedRun, Run } from '../../spec/run.ts'
 import type { CallRow, SessionTree } from '../../store/session-update.ts'
-import type { Store } from '../../store/store.ts'
+import type { SessionStore } from '../../store/session-store.ts'
 
 export interface RelatedCall {
   readonly row: CallRow
@@ -31,12 +31,12 @@ export const repeatedRunOf = ({ origin }: Run): RepeatedRun | undefined =>
   origin && origin.kind !== 'undo' ? origin : undefined
 
 /** True if another run repeats, or undoes, one of this session that can still call a tool. */
-export const isRepeatedSession = async (store: Store, tree: SessionTree): Promise<boolean> => {
+export const isRepeatedSession = async (store: SessionStore, tree: SessionTree): Promise<boolean> => {
   const found = await Promise.all(rootsAtWork(tree).map((run) => runsFrom(store, run, 1)))
   return found.some(({ total }) => total > 0)
 }
 
-export async function readRelatedCalls(store: Store, tree: SessionTree): Promise<RelatedCalls> {
+export async function readRelatedCalls(store: SessionStore, tree: SessionTree): Promise<RelatedCalls> {
   const seen = new Set<SessionId>([tree.session.id])
   const calls: RelatedCall[] = []
   let isWhole = true
@@ -72,5 +72,5 @@ const rootsAtWork = ({ session, runs }: SessionTree): Run[] =>
   runs.filter((run) => run.parentRunId === null && (run.state.at !== 'done' || run.id === session.rootRunId))
 
 /** Runs that repeat or undo this one, newest first. */
-const runsFrom = (store: Store, { id, workspaceId }: Run, take: number): ReturnType<Store['runs']> =>
+const runsFrom = (store: SessionStore, { id, workspaceId }: Run, take: number): ReturnType<SessionStore['runs']> =>
   store.runs({ workspaceId, origin: id, roots: true }, { skip: 0, take })

@@ -4,7 +4,7 @@ import { comparesFact } from '../../policy/condition/condition.ts'
 import { readDuration } from '../../policy/condition/duration.ts'
 import type { Run } from '../../spec/run.ts'
 import type { BoundAgent, AgentSnapshot } from '../../spec/snapshot.ts'
-import type { Store } from '../../store/store.ts'
+import type { CatalogStore } from '../../store/catalog-store.ts'
 import type { AgentVersion } from '../../store/version-rows.ts'
 
 export interface VersionLookup {
@@ -22,7 +22,7 @@ export interface VersionLookup {
 /** Versions for all sessions, by id and by digest. Never invalidated: a version does not change. */
 export type VersionCache = Map<string, AgentVersion>
 
-export function createVersions(store: Store, cache: VersionCache, workspaceId: WorkspaceId): VersionLookup {
+export function createVersions(store: CatalogStore, cache: VersionCache, workspaceId: WorkspaceId): VersionLookup {
   const deployedVersions = new Map<string, AgentVersion | undefined>()
   const load = async (
     key: string,
@@ -70,7 +70,7 @@ export function createVersions(store: Store, cache: VersionCache, workspaceId: W
 
 const keyOf = (workspace: WorkspaceId, digest: string): string => `${workspace} ${digest}`
 
-async function deployedId(store: Store, workspace: WorkspaceId, name: string): Promise<VersionId | null> {
+async function deployedId(store: CatalogStore, workspace: WorkspaceId, name: string): Promise<VersionId | null> {
   return (await store.agents(workspace)).find((agent) => agent.name === name)?.deployedVersionId ?? null
 }
 

@@ -5,7 +5,7 @@
  */
 import { createTransport } from '../../base/net/transport.ts'
 import type { TextExchange } from '../../engine/interface/text-exchange.ts'
-import type { Store } from '../../store/store.ts'
+import type { ClusterStore } from '../../store/cluster-store.ts'
 import { SILENT_WORKER_MS } from '../../store/worker.ts'
 import type { ClusterSecret } from './cluster-secret.ts'
 import { openPeerLink, type PeerLink } from './peer-link.ts'
@@ -21,7 +21,7 @@ export interface PeerFollower {
 }
 
 export interface PeerFollowerParts {
-  readonly store: Store
+  readonly store: ClusterStore
   readonly exchange: TextExchange
   readonly secret: ClusterSecret
   /** Id of this process. */

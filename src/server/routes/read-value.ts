@@ -5,7 +5,7 @@ import { timelineItemOf } from '../../engine/interface/timeline.ts'
 import type { Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 import type { CallStateRow } from '../../store/session-update.ts'
-import type { Store } from '../../store/store.ts'
+import type { SessionStore } from '../../store/session-store.ts'
 import { seesTimeline, withCaller, type ApiPrincipal, type IdentifyCaller } from '../auth/auth.ts'
 import { listedInScope, runInScope } from '../auth/scope.ts'
 import type { HttpReply } from '../http/reply.ts'
@@ -43,7 +43,7 @@ export const readValue = (services: ServerServices, identify: IdentifyCaller): R
   })
 
 /** Arguments that a pending task of the session asks about, or of a call in the tree of the run, as canonical text. */
-async function argumentsOf(store: Store, { id, sessionId }: Run, digest: string): Promise<string | undefined> {
+async function argumentsOf(store: SessionStore, { id, sessionId }: Run, digest: string): Promise<string | undefined> {
   const tasks = await store.pendingTasks(sessionId)
   const task = tasks.find(({ argumentsDigest }) => argumentsDigest === digest)
   if (task) return canonicalJson(task.arguments ?? null)
@@ -57,7 +57,7 @@ async function argumentsOf(store: Store, { id, sessionId }: Run, digest: string)
 const PAGE = 500
 
 async function findCallState(
-  store: Store,
+  store: SessionStore,
   sessionId: Run['sessionId'],
   runIds: readonly Run['id'][],
   matches: (call: CallStateRow) => boolean,

@@ -6,7 +6,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { SessionId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import { isStoreAway } from '../../store/store-away.ts'
-import type { Store } from '../../store/store.ts'
+import type { ClusterStore } from '../../store/cluster-store.ts'
 import { detailOf } from '../http/detail.ts'
 import type { EventLoopLag } from './event-loop-lag.ts'
 
@@ -15,7 +15,7 @@ const LOOK_EVERY_MS = 5000
 const MOST_COUNTED = 1000
 
 export interface LoadMetricsParts {
-  readonly store: Pick<Store, 'waitingSessions'>
+  readonly store: Pick<ClusterStore, 'waitingSessions'>
   readonly clock: Clock
   readonly log: Log
   readonly leasesHeld: () => number

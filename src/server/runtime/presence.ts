@@ -5,7 +5,7 @@
 import type { StoreClock } from '../../base/clock.ts'
 import type { ListenerReport } from '../../base/net/own-listeners.ts'
 import { MAX_AHEAD_MS } from '../../store/store-clock.ts'
-import type { Store } from '../../store/store.ts'
+import type { ClusterStore } from '../../store/cluster-store.ts'
 import { REPORT_EVERY_MS, type WorkerReport } from '../../store/worker.ts'
 
 /** A database outage shorter than this takes no server out of service. */
@@ -25,7 +25,7 @@ export interface ServerPresence {
 }
 
 export interface PresenceParts {
-  readonly store: Store
+  readonly store: ClusterStore
   readonly clock: StoreClock
   /** The present state. */
   readonly describe: () => WorkerReport

@@ -2,7 +2,7 @@
  * Agent and trigger of each session. They never change, so they are cached: polling a run reads only the run again.
  */
 import type { AgentId, SessionId, TriggerId } from '../../base/ids.ts'
-import type { Store } from '../../store/store.ts'
+import type { SessionStore } from '../../store/session-store.ts'
 
 export interface SessionScope {
   readonly agentId: AgentId
@@ -19,7 +19,7 @@ export interface SessionScopes {
 /** Cached sessions; the oldest are evicted first. */
 const MAX_CACHED = 10_000
 
-export function createSessionScopes(store: Store): SessionScopes {
+export function createSessionScopes(store: SessionStore): SessionScopes {
   const known = new Map<SessionId, SessionScope>()
   const add: SessionScopes['add'] = (id, scope) => {
     known.set(id, scope)

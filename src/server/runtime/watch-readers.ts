@@ -8,7 +8,7 @@ import type { WorkspaceId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { Trigger } from '../../spec/key.ts'
 import { isStoreAway } from '../../store/store-away.ts'
-import type { Store } from '../../store/store.ts'
+import type { CatalogStore } from '../../store/catalog-store.ts'
 import { detailOf } from '../http/detail.ts'
 import type { ReaderGrants, StreamReaders } from './readers.ts'
 
@@ -17,7 +17,7 @@ const LOOK_EVERY_MS = 3000
 const MAX_CONSOLE_SESSIONS = 1000
 
 export interface ReaderWatchParts {
-  readonly store: Store
+  readonly store: CatalogStore
   readonly workspaceId: WorkspaceId
   readonly readers: StreamReaders
   readonly log: Log
@@ -59,7 +59,11 @@ export function watchReaderRights({ store, workspaceId, readers, log }: ReaderWa
 }
 
 /** The present rights of the owners; an owner without rights is absent. */
-async function readRights(store: Store, workspaceId: WorkspaceId, owners: readonly string[]): Promise<ReaderGrants> {
+async function readRights(
+  store: CatalogStore,
+  workspaceId: WorkspaceId,
+  owners: readonly string[],
+): Promise<ReaderGrants> {
   const rights: Record<string, string> = { [LOCAL_READER]: EVERYTHING }
   if (owners.some((owner) => owner !== LOCAL_READER && !owner.startsWith(consoleReader('')))) {
     const triggers = new Map((await store.triggers(workspaceId)).map((trigger) => [trigger.id, rightsOf(trigger)]))

@@ -2,10 +2,10 @@
 import type { PendingAnswer } from '../../spec/api.ts'
 import { answerableWhileHidden, pendingOf } from '../../view/pending.ts'
 import { isWaiting, type Run } from '../../spec/run.ts'
-import type { Store } from '../../store/store.ts'
+import type { SessionStore } from '../../store/session-store.ts'
 
 /** @param hidden true while the trigger hides its timeline from the caller */
-export async function readPending(store: Store, run: Run, hidden: boolean): Promise<readonly PendingAnswer[]> {
+export async function readPending(store: SessionStore, run: Run, hidden: boolean): Promise<readonly PendingAnswer[]> {
   // Queries only for waiting runs: polling a working run costs no query.
   if (!isWaiting(run.status)) return []
   if (hidden) return answerableWhileHidden(pendingOf(run, { runs: [run], tasks: [] }))

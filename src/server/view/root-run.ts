@@ -1,9 +1,9 @@
 import type { RunId } from '../../base/ids.ts'
 import type { Run } from '../../spec/run.ts'
-import type { Store } from '../../store/store.ts'
+import type { SessionStore } from '../../store/session-store.ts'
 
 /** The root run above a run, or the run itself. A session may have several root runs. */
-export async function rootAbove(store: Store, run: Run): Promise<RunId> {
+export async function rootAbove(store: SessionStore, run: Run): Promise<RunId> {
   if (run.parentRunId === null) return run.id
   const parents = new Map(
     (await store.treesOf(run.sessionId, [run.id])).map(({ id, parentRunId }) => [id, parentRunId]),

@@ -5,7 +5,7 @@ import type { AgentId, RunId } from '../../base/ids.ts'
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import type { SessionListItem } from '../../spec/api.ts'
 import type { LeftOutValue, ListedSession, SessionPosition } from '../../store/queries.ts'
-import type { Store } from '../../store/store.ts'
+import type { SessionStore } from '../../store/session-store.ts'
 import { toListCursor } from '../http/list-cursor.ts'
 import type { HttpReply } from '../http/reply.ts'
 import { REFERENCE_BYTES, toReference } from '../../spec/value-reference.ts'
@@ -28,7 +28,7 @@ interface ShownSession<Item> {
 
 /** @param refsOnly `?values=ref`: large values come as references, whether or not they would fit */
 export async function sessionListReply<Item extends SessionListItem>(
-  store: Store,
+  store: SessionStore,
   shown: readonly ShownSession<Item>[],
   {
     total,
@@ -53,7 +53,12 @@ export async function sessionListReply<Item extends SessionListItem>(
 }
 
 /** The item with its left out values, whole up to `limit` bytes. */
-async function withValues(store: Store, session: ListedSession, item: SessionListItem, limit: number): Promise<string> {
+async function withValues(
+  store: SessionStore,
+  session: ListedSession,
+  item: SessionListItem,
+  limit: number,
+): Promise<string> {
   const textOf = async (name: 'input' | 'output', left: LeftOutValue | undefined): Promise<string> => {
     if (!left) return JSON.stringify(item[name])
     if (left.bytes > limit && left.digest !== null)

@@ -6,13 +6,13 @@ import type { RunHold } from '../../spec/hold.ts'
 import type { Principal } from '../../spec/key.ts'
 import { isTerminal, originFields, type Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
-import type { Store } from '../../store/store.ts'
+import type { SessionStore } from '../../store/session-store.ts'
 
 /**
  * When the content of a run was erased. Only what has none left is looked up, so that polling reads the run alone.
  * Source: docs/design/http.md#scope
  */
-export async function readErasure(store: Store, run: Run): Promise<Instant | undefined> {
+export async function readErasure(store: SessionStore, run: Run): Promise<Instant | undefined> {
   const mayBeErased = isTerminal(run.status) && run.output === null && run.error === null
   return mayBeErased ? (await store.session(run.sessionId))?.erasedAt : undefined
 }

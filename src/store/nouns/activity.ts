@@ -52,7 +52,11 @@ export function prepareActivity({
     reads: {
       runCounts: (workspaceId, since) => readRows<RunCount>(counts, { workspaceId, since }),
       *stepMarks(workspaceId, since, limit) {
-        const rows = yield* readRows<StepMark>(marks, { workspaceId, since, limit })
+        const rows = yield* readRows<Omit<StepMark, 'isFailed'> & { isFailed: boolean | 0 | 1 }>(marks, {
+          workspaceId,
+          since,
+          limit,
+        })
         return rows.map((row) => ({ ...row, isFailed: Boolean(row.isFailed) }))
       },
     },

@@ -38,22 +38,44 @@ export function preparePublication({ column, agentRow, lock }: Dialect) {
       const { version, digest } = snapshot
       yield* writeRows(insertAgent, { agentId, workspaceId, name: snapshot.id })
       members.push({
-        ...{ kind: 'Agent', id: snapshot.id, version, digest, content: toJson(snapshot) },
+        kind: 'Agent',
+        id: snapshot.id,
+        version,
+        digest,
+        content: toJson(snapshot),
         known: yield* readRow(knownVersion, { agentId, workspaceId, version }),
         insert: () =>
           writeRows(insertVersion, {
-            ...{ id, agentId, workspaceId, version, digest, closureDigest, at, by, message },
+            id,
+            agentId,
+            workspaceId,
+            version,
+            digest,
+            closureDigest,
+            at,
+            by,
+            message,
             text: toColumnText(snapshot),
           }),
       })
     }
     for (const { kind, id, version, digest, document } of publication.documents)
       members.push({
-        ...{ kind, id, version, digest, content: document },
+        kind,
+        id,
+        version,
+        digest,
+        content: document,
         known: yield* readRow(knownDocument, { workspaceId, kind, id, version }),
         insert: () =>
           writeRows(insertDocument, {
-            ...{ workspaceId, kind, id, version, digest, at, by },
+            workspaceId,
+            kind,
+            id,
+            version,
+            digest,
+            at,
+            by,
             text: toColumnText(document),
           }),
       })
@@ -61,7 +83,10 @@ export function preparePublication({ column, agentRow, lock }: Dialect) {
     yield* keepSources(publication)
     for (const { known, insert } of members) if (!known) yield* insert()
     return members.map(({ kind, id, version, digest, known }) => ({
-      ...{ kind, id, version, digest },
+      kind,
+      id,
+      version,
+      digest,
       already: known !== undefined,
     }))
   }

@@ -8,7 +8,7 @@ import type { PostgresPool } from './database/pool.ts'
 
 export interface PostgresKeyUses extends Pick<Store, 'keyByHash' | 'touchKey'> {
   /** With the last use, written or not. */
-  withUse(key: ApiKey): ApiKey
+  readonly withUse: (key: ApiKey) => ApiKey
   /** Writes the recorded uses. */
   readonly writeUses: () => Promise<void>
 }

@@ -10,9 +10,11 @@ import { prepareEvents } from '../nouns/events.ts'
 import { prepareFiles } from '../nouns/files.ts'
 import { prepareOperatorKeys } from '../nouns/operator-keys.ts'
 import { preparePauses } from '../nouns/pauses.ts'
+import { prepareRuns } from '../nouns/runs.ts'
 import { prepareStanding } from '../nouns/standing.ts'
 import { prepareSteps } from '../nouns/steps.ts'
 import { prepareTaskClaims } from '../nouns/task-claims.ts'
+import { prepareTasks } from '../nouns/tasks.ts'
 import { prepareTriggers } from '../nouns/triggers.ts'
 import { prepareVersions } from '../nouns/versions.ts'
 import { bindWork } from '../statement.ts'
@@ -41,8 +43,10 @@ export function bindPostgresNouns(pool: PostgresPool, hints: SessionHints, keys:
     ...bindWork(prepareFiles(POSTGRES), runners),
     ...bindWork(prepareOperatorKeys(POSTGRES), runners),
     ...bindWork(preparePauses(POSTGRES), runners),
+    ...bindWork(prepareRuns(POSTGRES), runners),
     ...bindWork(prepareSteps(POSTGRES), runners),
     ...bindWork(prepareStanding(POSTGRES), runners),
+    ...bindWork(prepareTasks(POSTGRES), runners),
     ...claims,
     async putTaskClaim(claim, task) {
       await claims.putTaskClaim(claim, task)

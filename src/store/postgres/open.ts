@@ -16,7 +16,6 @@ import { openPool, type PostgresPool } from './database/pool.ts'
 import { idempotencyReads } from './idempotency.ts'
 import { openPostgresKeys } from './keys.ts'
 import { bindPostgresNouns } from './nouns.ts'
-import { runReads } from './runs.ts'
 import { deletionMethods } from './sessions/delete-sessions.ts'
 import { erasePostgresSession } from './sessions/erase-session.ts'
 import { leaseMethods } from './sessions/leases.ts'
@@ -137,7 +136,6 @@ function createPostgresStore(
     ...bindPostgresNouns(pool, hints, keys),
     ...leaseMethods(pool, moment, hints),
     ...restoredMethods(pool),
-    ...runReads(pool),
     ...sessionReads(pool, moment),
     ...taskReads(pool),
     ...timerReads(pool, moment),

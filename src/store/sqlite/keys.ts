@@ -8,12 +8,12 @@ import type { Database } from 'better-sqlite3'
 /** The keys that requests bring, and their uses until they are written. */
 export interface KeyUses {
   /** @param hash SHA-256 of the secret, hexadecimal */
-  find(hash: string): ApiKey | undefined
+  readonly find: (hash: string) => ApiKey | undefined
   /** With the last use, written or not. */
-  withUse(key: ApiKey): ApiKey
-  touch(id: KeyId, at: Instant): void
+  readonly withUse: (key: ApiKey) => ApiKey
+  readonly touch: (id: KeyId, at: Instant) => void
   /** Must be called by every write of a key. */
-  clear(): void
+  readonly clear: () => void
   /** Writes the recorded uses if the last write of uses is long enough ago. */
   readonly writeDueUses: () => void
   /** Writes all recorded uses. */

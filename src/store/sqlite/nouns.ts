@@ -13,9 +13,11 @@ import { prepareEvents } from '../nouns/events.ts'
 import { prepareFiles } from '../nouns/files.ts'
 import { prepareOperatorKeys } from '../nouns/operator-keys.ts'
 import { preparePauses } from '../nouns/pauses.ts'
+import { prepareRuns } from '../nouns/runs.ts'
 import { prepareStanding } from '../nouns/standing.ts'
 import { prepareSteps } from '../nouns/steps.ts'
 import { prepareTaskClaims } from '../nouns/task-claims.ts'
+import { prepareTasks } from '../nouns/tasks.ts'
 import { prepareTriggers } from '../nouns/triggers.ts'
 import { prepareVersions } from '../nouns/versions.ts'
 import { bindWork, type DatabaseWork, type WorkRunners } from '../statement.ts'
@@ -66,8 +68,10 @@ export function bindNouns(
     // Works on a full disk too: a pause must take effect.
     setPaused: (workspaceId, act) =>
       write(() => run(clearing(presentPauses, pauses.transactions.setPaused(workspaceId, act))), true),
+    ...bindWork(prepareRuns(SQLITE), runners),
     ...bindWork(prepareSteps(SQLITE), runners),
     ...bindWork(prepareStanding(SQLITE), runners),
+    ...bindWork(prepareTasks(SQLITE), runners),
     ...bindWork(prepareTaskClaims(), runners),
     ...bindWork(triggers, runners),
     trigger: async (id) => triggerRows.get(id),

@@ -3,7 +3,12 @@ import type { Database } from 'better-sqlite3'
 import { ownStoreClock, type Clock } from '../../base/clock.ts'
 import type { Failure } from '../../base/failure.ts'
 import type { Log } from '../../base/log.ts'
+import type { SessionId } from '../../base/ids.ts'
+import type { TaskRecord } from '../../spec/task.ts'
+import { SQLITE } from '../dialect.ts'
 import type { SessionHint } from '../lease.ts'
+import { prepareRuns } from '../nouns/runs.ts'
+import { prepareTasks } from '../nouns/tasks.ts'
 import { createOutageLog, type OutageLog } from '../outage-log.ts'
 import type { Store } from '../store.ts'
 import { openAgents } from './agents.ts'
@@ -33,6 +38,7 @@ import { openTimers } from './timers.ts'
 import { openSessionUpdates } from './updates.ts'
 import { openWorkers } from './workers.ts'
 import { onDamage } from './database/guarded-statements.ts'
+import { createWorkRunner } from './database/run-work.ts'
 import { createWriter } from './database/writer.ts'
 import { openHistoryFence } from './history-fence.ts'
 import { openKeyUses } from './keys.ts'
@@ -69,7 +75,10 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const runs = openRuns(db, agents)
   const steps = openSteps(db)
   const events = openEvents(db)
-  const tasks = openTasks(db, agents)
+  const run = createWorkRunner(db)
+  const [{ treesOf }, { pendingTasks }] = [prepareRuns(SQLITE).reads, prepareTasks(SQLITE).reads]
+  const readPending = (sessionId: SessionId): readonly TaskRecord[] => run(pendingTasks(sessionId))
+  const tasks = openTasks(db, agents, readPending)
   const calls = openCalls(db)
   const effects = openEffects(db)
   const timers = openTimers(db)
@@ -90,6 +99,8 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     events,
     tasks,
     calls,
+    readTrees: (sessionId, ids) => run(treesOf(sessionId, ids)),
+    readPending,
     effects,
     history: openHistoryFence(db),
     timers,
@@ -110,7 +121,6 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     clock: ownStoreClock(clock),
     ...nouns,
     ...sessions.reads,
-    ...runs.reads,
     ...tasks.reads,
     ...timers.reads,
     ...restored.reads,

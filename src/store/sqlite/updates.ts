@@ -1,7 +1,9 @@
 import type { Clock } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
+import type { Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
+import type { TaskRecord } from '../../spec/task.ts'
 import { FIRST_EPOCH, type LeaseHolder, type SessionLease } from '../lease.ts'
 import type { IdempotencyClaim, StartOutcome, StartLimits } from '../start-outcome.ts'
 import type { SessionLabels } from '../queries.ts'
@@ -32,6 +34,8 @@ interface UpdateTables {
   readonly events: EventTable
   readonly tasks: TaskTable
   readonly calls: CallTable
+  readonly readTrees: (sessionId: SessionId, ids: readonly RunId[]) => readonly Run[]
+  readonly readPending: (sessionId: SessionId) => readonly TaskRecord[]
   readonly effects: EffectTable
   readonly history: HistoryFence
   readonly timers: TimerTable
@@ -68,6 +72,8 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
     events,
     tasks,
     calls,
+    readTrees,
+    readPending,
     effects,
     history,
     timers,
@@ -170,9 +176,9 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
       if (!stored || !session) return undefined
       const { n, owner, leaseUntil } = stored
       const isHeld = owner !== null && leaseUntil! > clock.now()
-      const pending = tasks.pendingOf(n)
+      const pending = readPending(sessionId)
       const changing = [session.rootRunId, ...runs.atWork(n), ...pending.map(({ runId }) => runId)]
-      return { session, runs: runs.treesOf(sessionId, changing), tasks: pending, ...(isHeld && { heldBy: owner }) }
+      return { session, runs: readTrees(sessionId, changing), tasks: pending, ...(isHeld && { heldBy: owner }) }
     },
   }
 }

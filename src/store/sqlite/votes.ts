@@ -2,17 +2,6 @@ import type { Database } from 'better-sqlite3'
 import type { TaskVote } from '../../spec/task.ts'
 import { toColumnText } from '../rows/json-column.ts'
 
-/** The votes of a task `t` that count, as one text. */
-export const VOTES = `(
-    select json_group_array(json_array(v.approver, v.approved, v.at, v.comment) order by v.n)
-    from vote v
-    where v.task_n = t.n and v.voided = 0
-  )`
-
-/** @param text of `VOTES` */
-export const parseVotes = (text: string): readonly TaskVote[] =>
-  text === '[]' ? [] : (JSON.parse(text) as VoteColumns[]).map(toVote)
-
 /** Votes are rows with a unique constraint, so that an approver counts once even if a writer errs. */
 export function openVotes(db: Database) {
   const current = db.prepare<[number], VoteRow>(

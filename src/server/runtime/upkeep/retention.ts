@@ -7,7 +7,7 @@ import type { Clock } from '../../../base/clock.ts'
 import type { Log } from '../../../base/log.ts'
 import type { ProjectConfig } from '../../../spec/config.ts'
 import type { BackgroundJob } from '../../../queue/jobs.ts'
-import type { Store } from '../../../store/store.ts'
+import type { SessionStore } from '../../../store/session-store.ts'
 
 const EVERY_MS = 3_600_000
 /** Maximum time per run of the job, so that other jobs run too. */
@@ -24,7 +24,7 @@ export const retentionMs = (text: string): number => Number.parseInt(text) * (te
 
 /** @returns the number of sessions deleted */
 export async function applyRetention(
-  store: Store,
+  store: SessionStore,
   { runs, audit }: RetentionConfig,
   clock: Clock,
   signal: AbortSignal,
@@ -48,7 +48,7 @@ async function repeat(signal: AbortSignal, deleteChunk: () => Promise<boolean>):
 
 /** @param config undefined = nothing is deleted */
 export const retentionJob = (
-  store: Store,
+  store: SessionStore,
   config: RetentionConfig | undefined,
   clock: Clock,
   log: Log,

@@ -5,14 +5,14 @@
 import type { Blobs } from '../../../blobs/blobs.ts'
 import type { Clock } from '../../../base/clock.ts'
 import type { BackgroundJob } from '../../../queue/jobs.ts'
-import type { Store } from '../../../store/store.ts'
+import type { CatalogStore } from '../../../store/catalog-store.ts'
 
 const EVERY_MS = 600_000
 const BATCH = 100
 /** Bytes that arrived in time may still be finalized this long after their address expired. */
 const FINALIZE_GRACE_MS = 3_600_000
 
-export async function sweepUploads(store: Store, blobs: Blobs, clock: Clock): Promise<void> {
+export async function sweepUploads(store: CatalogStore, blobs: Blobs, clock: Clock): Promise<void> {
   for (;;) {
     const expired = await store.expiredUploads(clock.now() - FINALIZE_GRACE_MS, BATCH)
     for (const file of expired) {
@@ -23,7 +23,7 @@ export async function sweepUploads(store: Store, blobs: Blobs, clock: Clock): Pr
   }
 }
 
-export const sweepJob = (store: Store, blobs: Blobs, clock: Clock): BackgroundJob => ({
+export const sweepJob = (store: CatalogStore, blobs: Blobs, clock: Clock): BackgroundJob => ({
   name: 'sweep',
   async run() {
     await sweepUploads(store, blobs, clock)

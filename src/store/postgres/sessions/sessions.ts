@@ -1,13 +1,11 @@
-import type { TaskVote } from '../../../spec/task.ts'
-import type { TaskRecord } from '../../../spec/task.ts'
 import type { WorkerId } from '../../lease.ts'
+import { treesAbove } from '../../nouns/runs.ts'
+import { TASK_COLUMNS, toTask, type TaskRow } from '../../nouns/tasks.ts'
 import { toRun, type RunRow } from '../../rows/run-rows.ts'
 import { toSession, type SessionRow } from '../../rows/session-rows.ts'
 import type { Store } from '../../store.ts'
 import type { DatabaseMoment } from '../database/moment.ts'
 import type { PostgresPool } from '../database/pool.ts'
-import { treesAbove } from '../runs.ts'
-import { COUNTED_VOTES } from '../tasks.ts'
 import { SESSION_FIELDS } from './session-columns.ts'
 import { listSessions } from './session-lists.ts'
 
@@ -22,7 +20,7 @@ export const sessionReads = (db: PostgresPool, moment: DatabaseMoment): SessionR
       row && {
         session: toSession(row),
         runs: row.runs.map((run) => toRun(run)),
-        tasks: row.tasks.map(({ body, votes }) => ({ ...(JSON.parse(body) as Omit<TaskRecord, 'votes'>), votes })),
+        tasks: row.tasks.map(toTask),
         ...(row.held_by !== null && { heldBy: row.held_by }),
       }
     )
@@ -52,7 +50,7 @@ export const sessionReads = (db: PostgresPool, moment: DatabaseMoment): SessionR
 interface TreeRow extends SessionRow {
   held_by: WorkerId | null
   runs: readonly RunRow[]
-  tasks: readonly { readonly body: string; readonly votes: readonly TaskVote[] }[]
+  tasks: readonly TaskRow[]
 }
 
 /** See `Store.load`. */
@@ -82,13 +80,10 @@ const LOAD = `
       from run r where r.id in (select id from tree)
     ), '[]') as runs,
     coalesce((
-      select json_agg(json_build_object(
-          'body', t.body,
-          'votes', coalesce((
-            select ${COUNTED_VOTES} from vote v where v.task_id = t.id and not v.voided
-          ), '[]')
-        ) order by t.n)
-      from user_task t where t.session_id = s.id and t.status = 'pending'
+      select json_agg(to_json(p) order by p.n)
+      from (
+        select t.n, ${TASK_COLUMNS.postgres} from user_task t where t.session_id = s.id and t.status = 'pending'
+      ) p
     ), '[]') as tasks
   from session s
   where s.id = :id`

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { DatabaseWork, Statement, StatementValues } from '../../statement.ts'
-import { statementCache } from './filter.ts'
+import { statementCache } from './statement-cache.ts'
 
 /** @returns what runs work to its end, at once */
 export function createWorkRunner(db: Database): <T>(work: DatabaseWork<T>) => T {

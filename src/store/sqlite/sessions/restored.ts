@@ -12,11 +12,15 @@ import { openEvents } from '../events.ts'
 export interface RestoredTable {
   readonly reads: Pick<Store, 'restoredAt' | 'restored' | 'lastRestore'>
   /** Since when a session or trigger is held. */
-  heldSince(id: SessionId | TriggerId): Instant | undefined
+  readonly heldSince: (id: SessionId | TriggerId) => Instant | undefined
   /** Since when a session that begins now is held: while the store is, unless its trigger was released by name. */
-  holdOfNew(session: Session): Instant | undefined
-  hold(sessionN: number, at: Instant): void
-  release(sessions: readonly SessionId[], triggers: readonly TriggerId[], whole: WholeRelease | undefined): void
+  readonly holdOfNew: (session: Session) => Instant | undefined
+  readonly hold: (sessionN: number, at: Instant) => void
+  readonly release: (
+    sessions: readonly SessionId[],
+    triggers: readonly TriggerId[],
+    whole: WholeRelease | undefined,
+  ) => void
 }
 
 export interface HeldCounts {

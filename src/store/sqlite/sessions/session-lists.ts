@@ -2,7 +2,7 @@
 import type { SessionFilter, SessionPage, SessionPosition } from '../../queries.ts'
 import type { ListedRow } from '../../rows/session-rows.ts'
 import type { AgentCounts, AgentTable } from '../agents.ts'
-import { statementCache } from '../database/filter.ts'
+import { statementCache } from '../database/statement-cache.ts'
 import { joinClauses } from '../../rows/filter.ts'
 import { FROM_SESSION, SELECT_LISTED, SESSION_OWNER } from './session-columns.ts'
 import type { Database } from 'better-sqlite3'

@@ -1,9 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3'
 
-/** The value for a clause that matches a list: `in (select value from json_each(:name))`. */
-export const listClause = (values: readonly string[] | undefined): string | undefined =>
-  values && JSON.stringify(values)
-
 /** Prepares each SQL text at its first use and keeps the statement: for queries built from clauses. */
 export function statementCache(db: Database): <Row>(sql: string) => Statement<[Record<string, unknown>], Row> {
   const statements = new Map<string, Statement<[Record<string, unknown>]>>()

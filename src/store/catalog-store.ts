@@ -1,0 +1,116 @@
+/** What is stored beside sessions: what is published and deployed, who may start and decide, and files. */
+import type { Instant } from '../base/clock.ts'
+import type { Digest } from '../base/digest.ts'
+import type { AgentId, ConsoleSessionId, FileId, KeyId, TriggerId, VersionId, WorkspaceId } from '../base/ids.ts'
+import type { StoredFile } from '../spec/file.ts'
+import type { ApiKey, ConsoleSession, OperatorKey, TickRefusal, Trigger } from '../spec/key.ts'
+import type { PublishedDocument } from '../spec/snapshot.ts'
+import type {
+  AgentRow,
+  AgentVersion,
+  DeploymentRow,
+  PublishedName,
+  SourceFile,
+  StoredMember,
+  VersionPublication,
+} from './version-rows.ts'
+import type { KeyWithTrigger, PageRange } from './queries.ts'
+
+export interface CatalogStore {
+  // Versions
+  /** @throws Failure `version_exists` when a member was published before with a different digest; nothing is stored then */
+  publish(publication: VersionPublication): Promise<readonly StoredMember[]>
+  version(id: VersionId): Promise<AgentVersion | undefined>
+  versionByDigest(workspaceId: WorkspaceId, digest: Digest): Promise<AgentVersion | undefined>
+  versionIdByLabel(agentId: AgentId, label: string): Promise<VersionId | undefined>
+  versions(agentId: AgentId): Promise<readonly AgentVersion[]>
+  /** Every version that was ever deployed, once each, most recently deployed first. */
+  deployedVersions(agentId: AgentId): Promise<readonly VersionId[]>
+  documents(workspaceId: WorkspaceId, kind: 'Tool' | 'Policy', id: string): Promise<readonly PublishedDocument[]>
+  /** The files with which a version was published; undefined where none were kept. */
+  sources(
+    workspaceId: WorkspaceId,
+    member: PublishedName,
+  ): Promise<{ readonly closureDigest: Digest; readonly files: readonly SourceFile[] } | undefined>
+  /**
+   * Makes a version the active one of its agent.
+   * @param message the deployer's reason
+   * @throws Failure `not_found`
+   */
+  deploy(
+    agentId: AgentId,
+    versionId: VersionId,
+    at: Instant,
+    by: string,
+    message?: string,
+  ): Promise<{ readonly from: VersionId | null }>
+  /** Newest first, at most `limit`. */
+  deployments(agentId: AgentId, limit: number): Promise<readonly DeploymentRow[]>
+  agent(id: AgentId): Promise<AgentRow | undefined>
+  agents(workspaceId: WorkspaceId): Promise<readonly AgentRow[]>
+  /**
+   * Yanks a version, or takes that back together with its reason. Yanking again without a reason keeps the one there is.
+   * @throws Failure `not_found`
+   */
+  setYanked(versionId: VersionId, yanked: boolean, reason?: string): Promise<void>
+  /** Like `setYanked`, for a Tool or Policy document. @throws Failure `not_found` */
+  setDocumentYanked(
+    workspaceId: WorkspaceId,
+    document: Pick<PublishedDocument, 'kind' | 'id' | 'version'>,
+    yanked: boolean,
+    reason?: string,
+  ): Promise<void>
+
+  // Keys and triggers
+  createTrigger(trigger: Trigger): Promise<void>
+  updateTrigger(trigger: Trigger): Promise<void>
+  deleteTrigger(id: TriggerId): Promise<void>
+  trigger(id: TriggerId): Promise<Trigger | undefined>
+  triggers(workspaceId: WorkspaceId, agentId?: AgentId): Promise<readonly Trigger[]>
+  /** The instant up to which each schedule trigger was processed; triggers never processed are absent. */
+  ticks(workspaceId: WorkspaceId): Promise<ReadonlyMap<TriggerId, Instant>>
+  /** @param marks null removes the mark of a trigger */
+  markTicks(marks: ReadonlyMap<TriggerId, Instant | null>): Promise<void>
+  /** Keeps why the last tick of a schedule started no run; null after one that did. A trigger that is gone is no error. */
+  markRefusal(id: TriggerId, refusal: TickRefusal | null): Promise<void>
+  createKey(key: ApiKey): Promise<void>
+  /** @param hash SHA-256 of the secret, hexadecimal */
+  keyByHash(hash: string): Promise<KeyWithTrigger | undefined>
+  keys(workspaceId: WorkspaceId): Promise<readonly ApiKey[]>
+  revokeKey(id: KeyId, at: Instant): Promise<void>
+  /** Records the last use of a key. The write may be delayed and coalesced, because nothing depends on it. */
+  touchKey(id: KeyId, at: Instant): void
+  createOperatorKey(key: OperatorKey): Promise<void>
+  /** @param hash SHA-256 of the secret, hexadecimal */
+  operatorKeyByHash(hash: string): Promise<OperatorKey | undefined>
+  operatorKeys(workspaceId: WorkspaceId): Promise<readonly OperatorKey[]>
+  /** A second revocation keeps the instant of the first. @throws Failure `not_found` */
+  revokeOperatorKey(id: KeyId, at: Instant): Promise<void>
+  touchOperatorKey(id: KeyId, at: Instant): Promise<void>
+  createConsoleSession(session: ConsoleSession): Promise<void>
+  /** @param hash SHA-256 of the cookie's value, hexadecimal */
+  consoleSessionByHash(hash: string): Promise<ConsoleSession | undefined>
+  /** Newest first, at most `limit`. */
+  consoleSessions(workspaceId: WorkspaceId, limit: number): Promise<readonly ConsoleSession[]>
+  touchConsoleSession(id: ConsoleSessionId, at: Instant): Promise<void>
+  /** A second end keeps the instant of the first. @throws Failure `not_found` */
+  endConsoleSession(id: ConsoleSessionId, at: Instant): Promise<void>
+
+  // Files
+  /** T13. @throws Failure `storage_limit_exceeded` when pending and stored bytes with this file would exceed `quota` */
+  presignFile(file: StoredFile, quota: number | null): Promise<void>
+  /** T14. Idempotent. */
+  finalizeFile(id: FileId, sizeBytes: number, at: Instant): Promise<void>
+  fileByKey(workspaceId: WorkspaceId, objectKey: string): Promise<StoredFile | undefined>
+  /** A finalized file by its leaf name. */
+  fileByName(workspaceId: WorkspaceId, filename: string): Promise<StoredFile | undefined>
+  files(
+    workspaceId: WorkspaceId,
+    page: PageRange,
+  ): Promise<{ readonly items: readonly StoredFile[]; readonly total: number }>
+  /** Files whose presigned address expired before `now` and whose upload is not closed: a sweep cleans up after them. */
+  expiredUploads(now: Instant, limit: number): Promise<readonly StoredFile[]>
+  /** Records that the staging key of a file is empty and can receive no more bytes. */
+  closeUpload(id: FileId): Promise<void>
+  deleteFile(id: FileId): Promise<void>
+}
