@@ -13,6 +13,7 @@ const isFast = process.argv.includes('--fast')
 const PURE = [
   'base',
   'spec',
+  'operations',
   'view',
   'policy',
   'terminal',

@@ -17,6 +17,7 @@ for (const [script, ...args] of [
   ['openapi.js', '--types'],
   ['types.js'],
   ['http-reference.js'],
+  ['operator-reference.js'],
   ['rules.js'],
 ])
   run({}, `scripts/${script}`, ...args)

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import { formatGenerated } from './format-generated.js'
+import { aboutOf, code, createTypeWords, row, table } from './reference-parts.js'
 import { writeGenerated } from './write-generated.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -18,45 +19,11 @@ const resolve = (part) =>
         .split('/')
         .reduce((at, key) => at[key], api)
 const link = (name) => `[${name}](#${name.toLowerCase()})`
-const code = (value) => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``
+const typeOf = createTypeWords(link)
 const EXTENSION = ' _Extension._'
 const extension = (part) => (part['x-svc-extension'] ? EXTENSION : '')
 
 /* Fields */
-
-const typeOf = (schema) => {
-  const { $ref, type, format: form, const: only, enum: values, items } = schema
-  if ($ref !== undefined) return link(nameOf($ref))
-  if (only !== undefined) return code(only)
-  if (values !== undefined) return values.map(code).join(', ')
-  if (type === 'array') return `array of ${typeOf(items)}`
-  if (type === undefined || (Array.isArray(type) && type.length === 6)) return 'JSON'
-  const word = Array.isArray(type) ? type.join(' or ') : type
-  return form === undefined || form === 'date-time' ? word : `${word} (${form})`
-}
-
-const boundsOf = ({ minimum, maximum = Number.MAX_SAFE_INTEGER, minLength, maxLength, maxItems, default: usual }) => [
-  ...(minimum === undefined
-    ? []
-    : [maximum === Number.MAX_SAFE_INTEGER ? `From ${minimum}.` : `${minimum} to ${maximum}.`]),
-  ...(maxLength === undefined
-    ? []
-    : [minLength > 0 ? `${minLength} to ${maxLength} characters.` : `At most ${maxLength} characters.`]),
-  ...(maxItems === undefined ? [] : [`At most ${maxItems}.`]),
-  ...(usual === undefined ? [] : [`${code(usual)} when absent.`]),
-]
-
-const aboutOf = (schema) => {
-  const { description, 'x-extensible-enum': words } = schema
-  return [
-    ...(description === undefined ? [] : [description.trim().replace(/[^.:]$/, '$&.')]),
-    ...(words === undefined ? [] : [`${words.map(code).join(', ')}; more may be added.`]),
-    ...boundsOf(schema),
-  ].join(' ')
-}
-
-const row = (...cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
-const table = (head, rows) => [row(...head), row(...head.map(() => '---')), ...rows].join('\n')
 
 const fieldsOf = ({ properties, required = [] }) =>
   table(

@@ -6,6 +6,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
 import { parse } from 'yaml'
+import { readOperations } from './read-operations.js'
 import { createTypeWriter, literal } from './type-writer.js'
 import { writeGenerated } from './write-generated.js'
 
@@ -48,34 +49,7 @@ const clientTypes = [
   ...declarations,
 ].join('\n')
 
-/** The table of operations; it imports types, and a few lists of words. */
-async function readOperations() {
-  const { outputFiles } = buildSync({
-    stdin: {
-      contents: "export * from './operations.ts'; export { object } from './schema.ts'",
-      resolveDir: `${root}/src/operations`,
-    },
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    write: false,
-  })
-  const { operations, object } = await import(
-    `data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`
-  )
-  /** @type {[string, Record<string, object>][]} */
-  const found = Object.entries(operations).map(([route, { body, query }]) => [
-    route,
-    {
-      ...(body !== undefined && body !== 'bytes' && { body: body.schema }),
-      ...(query !== undefined && { query: object(query).schema }),
-    },
-  ])
-  return found
-}
-
-/** `{ body }` and `{ query }` of each operator route, as schemas. */
-const requests = await readOperations()
+const operations = await readOperations()
 
 /* Validators */
 
@@ -124,17 +98,18 @@ const asked = {
   valueQuery: queryOf(api.paths['/v1/runs/{runId}/values/{digest}'].get.parameters),
   idempotencyKey: whole(api.components.parameters.idempotencyKey.schema),
   ...Object.fromEntries(
-    requests.flatMap(([route, parts]) =>
-      Object.entries(parts).map(([part, schema]) => [`${route} ${part}`, whole(schema)]),
-    ),
+    operations.flatMap(({ route, body, query }) => [
+      ...(body === undefined || body === 'bytes' ? [] : [[`${route} body`, whole(body)]]),
+      ...(query === undefined ? [] : [[`${route} query`, whole(query)]]),
+    ]),
   ),
 }
 
 /** Types of the query parameters that are not texts, by route. */
 const queryTypes = Object.fromEntries(
-  requests
-    .filter(([, { query }]) => query)
-    .map(([route, { query }]) => [
+  operations
+    .filter(({ query }) => query)
+    .map(({ route, query }) => [
       route,
       Object.fromEntries(
         Object.entries(query.properties).flatMap(([name, { type }]) => (type === 'string' ? [] : [[name, type]])),
