@@ -206,8 +206,9 @@ describe('what was published before', () => {
     const checked = new Map<string, Set<Document>>()
     const twice: string[] = []
     const spies = rules.flatMap((rule) => {
-      const { check } = rule
-      if (!check) return []
+      const { check, essential } = rule
+      // The comparison with the published version compiles, and compiling asks the essential rules itself.
+      if (!check || essential) return []
       const documents = new Set<Document>()
       checked.set(rule.name, documents)
       return vi.spyOn(rule as Required<typeof rule>, 'check').mockImplementation((document, ...rest) => {

@@ -142,7 +142,7 @@ describe('packing', () => {
       symlinkSync('bundle.yaml', join(directory, 'again.md'))
       expect(await said()).toEqual([
         undefined,
-        'bundle.yaml bundle/symlink "again.md" is a symbolic link; a bundle must not contain any.',
+        'bundle.yaml bundle/symlink "again.md" in this bundle is a symbolic link.',
       ])
       rmSync(join(directory, 'again.md'))
       writeFileSync(join(directory, 'prompts/desk.md'), 'x'.repeat(1024 * 1024 + 1))

@@ -19,7 +19,7 @@ describe('each fault is reported at its place', () => {
     [
       'a root that is not there',
       changed(DESK, 'bundle.yaml', 'agents/desk.yaml', 'agents/dsk.yaml'),
-      'bundle.yaml:4 error bundle/root-missing spec.root names no Agent document: agents/dsk.yaml.',
+      'bundle.yaml:4 error bundle/root-missing There is no file "agents/dsk.yaml". Did you mean "agents/desk.yaml"?',
     ],
     [
       'a second document in the root file',
@@ -27,7 +27,7 @@ describe('each fault is reported at its place', () => {
         ...DESK,
         'agents/desk.yaml': `${DESK['agents/desk.yaml']}---\n${DESK['policies/small.yaml']?.replace('name: small', 'name: other')}`,
       },
-      "agents/desk.yaml:1 error doc/multiple-documents agents/desk.yaml is the root agent's file; it holds one document.",
+      'agents/desk.yaml:25 error doc/multiple-documents agents/desk.yaml is the root of the bundle in this directory and may hold the Agent only; this is a Policy.',
     ],
     [
       'a shape that is wrong',
@@ -47,7 +47,7 @@ describe('each fault is reported at its place', () => {
     [
       'a sub-agent that is no agent',
       desk('ref: agents/clerk.yaml', 'ref: policies/small.yaml'),
-      'agents/desk.yaml:20 error subagent/missing policies/small.yaml holds no Agent document.',
+      'agents/desk.yaml:20 error subagent/missing policies/small.yaml is a Policy, not an Agent.',
     ],
     [
       'a floating sub-agent',
@@ -57,12 +57,12 @@ describe('each fault is reported at its place', () => {
     [
       'a late-bound path',
       desk('as: ask_clerk', 'late_bound: true'),
-      'agents/desk.yaml:20 error subagent/ref-form A late-bound agent is named by its id alone: namespace.name, not "agents/clerk.yaml".',
+      'agents/desk.yaml:20 error subagent/ref-form "agents/clerk.yaml" is a path, which is never bound late.',
     ],
     [
       'a range for a sub-agent',
       desk('ref: agents/clerk.yaml', 'ref: acme.clerk@^1'),
-      'agents/desk.yaml:20 error subagent/range An agent outside the bundle is pinned to one version; "^1" is a range.',
+      'agents/desk.yaml:20 error subagent/range "^1" is not an exact version; a sub-agent is pinned.',
     ],
     [
       'a pin that was never published',
@@ -116,7 +116,7 @@ describe('each fault is reported at its place', () => {
     [
       'a name that no provider takes',
       clerk('as: pay_back', 'as: pay.back'),
-      'agents/clerk.yaml:10 error tool/wire-name-invalid "pay.back" is not a valid tool name: use letters, digits, _ and -, at most 64 characters.',
+      'agents/clerk.yaml:10 error tool/wire-name-invalid "pay.back" cannot be the name of a tool: providers take letters, digits, "_" and "-", at most 64.',
     ],
     [
       'an MCP server that is not declared',
@@ -141,12 +141,12 @@ describe('each fault is reported at its place', () => {
     [
       'a policy without a decision',
       changed(DESK, 'policies/small.yaml', '  decision: { type: allow }\n', ''),
-      'policies/small.yaml:4 error policy/no-decision acme.small decides nothing: spec.decision is missing.',
+      'policies/small.yaml:4 error policy/no-decision The policy decides nothing: `spec.decision` is missing.',
     ],
     [
       'a scope of another form',
       limit('tool:acme.refunds', 'acme.refunds'),
-      'policies/limit.yaml:5 error policy/scope-syntax "acme.refunds" is not of the form tool:<namespace.name>.',
+      'policies/limit.yaml:5 error policy/scope-syntax "acme.refunds" is no scope: a scope names one tool, as `tool:namespace.name`.',
     ],
     [
       'a condition with an unknown operator',
@@ -171,12 +171,12 @@ describe('each fault is reported at its place', () => {
     [
       'a quorum out of range',
       limit('reason: Above 100', 'approvals_required: 11'),
-      'policies/limit.yaml:10 error approval/count-range approvals_required is between 1 and 10, not 11.',
+      'policies/limit.yaml:10 error approval/count-range approvals_required must be from 1 to 10, but is 11.',
     ],
     [
       'a time-out of nothing',
       limit('after_minutes: 30', 'after_minutes: 0'),
-      'policies/limit.yaml:11 error approval/timeout-range after_minutes is at least 1, not 0.',
+      'policies/limit.yaml:11 error approval/timeout-range after_minutes must be greater than zero, but is 0.',
     ],
     [
       'a time-out that approves the irreversible',
@@ -186,12 +186,12 @@ describe('each fault is reported at its place', () => {
     [
       'an unknown on_reject',
       limit('reason: Above 100', 'on_reject: give up'),
-      'policies/limit.yaml:10 error approval/on-reject-value on_reject is return_to_agent or fail, not "give up".',
+      'policies/limit.yaml:10 error approval/on-reject-value on_reject must be return_to_agent or fail, but is "give up".',
     ],
     [
       'an unknown on_modify',
       limit('reason: Above 100', 'on_modify: re-check'),
-      'policies/limit.yaml:10 error approval/on-modify-value on_modify is revalidate or accept or reject, not "re-check".',
+      'policies/limit.yaml:10 error approval/on-modify-value on_modify must be revalidate, accept or reject, but is "re-check".',
     ],
     [
       'instructions that are not there',
@@ -201,7 +201,7 @@ describe('each fault is reported at its place', () => {
     [
       'instructions without a word',
       { ...DESK, 'prompts/desk.md': ' \n' },
-      'agents/desk.yaml:13 error agent/instructions-empty The instructions are empty.',
+      'agents/desk.yaml:13 error agent/instructions-empty prompts/desk.md is empty.',
     ],
     [
       'instructions in two revisions',
@@ -220,12 +220,12 @@ describe('each fault is reported at its place', () => {
     [
       'a schema that is none',
       { ...DESK, 'schemas/order.json': '[1]' },
-      'tools/lookup.yaml:7 error schema/invalid schemas/order.json is no JSON Schema: a mapping belongs there.',
+      'tools/lookup.yaml:7 error schema/ref-missing "schemas/order.json" is no JSON Schema: a schema is a mapping.',
     ],
     [
       'a schema from elsewhere',
       { ...DESK, 'schemas/order.json': '{"$ref": "https://x.example/s.json"}' },
-      'tools/lookup.yaml:7 error schema/remote-ref `$ref` names https://x.example/s.json; a schema refers only to itself and to files of the bundle.',
+      'schemas/order.json:1 error schema/remote-ref "https://x.example/s.json" is not part of the bundle.',
     ],
     [
       'a script with an unknown key',
@@ -250,14 +250,12 @@ test('an agent with sub-agents is not compiled without its bundle', async () => 
 })
 
 describe('authority boundaries', () => {
-  test('without a policy are a warning, an error when strict', async () => {
+  test('without a policy are an error when strict; what lint warns of is not said again', async () => {
     const files = limit('authority_ref: refund-limit', 'authority_ref: refund-limits')
-    const said = [
-      'agents/desk.yaml:7 warning authority/unresolved No policy has authority_ref "refund-limit": every call above read_only of acme.desk needs an approval instead.',
-      'policies/limit.yaml:9 warning authority/orphan-ref No agent of this bundle declares the authority boundary "refund-limits".',
-    ]
-    expect(await saidOf(files)).toEqual(said)
-    expect(await saidOf(files, { strict: true })).toEqual([said[0]?.replace('warning', 'error'), said[1]])
+    expect(await saidOf(files)).toEqual([])
+    expect(await saidOf(files, { strict: true })).toEqual([
+      'agents/desk.yaml:7 error authority/unresolved No policy has authority_ref "refund-limit": every call above read_only of acme.desk needs an approval instead.',
+    ])
   })
 })
 

@@ -25,7 +25,8 @@ import {
   type FetchedRegistry,
 } from '../project/registry.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
-import { lintOptionsOf, loadDocuments } from '../project/documents.ts'
+import { lintOptionsOf, weakensEssential, WHY_ESSENTIAL } from '../project/lint-options.ts'
+import { loadDocuments } from '../project/documents.ts'
 
 /** A document from standard input. */
 export interface VirtualDocument {
@@ -199,6 +200,7 @@ function severities(given: readonly string[]): NonNullable<LintOptions['rules']>
       if (severity !== 'off' && severity !== 'warn' && severity !== 'error')
         throw usageFailure(`--rule takes ID=off, ID=warn or ID=error, not "${text}".`)
       requireRule(name)
+      if (weakensEssential(name, severity)) throw usageFailure(`--rule sets ${text}: ${WHY_ESSENTIAL}`)
       return [name, severity]
     }),
   )

@@ -14,7 +14,7 @@ import type { CommandContext } from '../shell/command.ts'
 import { withOperator, type OperatorClient } from '../project/server/operator.ts'
 import type { Project } from '../project/project.ts'
 import { createFetchedRegistry, hasRegistry, lookupOf } from '../project/registry.ts'
-import { lintOptionsOf } from '../project/documents.ts'
+import { lintOptionsOf } from '../project/lint-options.ts'
 import { findMissingHandlers } from '../project/missing-handlers.ts'
 
 export interface BundleBuild {
@@ -88,11 +88,10 @@ export async function buildBundle({
       ...(update !== undefined && { update }),
       ...(askMcp && { askMcp }),
     })
-    // Where lint and compile report the same fault, lint's finding is kept: it suggests what was meant.
-    const lintKeys = new Set(found.map(keyOf))
-    const all = [...found, ...compiled.findings.filter((each) => !lintKeys.has(keyOf(each)))]
-    const isUsable = despiteErrors ? compiled.bundle !== undefined : !all.some(({ severity }) => severity === 'error')
-    return !isUsable ? { workspace, findings: all } : { workspace, findings: all, compiled, compileAs: compileAs }
+    // Compile adds what only the registry, MCP servers and the whole bundle show. In spite of errors it may meet one of them again.
+    const known = new Set(despiteErrors ? found.map(keyOf) : [])
+    const all = [...found, ...compiled.findings.filter((each) => !known.has(keyOf(each)))]
+    return compiled.bundle ? { workspace, findings: all, compiled, compileAs } : { workspace, findings: all }
   }
   return await compileAs(prerelease)
 }

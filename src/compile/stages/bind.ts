@@ -3,10 +3,10 @@ import { deriveWireName, WIRE_NAME } from '../../documents/text/reference.ts'
 import { SIDE_EFFECT_CLASSES, type SideEffectClass } from '../../spec/document.ts'
 import type { BoundAgent, BoundTool } from '../../spec/snapshot.ts'
 import {
+  failUnchecked,
   reportFinding,
   type ResolvedTool,
   type ResolvedSubAgent,
-  type BundleAgent,
   type DocumentPlace,
   type CompileState,
 } from '../state/state.ts'
@@ -19,7 +19,7 @@ export function bindTools(state: CompileState): void {
     const taken = new Map<string, string>(RESERVED.map((name) => [name, 'the engine']))
     for (const each of member.bindings) {
       const wire = wireName(state, taken, each.binding.as, each.ref.name, each.binding.ref, each.at)
-      if (wire !== undefined) each.bound = boundTool(state, member, each, wire)
+      if (wire !== undefined) each.bound = boundTool(each, wire)
     }
     for (const each of member.edges) {
       const wire = wireName(state, taken, each.binding.as, nameOf(each), each.binding.ref, each.at)
@@ -38,16 +38,7 @@ function wireName(
 ): string | undefined {
   const wire = as ?? deriveWireName(name)
   const place = { document: at.document, pointer: `${at.pointer}/${as === undefined ? 'ref' : 'as'}` }
-  if (!WIRE_NAME.test(wire))
-    return reportFinding(
-      state,
-      'tool/wire-name-invalid',
-      place,
-      `"${wire}" is not a valid tool name: use letters, digits, _ and -, at most 64 characters.`,
-      {
-        fix: `Write as: ${deriveWireName(wire) || 'name'}.`,
-      },
-    )
+  if (!WIRE_NAME.test(wire)) return failUnchecked('tool/wire-name-invalid', place)
   const other = taken.get(wire)
   if (other !== undefined)
     return reportFinding(state, 'tool/wire-name-collision', place, `"${wire}" already names ${other} in this agent.`, {
@@ -63,22 +54,10 @@ function nameOf({ target }: ResolvedSubAgent): string {
   return id.slice(id.lastIndexOf('.') + 1)
 }
 
-function boundTool(
-  state: CompileState,
-  member: BundleAgent,
-  { binding, at, ref, contract, builtin, input }: ResolvedTool,
-  wire: string,
-): BoundTool {
+function boundTool({ binding, ref, contract, builtin, input }: ResolvedTool, wire: string): BoundTool {
   const shown = input ?? contract?.input ?? builtin?.inputSchema
   const schemas = [input, contract?.input ?? builtin?.inputSchema].filter((schema) => schema !== undefined)
   const { mcp } = binding
-  if (mcp && !member.agent.spec.mcp_servers?.some(({ name }) => name === mcp.server))
-    reportFinding(
-      state,
-      'mcp/server-undeclared',
-      { document: at.document, pointer: `${at.pointer}/mcp/server` },
-      `No MCP server "${mcp.server}" is declared.`,
-    )
   const output = contract?.output
   const effective = stricterClass(
     binding.side_effect_class,

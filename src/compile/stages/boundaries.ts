@@ -1,14 +1,12 @@
 /** Authority boundaries as policies. Source: docs/design/policies.md#which-policies-apply */
 import type { JsonObject } from '../../base/json/json.ts'
-import type { Document } from '../../documents/text/document.ts'
 import type { EntryContent } from './entries.ts'
 import { resolvePolicyDocument } from './resolve-policy.ts'
-import { reportFinding, type CompileState } from '../state/state.ts'
+import type { CompileState } from '../state/state.ts'
 
 /**
  * Fills `state.boundaries`: policies by the boundary that their `authority_ref` names. These are all policies of the
- * bundle, attached or not, and those that the closure takes from the registry. Reports references to a boundary that no
- * agent declares.
+ * bundle, attached or not, and those that the closure takes from the registry.
  */
 export function bindBoundaries(state: CompileState): void {
   const { subject, workspace, members } = state
@@ -16,9 +14,7 @@ export function bindBoundaries(state: CompileState): void {
   const declared = new Set(members.flatMap(({ agent }) => agent.metadata.governance?.authority_boundaries ?? []))
   for (const document of workspace.publishedTogether(subject)) {
     const boundary = document.kind === 'Policy' ? document.at('spec.decision.authority_ref')[0]?.value : undefined
-    if (typeof boundary !== 'string') continue
-    if (declared.has(boundary)) resolvePolicyDocument(state, document)
-    else reportOrphan(state, document, boundary)
+    if (typeof boundary === 'string' && declared.has(boundary)) resolvePolicyDocument(state, document)
   }
   for (const resolvedPolicy of state.resolvedPolicies.values()) {
     const boundary = resolvedPolicy.policy.spec.decision?.authority_ref
@@ -26,15 +22,6 @@ export function bindBoundaries(state: CompileState): void {
       state.boundaries.set(boundary, [...(state.boundaries.get(boundary) ?? []), resolvedPolicy])
   }
 }
-
-const reportOrphan = (state: CompileState, document: Document, boundary: string): undefined =>
-  reportFinding(
-    state,
-    'authority/orphan-ref',
-    { document, pointer: '/spec/decision/authority_ref' },
-    `No agent of this bundle declares the authority boundary "${boundary}".`,
-    { severity: 'warning' },
-  )
 
 /** Replaces a boundary without a policy: one approval for every call above `read_only`, of this agent and below it. */
 export const syntheticBoundary = (boundary: string): EntryContent => ({

@@ -37,7 +37,7 @@ export function attachPolicies(state: CompileState): void {
       const at = { document: member.document, pointer }
       for (const resolvedPolicy of policies) addBoundary(state, entries, { resolvedPolicy, at }, boundary, callees)
       if (policies.length > 0) continue
-      reportUnresolvedBoundary(state, member, boundary, at)
+      if (state.strict) reportUnresolvedBoundary(state, member, boundary, at)
       addSynthetic(entries, boundary, callees)
     }
     member.policySet = entries.seal()
@@ -123,10 +123,7 @@ const reportUnresolvedBoundary = (
     'authority/unresolved',
     at,
     `No policy has authority_ref "${boundary}": every call above read_only of ${id} needs an approval instead.`,
-    {
-      severity: state.strict ? 'error' : 'warning',
-      fix: `Write a Policy document with decision.authority_ref: ${boundary}.`,
-    },
+    { fix: `Write a Policy document with decision.authority_ref: ${boundary}.` },
   )
 
 /** Stands in for a boundary without a policy: asks for an approval of every call that is not read-only. */

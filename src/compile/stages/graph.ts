@@ -6,9 +6,9 @@ import { readAgentRef } from '../../documents/text/reference.ts'
 import type { Document } from '../../documents/text/document.ts'
 import type { AgentBinding } from '../../spec/document.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
-import { explainUnresolvedPath } from '../state/unresolved-path.ts'
 import {
   checkPinned,
+  failUnchecked,
   idOfDocument,
   reportFinding,
   typedDocument,
@@ -70,45 +70,10 @@ async function resolveEdge(
   done: Map<Document, BundleAgent>,
 ): Promise<AgentTarget | undefined> {
   const ref = readAgentRef(binding.ref)
-  if (binding.late_bound)
-    return ref.form === 'floating'
-      ? { at: 'late', id: ref.id }
-      : reportFinding(
-          state,
-          'subagent/ref-form',
-          at,
-          `A late-bound agent is named by its id alone: namespace.name, not "${binding.ref}".`,
-        )
-  switch (ref.form) {
-    case 'path':
-      return resolvePathEdge(state, ref.path, at, path, done)
-    case 'pinned':
-      return resolvePinnedEdge(state, ref.id, ref.version, at, path)
-    case 'range':
-      return reportFinding(
-        state,
-        'subagent/range',
-        at,
-        `An agent outside the bundle is pinned to one version; "${ref.range}" is a range.`,
-      )
-    case 'floating':
-      return reportFinding(
-        state,
-        state.workspace.find(at.document, 'Agent', ref.id).length > 0
-          ? 'subagent/ref-form'
-          : 'bundle/external-unpinned',
-        at,
-        `"${binding.ref}" names no version.`,
-        { fix: `Write ${ref.id}@1.2.3, or add late_bound: true.` },
-      )
-    default:
-      return reportFinding(
-        state,
-        'subagent/ref-form',
-        at,
-        `"${binding.ref}" is neither a path, nor namespace.name@version, nor namespace.name with late_bound.`,
-      )
-  }
+  if (binding.late_bound && ref.form === 'floating') return { at: 'late', id: ref.id }
+  if (!binding.late_bound && ref.form === 'path') return resolvePathEdge(state, ref.path, at, path, done)
+  if (!binding.late_bound && ref.form === 'pinned') return resolvePinnedEdge(state, ref.id, ref.version, at, path)
+  return failUnchecked('subagent/ref-form', at)
 }
 
 async function resolvePathEdge(
@@ -119,10 +84,9 @@ async function resolvePathEdge(
   done: Map<Document, BundleAgent>,
 ): Promise<AgentTarget | undefined> {
   const resolution = state.workspace.resolve(at.document, written)
-  if (!('path' in resolution))
-    return reportFinding(state, 'subagent/missing', at, explainUnresolvedPath(written, resolution))
+  if (!('path' in resolution)) return failUnchecked('subagent/missing', at)
   const [document, ...others] = state.workspace.documentsAt(resolution.path).filter((each) => each.kind === 'Agent')
-  if (!document) return reportFinding(state, 'subagent/missing', at, `${resolution.path} holds no Agent document.`)
+  if (!document) return failUnchecked('subagent/missing', at)
   if (others.length > 0)
     return reportFinding(state, 'subagent/missing', at, `${resolution.path} holds more than one Agent document.`)
   const id = idOfDocument(document)

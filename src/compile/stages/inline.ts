@@ -1,7 +1,7 @@
 /** Puts files that agents name in by value: instructions, schemas, the script of a scripted model. */
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
-import { MAX_COST, MAX_COST_FORM } from '../../documents/facts/cost-cap.ts'
-import { outageProblem, readOutageTerms, type OutageTerms } from '../../documents/facts/outage.ts'
+import { MAX_COST } from '../../documents/facts/cost-cap.ts'
+import { readOutageTerms } from '../../documents/facts/outage.ts'
 import { readWholeLimit, type WholeLimit } from '../../documents/facts/whole-limits.ts'
 import { MODEL_FALLBACK, namesFallbackFile, readModelFallback } from '../../documents/facts/agents/model-fallback.ts'
 import { readValues } from '../../documents/workspace/read.ts'
@@ -12,7 +12,13 @@ import type { ContextRule } from '../../spec/context-rule.ts'
 import type { ScriptTurn } from '../../spec/snapshot.ts'
 import { readFileMember } from './file.ts'
 import { inlineSchema, inlineSchemaFile } from './schema.ts'
-import { reportFinding, type BundleAgent, type DocumentPlace, type CompileState } from '../state/state.ts'
+import {
+  failUnchecked,
+  reportFinding,
+  type BundleAgent,
+  type DocumentPlace,
+  type CompileState,
+} from '../state/state.ts'
 
 /** The annotation for an agent's input schema. Source: docs/design/http.md#start */
 const INPUT_CONTRACT = 'svc/input-schema'
@@ -33,16 +39,16 @@ function inlineMember(state: CompileState, member: BundleAgent): void {
       ? undefined
       : inlineSchemaFile(state, contract, spot('/metadata/annotations/svc~1input-schema'))
   if (contractSchema !== undefined) member.contract = contractSchema
-  const maxToolCalls = readLimit(state, agent, spot, 'svc/max-tool-calls')
+  const maxToolCalls = readLimit(agent, spot, 'svc/max-tool-calls')
   if (maxToolCalls !== undefined) member.maxToolCalls = maxToolCalls
-  const tokens = readLimit(state, agent, spot, 'svc/max-tokens-per-session')
-  const runs = readLimit(state, agent, spot, 'svc/max-runs-per-session')
+  const tokens = readLimit(agent, spot, 'svc/max-tokens-per-session')
+  const runs = readLimit(agent, spot, 'svc/max-runs-per-session')
   if (tokens !== undefined || runs !== undefined)
     member.sessionLimits = { ...(tokens !== undefined && { tokens }), ...(runs !== undefined && { runs }) }
-  const maxCost = readMaxCost(state, agent, spot)
+  const maxCost = readMaxCost(agent, spot)
   if (maxCost !== undefined) member.maxCost = maxCost
-  member.outage = readOutage(state, agent, spot)
-  const context = readContext(state, agent, spot)
+  member.outage = readOutageTerms(agent.metadata.annotations ?? {})
+  const context = readContext(agent, spot)
   if (context) member.context = context
   const fallback = readFallback(state, agent, spot)
   if (fallback !== undefined) member.fallback = fallback
@@ -56,9 +62,10 @@ function inlineMember(state: CompileState, member: BundleAgent): void {
   }
 }
 
+const annotationPointer = (name: string): string => `/metadata/annotations/${name.replace('/', '~1')}`
+
 /** An annotation that is a limit. Source: docs/design/models-and-tools.md#limits */
 function readLimit(
-  state: CompileState,
   agent: AgentDocument,
   spot: (pointer: string) => DocumentPlace,
   annotation: WholeLimit,
@@ -67,47 +74,20 @@ function readLimit(
   if (text === undefined) return undefined
   const read = readWholeLimit(annotation, text)
   if ('value' in read) return read.value
-  const at = spot(`/metadata/annotations/${annotation.replace('/', '~1')}`)
-  return reportFinding(state, 'limits/whole-number', at, read.problem)
+  return failUnchecked('limits/whole-number', spot(annotationPointer(annotation)))
 }
 
-function readMaxCost(
-  state: CompileState,
-  agent: AgentDocument,
-  spot: (pointer: string) => DocumentPlace,
-): Money | undefined {
+function readMaxCost(agent: AgentDocument, spot: (pointer: string) => DocumentPlace): Money | undefined {
   const text = agent.metadata.annotations?.[MAX_COST]
   if (text === undefined) return undefined
-  const cap = readMoney(text)
-  if (cap) return cap
-  return reportFinding(state, 'limits/cost-cap', spot('/metadata/annotations/svc~1max-cost-per-run'), MAX_COST_FORM)
+  return readMoney(text) ?? failUnchecked('limits/cost-cap', spot(annotationPointer(MAX_COST)))
 }
 
-function readOutage(
-  state: CompileState,
-  { metadata }: AgentDocument,
-  spot: (pointer: string) => DocumentPlace,
-): OutageTerms {
-  const annotations = metadata.annotations ?? {}
-  const problems = Object.entries(annotations).flatMap(([name, text]) => {
-    const problem = outageProblem(name, text)
-    return problem === undefined ? [] : [{ at: spot(`/metadata/annotations/${name.replace('/', '~1')}`), problem }]
-  })
-  for (const { at, problem } of problems) reportFinding(state, 'limits/outage', at, problem)
-  return problems.length > 0 ? {} : readOutageTerms(annotations)
-}
-
-function readContext(
-  state: CompileState,
-  { metadata }: AgentDocument,
-  spot: (pointer: string) => DocumentPlace,
-): ContextRule | undefined {
+function readContext({ metadata }: AgentDocument, spot: (pointer: string) => DocumentPlace): ContextRule | undefined {
   const text = metadata.annotations?.[CONTEXT_RULE]
   if (text === undefined) return undefined
   const read = readContextRule(text)
-  return 'rule' in read
-    ? read.rule
-    : reportFinding(state, 'limits/context', spot('/metadata/annotations/svc~1context'), read.problem)
+  return 'rule' in read ? read.rule : failUnchecked('limits/context', spot(annotationPointer(CONTEXT_RULE)))
 }
 
 function readFallback(
@@ -117,7 +97,7 @@ function readFallback(
 ): readonly ModelSpec[] | undefined {
   const text = agent.metadata.annotations?.[MODEL_FALLBACK]
   if (text === undefined) return undefined
-  const at = spot('/metadata/annotations/svc~1model-fallback')
+  const at = spot(annotationPointer(MODEL_FALLBACK))
   const file = namesFallbackFile(text) ? readFileMember(state, 'models', 'model/fallback', text, at) : { text }
   if (!file) return undefined
   const fallback = readModelFallback(file.text, agent.spec.model)
@@ -131,12 +111,8 @@ function readInstructions(
 ): string | undefined {
   const { ref, text, version } = agent.spec.instructions
   const at = spot(`/spec/instructions/${ref === undefined ? 'text' : 'ref'}`)
-  const found =
-    ref === undefined
-      ? text
-      : readFileMember(state, 'instructions', 'agent/instructions-missing-file', ref, at, version)?.text
-  if (found?.trim() === '') return reportFinding(state, 'agent/instructions-empty', at, 'The instructions are empty.')
-  return found
+  if (ref === undefined) return text
+  return readFileMember(state, 'instructions', 'agent/instructions-missing-file', ref, at, version)?.text
 }
 
 function readScript(

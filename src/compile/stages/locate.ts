@@ -1,10 +1,10 @@
 /** Finds what to compile: the bundle and root agent that a path means. Source: docs/design/bundles-and-authority.md#members */
 import { fail, isFailure } from '../../base/failure.ts'
-import type { Document } from '../../documents/text/document.ts'
+import { asKind, type Document } from '../../documents/text/document.ts'
 import { lockPathOf } from '../../documents/facts/lock/lock-file.ts'
 import { directoryOf, isUnder } from '../../documents/text/paths.ts'
 import { lockedDigests, lockedMcpDigests, lockedVersions, readLock } from '../state/lock-file.ts'
-import { reportFinding, typedDocument, type CompileState } from '../state/state.ts'
+import { failUnchecked, reportFinding, typedDocument, type CompileState } from '../state/state.ts'
 
 /** @throws Failure `no_documents`, `ambiguous_reference` if the path means nothing or more than one thing */
 export function locateSubject(state: CompileState): void {
@@ -39,8 +39,7 @@ function findSubject(state: CompileState): void {
     (each) => each.kind === 'Bundle' && rootOf(state, each)?.includes(found),
   )
   if (bundle) return openBundle(state, bundle)
-  const agent = typedDocument(state, found, 'Agent')
-  if (agent?.spec.agents?.length)
+  if (asKind(found, 'Agent')?.spec.agents?.length)
     reportFinding(
       state,
       'agent/needs-bundle',
@@ -71,21 +70,10 @@ function findRoot(state: CompileState): Document {
 
 function openBundle(state: CompileState, bundle: Document): void {
   state.bundle = bundle
-  const value = typedDocument(state, bundle, 'Bundle')
-  if (!value) return
+  if (!typedDocument(state, bundle, 'Bundle')) return
   const at = { document: bundle, pointer: '/spec/root' }
-  const agents = rootOf(state, bundle)
-  const [root, ...others] = agents ?? []
-  if (!root)
-    return reportFinding(state, 'bundle/root-missing', at, `spec.root names no Agent document: ${value.spec.root}.`)
-  state.subject = root
-  if (others.length > 0 || state.workspace.documentsAt(root.path).length > 1)
-    reportFinding(
-      state,
-      'doc/multiple-documents',
-      { document: root, pointer: '' },
-      `${root.path} is the root agent's file; it holds one document.`,
-    )
+  const [root] = rootOf(state, bundle) ?? failUnchecked('bundle/root-missing', at)
+  state.subject = root ?? failUnchecked('bundle/root-missing', at)
 }
 
 /** Agents in the file that `spec.root` names. */

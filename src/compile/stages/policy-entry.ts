@@ -4,7 +4,7 @@ import { namedField } from '../../policy/allow-field.ts'
 import { readCondition, writeCondition } from '../../policy/condition/condition.ts'
 import { entryIdOf } from '../../policy/policy-set.ts'
 import type { PolicyDocument } from '../../spec/document.ts'
-import type { ApprovalObligations, PolicyEntry } from '../../spec/policy-set.ts'
+import type { PolicyEntry } from '../../spec/policy-set.ts'
 import { policyEffectOf, obligationsOf } from './read-policy.ts'
 
 /** Placeholder for the argument of an allow list that only a tool's schema determines. */
@@ -29,12 +29,7 @@ export function standalonePolicyEntry(policy: string, { metadata, spec }: Policy
         values: [...new Set(allow)].sort(),
       },
     }),
-    // Published documents were checked, so the values are valid.
-    obligations: obligationsOf(
-      decision,
-      decision.on_reject as ApprovalObligations['on_reject'],
-      decision.on_modify as ApprovalObligations['on_modify'],
-    ),
+    obligations: obligationsOf(decision),
     ...(decision.reason !== undefined && { reason: decision.reason }),
     ...(typeof message === 'string' && { message }),
     ...(decision.authority_ref !== undefined && { authority_ref: decision.authority_ref }),

@@ -5,7 +5,13 @@ import { readCondition, writeCondition, type ConditionProblem } from '../../poli
 import type { DecisionType, PolicyDocument } from '../../spec/document.ts'
 import type { ApprovalObligations } from '../../spec/policy-set.ts'
 import type { PublishedDocument } from '../../spec/snapshot.ts'
-import { reportFinding, type ResolvedPolicy, type DocumentPlace, type CompileState } from '../state/state.ts'
+import {
+  failUnchecked,
+  reportFinding,
+  type ResolvedPolicy,
+  type DocumentPlace,
+  type CompileState,
+} from '../state/state.ts'
 
 type PolicyDecisionSpec = NonNullable<PolicyDocument['spec']['decision']>
 
@@ -29,30 +35,11 @@ export function readPolicyDocument(
 ): ResolvedPolicy | undefined {
   const { id, version } = published
   const { decision, conditions, scope } = policy.spec
-  if (!decision)
-    return reportFinding(
-      state,
-      'policy/no-decision',
-      spotOf('/spec'),
-      `${id} decides nothing: spec.decision is missing.`,
-    )
+  if (!decision) return failUnchecked('policy/no-decision', spotOf('/spec'))
   const before = state.findings.length
   const when = conditions && readWhen(state, conditions, spotOf)
-  const scoped = scope === undefined ? undefined : SCOPE.exec(scope)?.[1]
-  if (scope !== undefined && scoped === undefined)
-    reportFinding(
-      state,
-      'policy/scope-syntax',
-      spotOf('/spec/scope'),
-      `"${scope}" is not of the form tool:<namespace.name>.`,
-    )
+  const scoped = scope === undefined ? undefined : readScope(scope, spotOf('/spec/scope'))
   const effect = policyEffectOf(decision.type, policy.spec.allow)
-  const obligations =
-    effect === 'require_approval' || effect === 'escalate'
-      ? readObligations(state, decision, spotOf)
-      : effect === 'grant'
-        ? standingOf(decision)
-        : {}
   if (state.findings.slice(before).some((each) => each.severity === 'error')) return undefined
   return {
     id,
@@ -60,7 +47,7 @@ export function readPolicyDocument(
     policy,
     published,
     effect,
-    obligations,
+    obligations: obligationsFor(effect, decision),
     ...(document && { document }),
     ...(when && { when }),
     ...(scoped !== undefined && { scope: scoped }),
@@ -73,6 +60,9 @@ export function policyEffectOf(type: DecisionType, allow: readonly string[] | un
   return type === 'block' ? 'deny' : type
 }
 
+const readScope = (scope: string, at: DocumentPlace): string =>
+  SCOPE.exec(scope)?.[1] ?? failUnchecked('policy/scope-syntax', at)
+
 function readWhen(
   state: CompileState,
   conditions: JsonObject,
@@ -84,38 +74,16 @@ function readWhen(
   return condition && writeCondition(condition)
 }
 
-function readObligations(
-  state: CompileState,
-  decision: PolicyDecisionSpec,
-  spotOf: (pointer: string) => DocumentPlace,
-): ApprovalObligations {
-  const { approvals_required: approvals, timeout } = decision
-  const reportAt = (rule: `${string}/${string}`, key: string, message: string) =>
-    reportFinding(state, rule, spotOf(`/spec/decision/${key}`), message)
-  if (approvals !== undefined && (approvals < 1 || approvals > 10))
-    reportAt('approval/count-range', 'approvals_required', `approvals_required is between 1 and 10, not ${approvals}.`)
-  if (timeout && timeout.after_minutes < 1)
-    reportAt(
-      'approval/timeout-range',
-      'timeout/after_minutes',
-      `after_minutes is at least 1, not ${timeout.after_minutes}.`,
-    )
-  const onReject = oneOf(['return_to_agent', 'fail'] as const, decision.on_reject, (list) =>
-    reportAt('approval/on-reject-value', 'on_reject', `on_reject is ${list}, not "${decision.on_reject}".`),
-  )
-  const onModify = oneOf(['revalidate', 'accept', 'reject'] as const, decision.on_modify, (list) =>
-    reportAt('approval/on-modify-value', 'on_modify', `on_modify is ${list}, not "${decision.on_modify}".`),
-  )
-  return obligationsOf(decision, onReject, onModify)
+function obligationsFor(effect: ResolvedPolicy['effect'], decision: PolicyDecisionSpec): ApprovalObligations {
+  if (effect === 'require_approval' || effect === 'escalate') return obligationsOf(decision)
+  return effect === 'grant' ? standingOf(decision) : {}
 }
 
-/** @param onReject checked @param onModify checked */
-export function obligationsOf(
-  decision: PolicyDecisionSpec,
-  onReject: ApprovalObligations['on_reject'],
-  onModify: ApprovalObligations['on_modify'],
-): ApprovalObligations {
+/** What an approval of the decision asks for. Essential rules check the range of each value. */
+export function obligationsOf(decision: PolicyDecisionSpec): ApprovalObligations {
   const { approvals_required: approvals, comprehension_required: comprehension, timeout, runtime = {} } = decision
+  const onReject = decision.on_reject as ApprovalObligations['on_reject']
+  const onModify = decision.on_modify as ApprovalObligations['on_modify']
   const role = runtime['svc/approver_role']
   return {
     ...(approvals !== undefined && { approvals_required: approvals }),
@@ -134,16 +102,6 @@ export function obligationsOf(
 function standingOf({ runtime }: PolicyDecisionSpec): Pick<ApprovalObligations, 'standing'> {
   const standing = runtime?.['svc/standing']
   return typeof standing === 'string' && standing !== '' ? { standing } : {}
-}
-
-function oneOf<T extends string>(
-  words: readonly T[],
-  given: string | undefined,
-  refuse: (list: string) => void,
-): T | undefined {
-  const found = words.find((word) => word === given)
-  if (given !== undefined && !found) refuse(words.join(' or '))
-  return found
 }
 
 function placeOf(document: Document): ResolvedPolicy['place'] {

@@ -1,8 +1,8 @@
 /** Resolves the policies that agents, tools and the project file attach. */
 import { rcompare } from 'semver'
-import { asKind, type Document } from '../../documents/text/document.ts'
+import type { Document } from '../../documents/text/document.ts'
 import { checkPath } from '../../documents/text/paths.ts'
-import type { PolicyAttachment, PolicyDocument } from '../../spec/document.ts'
+import type { PolicyAttachment } from '../../spec/document.ts'
 import type { PublishedDocument } from '../../spec/snapshot.ts'
 import {
   checkPinned,
@@ -14,6 +14,7 @@ import {
   type DocumentPlace,
   type ResolvedPolicy,
 } from '../state/state.ts'
+import { typedPublished } from '../state/published-document.ts'
 import { explainUnresolvedPath } from '../state/unresolved-path.ts'
 import { bundleDocuments, chooseVersion, explainMissing, toPublished } from './choose-version.ts'
 import { readPolicyDocument } from './read-policy.ts'
@@ -83,7 +84,7 @@ export function readGuardrail(state: CompileState, written: string, index: numbe
 export function resolvePolicyDocument(state: CompileState, document: Document): ResolvedPolicy | undefined {
   const known = state.resolvedPolicies.get(document)
   if (known) return known
-  const policy = asKind(document, 'Policy') ?? typedDocument(state, document, 'Policy')
+  const policy = typedDocument(state, document, 'Policy')
   if (!policy) return undefined
   const version = state.version(policy.metadata.version)
   const published = toPublished('Policy', idOfDocument(document), version, {
@@ -104,8 +105,8 @@ function resolvePublishedPolicy(
   const known = state.resolvedPolicies.get(key)
   if (known) return known
   checkPinned(state, 'Policy', published, at)
-  // Publishing checked its shape.
-  const resolvedPolicy = readPolicyDocument(state, published.document as unknown as PolicyDocument, published, () => at)
+  const policy = typedPublished(state, 'Policy', published, at)
+  const resolvedPolicy = policy && readPolicyDocument(state, policy, published, () => at)
   if (resolvedPolicy) state.resolvedPolicies.set(key, resolvedPolicy)
   return resolvedPolicy
 }

@@ -1,11 +1,12 @@
 /** Resolves the tools that agents bind, with their schemas and default policies. */
 import { maxSatisfying } from 'semver'
 import type { Document } from '../../documents/text/document.ts'
-import { isVersionRange, readLogicalRef, type LogicalRef } from '../../documents/text/reference.ts'
-import type { ToolBinding, ToolDocument } from '../../spec/document.ts'
+import { readLogicalRef, type LogicalRef } from '../../documents/text/reference.ts'
+import type { ToolBinding } from '../../spec/document.ts'
 import type { JsonSchema, PublishedDocument } from '../../spec/snapshot.ts'
 import {
   checkPinned,
+  failUnchecked,
   idOfDocument,
   reportFinding,
   typedDocument,
@@ -14,6 +15,7 @@ import {
   type ResolvedTool,
   type ToolContract,
 } from '../state/state.ts'
+import { typedPublished } from '../state/published-document.ts'
 import { builtinTool } from './builtin.ts'
 import { bundleDocuments, chooseVersion, explainMissing, toPublished } from './choose-version.ts'
 import { resolveAttachments } from './resolve-policy.ts'
@@ -26,15 +28,7 @@ export async function resolveTool(
 ): Promise<ResolvedTool | undefined> {
   const place = { document: at.document, pointer: `${at.pointer}/ref` }
   const ref = readLogicalRef(binding.ref)
-  if (!ref)
-    return reportFinding(
-      state,
-      'tool/ref-syntax',
-      place,
-      `"${binding.ref}" is not namespace.name, with or without @range.`,
-    )
-  if (ref.range !== undefined && !isVersionRange(ref.range))
-    return reportFinding(state, 'tool/range-invalid', place, `"${ref.range}" is not a semver range.`)
+  if (!ref) return failUnchecked('tool/ref-syntax', place)
   const builtin = builtinTool(ref)
   if (builtin) return { binding, at, ref, builtin, policies: [] }
   const before = state.findings.length
@@ -109,13 +103,15 @@ async function publishedContract(
   published: PublishedDocument,
   from: Document,
   ref: LogicalRef,
-): Promise<ToolContract> {
+): Promise<ToolContract | undefined> {
   const key = `Tool ${published.id}@${published.version}`
   const known = state.contracts.get(key)
   if (known) return known
-  checkPinned(state, 'Tool', published, { document: from, pointer: '/spec/tools' })
-  // Publishing checked its shape and inlined its schemas.
-  const tool = published.document as unknown as ToolDocument
+  const at = { document: from, pointer: '/spec/tools' }
+  checkPinned(state, 'Tool', published, at)
+  const tool = typedPublished(state, 'Tool', published, at)
+  if (!tool) return undefined
+  // Publishing put its schemas in by value.
   const [input, output] = [tool.spec.input_schema?.inline, tool.spec.output_schema?.inline]
   const contract: ToolContract = {
     published,

@@ -8,6 +8,7 @@ import {
   type FindingText,
   type LintSeverity,
 } from '../../documents/text/diagnostic.ts'
+import { essentialFaults } from '../../documents/lint/essential.ts'
 import { asKind, type Document } from '../../documents/text/document.ts'
 import type { LogicalRef } from '../../documents/text/reference.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
@@ -215,19 +216,29 @@ export function checkPinned(
     )
 }
 
-/** The document as the type of its kind. If its shape is wrong, reports the findings that say so. */
+/**
+ * The document as the type of its kind. Undefined if its shape is wrong or an essential rule finds an error, which is then
+ * reported. Every document that a compilation reads comes through here, so stages rely on what these rules say.
+ */
 export function typedDocument<K extends DocumentKind>(
   state: CompileState,
   document: Document,
   kind: K,
 ): Extract<AnyDocument, { readonly kind: K }> | undefined {
   const value = asKind(document, kind)
-  if (value) return value
-  const faults = state.workspace.findings.filter((each) => each.path === document.path && each.severity === 'error')
+  const faults = value
+    ? essentialFaults(state.workspace, document)
+    : state.workspace.findings.filter((each) => each.path === document.path && each.severity === 'error')
   state.findings.push(...faults)
-  if (faults.length === 0)
+  if (faults.length === 0 && !value)
     reportFinding(state, 'doc/schema', { document, pointer: '' }, `${document.path} is no ${kind} document.`)
-  return undefined
+  return faults.length === 0 ? value : undefined
+}
+
+/** What an essential rule excludes. @throws always: lint and compile disagree about the document */
+export function failUnchecked(rule: `${string}/${string}`, { document, pointer }: DocumentPlace): never {
+  const { path, range } = document.placeOf(pointer)
+  throw new Error(`${rule} does not hold at ${path}:${range.start.line}, which lint has to find.`)
 }
 
 export const hasErrors = (state: CompileState): boolean => state.findings.some((each) => each.severity === 'error')

@@ -27,6 +27,11 @@ export interface LintRule<Needs extends FactName = never> {
   readonly source?: string
   /** True when the rule looks at other files; left out by `--no-cross-file`. */
   readonly crossFile?: true
+  /**
+   * True where compile relies on the rule: it can be neither switched off, nor lowered to a warning, nor suppressed. Such a rule
+   * judges by the documents alone.
+   */
+  readonly essential?: true
   /** True for a rule of the profile `strict` alone, unless the configuration names it. */
   readonly strictOnly?: true
   /** Kinds of documents it is called for; absent = all. */

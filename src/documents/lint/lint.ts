@@ -1,9 +1,10 @@
 /** All findings of all files in one run. The rules are listed in `rules/index.ts`. */
-import { createFinding, sortDiagnostics, type Diagnostic, type LintSeverity } from '../text/diagnostic.ts'
-import type { Document } from '../text/document.ts'
+import { sortDiagnostics, type Diagnostic, type LintSeverity } from '../text/diagnostic.ts'
+import { applyRule, hasFactsFor } from './apply-rule.ts'
+import { isEssential } from './essential.ts'
 import { withoutFollowUps } from './follow-ups.ts'
 import { isUnder } from '../text/paths.ts'
-import type { FactName, LintFacts, LintProject, NamedRule, ReportFault } from '../facts/rule.ts'
+import type { FactName, LintFacts, LintProject, NamedRule } from '../facts/rule.ts'
 import { rules } from '../rules/index.ts'
 import { suppressFindings, suppressionsIn } from './suppress.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -12,7 +13,7 @@ import type { Workspace } from '../workspace/workspace.ts'
 export interface LintOptions extends Partial<Omit<LintProject, 'workspace'>> {
   /** The profile `strict`. */
   readonly strict?: boolean
-  /** Severity by rule; overrides the rule's own. */
+  /** Severity by rule; overrides the rule's own. Has no effect on an essential rule. */
   readonly rules?: Readonly<Record<string, 'off' | 'warn' | 'error'>>
   /** False leaves out the rules that look at other files. */
   readonly crossFile?: boolean
@@ -39,7 +40,8 @@ export function lintWorkspace(workspace: Workspace, options: LintOptions = {}): 
   return run.findings()
 }
 
-export function openLint(workspace: Workspace, options: LintOptions = {}): LintRun {
+export function openLint(workspace: Workspace, given: LintOptions = {}): LintRun {
+  const options = { ...given, rules: withoutEssential(given.rules) }
   const { published = { versions: () => [] }, providers = {}, guardrails = [] } = options
   const kinds = new Set(workspace.documents.map(({ kind }) => kind))
   const waiting = new Set(rules.filter((rule) => isRun(rule, options)))
@@ -57,24 +59,16 @@ export function openLint(workspace: Workspace, options: LintOptions = {}): LintR
         if (!hasFactsFor(rule, project)) continue
         waiting.delete(rule)
         ran.add(rule.name)
-        found.push(...applyRule(rule, project))
+        for (const document of workspace.documents) found.push(...applyRule(rule, document, project))
       }
     },
     findings: (everywhere = false) => reportedFindings(workspace, options, found, ran, everywhere),
   }
 }
 
-/** Tells only of what the rule needs: nothing else is declared to its `check`. */
-const hasFactsFor = ({ needs = [] }: NamedRule, project: LintProject): project is LintProject & LintFacts =>
-  needs.every((fact) => project[fact] !== undefined)
-
-/** What a rule finds, document by document, in its own severity. */
-function applyRule(rule: NamedRule, project: LintProject & LintFacts): Diagnostic[] {
-  const found: Diagnostic[] = []
-  for (const document of project.workspace.documents)
-    if (rule.kinds?.includes(document.kind) !== false) rule.check?.(document, reporter(rule, document, found), project)
-  return found
-}
+/** No configuration decides about an essential rule. */
+const withoutEssential = (severities: LintOptions['rules'] = {}): NonNullable<LintOptions['rules']> =>
+  Object.fromEntries(Object.entries(severities).filter(([rule]) => !isEssential(rule)))
 
 function reportedFindings(
   workspace: Workspace,
@@ -103,13 +97,6 @@ function isRun(rule: NamedRule, options: LintOptions): boolean {
   if (chosen === 'off' || (options.crossFile === false && rule.crossFile)) return false
   return rule.strictOnly !== true || options.strict === true || chosen !== undefined
 }
-
-const reporter =
-  (rule: NamedRule, document: Document, found: Diagnostic[]): ReportFault =>
-  (at, message, { severity = rule.severity, ...details } = {}) => {
-    const place = typeof at === 'string' ? document.placeOf(at) : at
-    found.push(createFinding(rule.name, severity, place, message, details))
-  }
 
 function severityOf(found: Diagnostic, options: LintOptions): LintSeverity | 'off' {
   const chosen = options.rules?.[found.rule]

@@ -26,7 +26,8 @@ export function rulePages(
 const INTRODUCTION = `# Rules
 
 What \`svc lint\` checks. Each group has a page with a wrong document per rule, what \`svc lint\` prints for it, and the change that fixes it;
-\`svc explain RULE\` shows the same in the terminal. Generated from the rules and their tests.`
+\`svc explain RULE\` shows the same in the terminal. An error that is there *always* can be neither switched off nor suppressed, because nothing
+is compiled from documents that have it. Generated from the rules and their tests.`
 
 const joinBlocks = (blocks: readonly string[]): string => `${blocks.join('\n\n')}\n`
 
@@ -42,7 +43,8 @@ const indexTable = (group: string, rules: readonly NamedRule[]): string =>
     }),
   ].join('\n')
 
-function gradeOf({ severity, strict, strictOnly }: NamedRule): string {
+function gradeOf({ severity, strict, strictOnly, essential }: NamedRule): string {
+  if (essential) return `${severity} (always)`
   if (strictOnly) return `${severity} (strict only)`
   return strict === undefined ? severity : `${severity} (strict: ${strict})`
 }

@@ -3,6 +3,7 @@ import { createFinding, type Diagnostic, type TextEdit, type FindingPlace } from
 import type { SourceText } from '../text/source.ts'
 import { didYouMean, nearestCandidate } from '../text/suggest.ts'
 import { rules } from '../rules/index.ts'
+import { isEssential } from './essential.ts'
 import type { YamlNode } from '../text/node.ts'
 import { readYaml } from '../text/yaml.ts'
 
@@ -109,7 +110,7 @@ export function suppressFindings(
         ({ rule, lines: [first, last] = EVERY_LINE }) =>
           rule === finding.rule && first <= finding.range.start.line && finding.range.start.line <= last,
       )
-    if (by === undefined) return true
+    if (by === undefined || isEssential(finding.rule)) return true
     used.add(by)
     return REASON_NEEDED.test(finding.rule) && by.reason === ''
   })
@@ -135,12 +136,12 @@ function fault({ at, rule, reason, removal, invalid }: LintSuppression, used: bo
         fix: `Append the reason: \`${rule} -- reason\`.`,
       }),
     ]
-  if (used) return []
-  return [
-    createFinding('lint/unused-suppression', 'warning', at, `Nothing here breaks ${rule}.`, {
-      fix: { description: 'Remove the comment.', edits: removal },
-    }),
-  ]
+  if (used && !isEssential(rule)) return []
+  const message = isEssential(rule)
+    ? `${rule} cannot be suppressed: a document that breaks it is not compiled.`
+    : `Nothing here breaks ${rule}.`
+  const fix = { description: 'Remove the comment.', edits: removal }
+  return [createFinding('lint/unused-suppression', 'warning', at, message, { fix })]
 }
 
 /** Removes the comment, and its line if nothing else is on it. */

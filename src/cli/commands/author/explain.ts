@@ -73,7 +73,7 @@ function ruleOf(term: string): ExplainPage | undefined {
         .map((line) => `    ${line}`),
     ])
   const lines = [
-    `${rule.name} (${rule.severity})  ${rule.law}`,
+    `${rule.name} (${rule.severity}${rule.essential ? ', always' : ''})  ${rule.law}`,
     ...(rule.reason === undefined ? [] : [`  ${rule.reason}`]),
     ...(rule.source === undefined ? [] : [`  Source: ${rule.source}`]),
     '',

@@ -5,7 +5,8 @@ import type { LspProject } from '../../lsp/folder.ts'
 import { serveLanguage } from '../../lsp/serve.ts'
 import { openProject, projectRoot } from '../../project/project.ts'
 import { createFetchedRegistry, hasRegistry } from '../../project/registry.ts'
-import { lintOptionsOf, loadDocuments } from '../../project/documents.ts'
+import { lintOptionsOf } from '../../project/lint-options.ts'
+import { loadDocuments } from '../../project/documents.ts'
 import { findMissingHandlers } from '../../project/missing-handlers.ts'
 
 export async function lsp(call: CommandContext): Promise<void> {

@@ -8,7 +8,7 @@ export const checkDecisionWord =
   (field: string, words: readonly string[]): NonNullable<LintRule['check']> =>
   (document, report) => {
     const value = decisionOf(document)[field]
-    if (typeof value !== 'string' || value === '' || words.includes(value)) return
+    if (typeof value !== 'string' || words.includes(value)) return
     const place = document.placeOf(`/spec/decision/${field}`)
     const near = nearestCandidate(value, words)
     const list = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`

@@ -2,6 +2,7 @@ import type { LintRule } from '../../facts/rule.ts'
 
 export const agentInstructionsEmpty: LintRule = {
   severity: 'error',
+  essential: true,
   law: 'Instructions are not empty.',
   fix: 'Write the instructions.',
   source: 'Authoring format, "Agent document": the system prompt is non-empty',

@@ -3,6 +3,7 @@ import { missingFile } from '../../facts/missing.ts'
 
 export const agentInstructionsMissingFile: LintRule = {
   severity: 'error',
+  essential: true,
   law: 'The file that `instructions.ref` names exists and is unambiguous.',
   fix: 'Correct the path, or add the file.',
   source: 'Authoring format, "Agent document": `ref` is a bundle-relative path',

@@ -2,6 +2,7 @@ import type { LintRule } from '../../facts/rule.ts'
 
 export const agentInstructionsVersionAmbiguous: LintRule = {
   severity: 'error',
+  essential: true,
   law: 'A reference and its version match exactly one file.',
   fix: 'Keep one of the files, or write its full path.',
   source: 'Authoring format, "Versioning", 4',

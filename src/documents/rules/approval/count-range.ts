@@ -6,6 +6,7 @@ const MOST = 10
 
 export const approvalCountRange: LintRule = {
   severity: 'error',
+  essential: true,
   law: `From 1 to ${MOST} approvals are required.`,
   fix: 'Write a number from 1 to 10.',
   source: 'Authoring format, "decision": `approvals_required`',

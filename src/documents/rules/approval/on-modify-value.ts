@@ -3,6 +3,7 @@ import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalOnModifyValue: LintRule = {
   severity: 'error',
+  essential: true,
   law: '`on_modify` is `revalidate`, `accept` or `reject`.',
   fix: 'Write revalidate, accept or reject.',
   source: 'Authoring format, "decision": `on_modify`',

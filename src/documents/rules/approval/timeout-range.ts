@@ -4,6 +4,7 @@ import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalTimeoutRange: LintRule = {
   severity: 'error',
+  essential: true,
   law: 'A timeout is at least one minute.',
   fix: 'Write a number of minutes above 0.',
   source: 'Authoring format, "decision": `timeout`',

@@ -5,6 +5,7 @@ import type { LintRule } from '../../facts/rule.ts'
 
 export const bundleExternalUnpinned: LintRule = {
   severity: 'error',
+  essential: true,
   law: 'An agent outside the bundle is referenced with its exact version.',
   fix: 'Add the version: `namespace.name@1.4.2`, or `late_bound: true`.',
   source: 'Authoring format, "Versioning", 3: external sub-agent refs are pinned',

@@ -4,6 +4,7 @@ import type { LintRule } from '../../facts/rule.ts'
 
 export const bundlePathEscape: LintRule = {
   severity: 'error',
+  essential: true,
   law: 'A path is relative, stays inside the bundle, and uses `/`.',
   fix: 'Write a relative path inside the bundle.',
   source: 'Authoring format: bundle-relative paths',

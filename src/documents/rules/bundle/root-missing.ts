@@ -3,6 +3,7 @@ import type { LintRule } from '../../facts/rule.ts'
 
 export const bundleRootMissing: LintRule = {
   severity: 'error',
+  essential: true,
   law: '`root` of a Bundle is the path of an Agent document in the bundle.',
   fix: 'Name the file of the root Agent.',
   source: 'Authoring format, "Bundle document": `root`',

@@ -4,6 +4,7 @@ import type { LintRule } from '../../facts/rule.ts'
 
 export const bundleSymlink: LintRule = {
   severity: 'error',
+  essential: true,
   law: 'A bundle contains no symbolic links, and no path of it leads through one.',
   fix: 'Copy the file, or publish it.',
   reason: 'A link can lead out of the bundle.',

@@ -3,6 +3,7 @@ import type { LintRule } from '../../facts/rule.ts'
 
 export const docMultipleDocuments: LintRule = {
   severity: 'error',
+  essential: true,
   law: "The root Agent's file holds one document.",
   fix: 'Give the other documents files of their own.',
   source: 'Authoring format, "What the service does", 2',

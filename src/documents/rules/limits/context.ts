@@ -3,6 +3,7 @@ import type { LintRule } from '../../facts/rule.ts'
 
 export const limitsContext: LintRule = {
   severity: 'error',
+  essential: true,
   law: '`svc/context` is a mapping of `keep`, `summarise` and `budget`.',
   fix: 'Write "{keep: 20, summarise: true, budget: 60%}".',
   reason: 'A long conversation would be shortened otherwise than its author meant, or not at all.',

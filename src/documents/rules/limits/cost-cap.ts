@@ -4,6 +4,7 @@ import type { LintRule } from '../../facts/rule.ts'
 
 export const limitsCostCap: LintRule = {
   severity: 'error',
+  essential: true,
   law: '`svc/max-cost-per-run` is a decimal amount above 0 and a currency.',
   fix: 'Write an amount and a currency, such as "5.00 EUR".',
   reason: 'A cap that cannot be read would cap nothing.',

@@ -3,6 +3,7 @@ import type { LintRule } from '../../facts/rule.ts'
 
 export const limitsOutage: LintRule = {
   severity: 'error',
+  essential: true,
   law: '`svc/on-outage` is `hold` or `fail`, and `svc/max-outage` a duration from 1s to 30d.',
   fix: 'Write "hold" or "fail", and a duration such as "6h".',
   reason: 'A run would be held, or fail, otherwise than its author meant.',

@@ -3,6 +3,7 @@ import type { LintRule } from '../../facts/rule.ts'
 
 export const limitsWholeNumber: LintRule = {
   severity: 'error',
+  essential: true,
   law: '`svc/max-tool-calls`, `svc/max-tokens-per-session` and `svc/max-runs-per-session` are whole numbers above 0.',
   fix: 'Write digits in quotes, such as "200000".',
   reason: 'A limit that cannot be read would limit nothing.',

@@ -3,6 +3,7 @@ import { didYouMean, nearestCandidate } from '../../text/suggest.ts'
 
 export const mcpServerUndeclared: LintRule = {
   severity: 'error',
+  essential: true,
   law: '`mcp.server` names an entry of `spec.mcp_servers`.',
   fix: 'Declare it under `mcp_servers`, or correct the name.',
   source: 'Authoring format, "Tool binding": `mcp`',

@@ -11,6 +11,7 @@ import { rewrittenText } from '../../workspace/wrong-forms.ts'
 
 export const policyConditionSyntax: LintRule = {
   severity: 'error',
+  essential: true,
   law: 'A condition is `all`, `any`, `not`, or a comparison `{field, op, value}`.',
   fix: 'Write all, any, not, or a comparison of a field.',
   reason: 'Anything else cannot be evaluated, so the policy is not published.',

@@ -3,6 +3,7 @@ import type { LintRule } from '../../facts/rule.ts'
 
 export const policyNoDecision: LintRule = {
   severity: 'error',
+  essential: true,
   law: 'A policy has a decision.',
   fix: 'Add `decision`.',
   reason: 'A policy without one cannot be published.',

@@ -5,6 +5,7 @@ import type { LintRule } from '../../facts/rule.ts'
 
 export const policyScopeSyntax: LintRule = {
   severity: 'error',
+  essential: true,
   law: 'A scope has the form `tool:<namespace.name>`.',
   fix: 'Write `tool:namespace.name`.',
   source: 'Authoring format, "Policy document": `scope`',

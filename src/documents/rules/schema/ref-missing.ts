@@ -4,6 +4,7 @@ import { schemasOf } from '../../schemas/schemas.ts'
 
 export const schemaRefMissing: LintRule = {
   severity: 'error',
+  essential: true,
   law: 'Each schema file that a document references exists and can be read.',
   fix: 'Correct the path, or add the file.',
   source: 'Authoring format, "Schema spec"',

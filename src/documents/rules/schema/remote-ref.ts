@@ -3,6 +3,7 @@ import { schemasOf } from '../../schemas/schemas.ts'
 
 export const schemaRemoteRef: LintRule = {
   severity: 'error',
+  essential: true,
   law: 'A schema references only itself or files of the bundle, never the network.',
   fix: 'Copy the schema into the bundle and reference the file.',
   reason: 'A remote schema can change after the bundle was published.',

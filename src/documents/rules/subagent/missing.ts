@@ -4,6 +4,7 @@ import type { LintRule } from '../../facts/rule.ts'
 
 export const subagentMissing: LintRule = {
   severity: 'error',
+  essential: true,
   law: 'A sub-agent path points to an Agent document.',
   fix: 'Correct the path, or add the file.',
   source: 'Authoring format, "Sub-agent binding": `ref`',

@@ -4,6 +4,7 @@ import type { LintRule } from '../../facts/rule.ts'
 
 export const subagentRange: LintRule = {
   severity: 'error',
+  essential: true,
   law: 'An external sub-agent is pinned to an exact version.',
   fix: 'Write one exact version.',
   source: 'Authoring format, "Versioning", 3: `namespace.name@version`',

@@ -4,6 +4,7 @@ import type { LintRule } from '../../facts/rule.ts'
 
 export const subagentRefForm: LintRule = {
   severity: 'error',
+  essential: true,
   law: 'A sub-agent is a path in the bundle, `namespace.name@version`, or `namespace.name` with `late_bound: true`.',
   fix: 'Write a path, namespace.name@version, or namespace.name with `late_bound: true`.',
   source: 'Authoring format, "Sub-agent binding": `ref`; "Versioning", 3',

@@ -3,6 +3,7 @@ import type { LintRule } from '../../facts/rule.ts'
 
 export const toolRangeInvalid: LintRule = {
   severity: 'error',
+  essential: true,
   law: 'A tool reference has a semver range after the `@`.',
   fix: 'Write a semver range such as ^1.3.',
   source: 'Authoring format, "Versioning", 3',

@@ -6,6 +6,7 @@ import { readLogicalRef } from '../../text/reference.ts'
 
 export const toolRefSyntax: LintRule = {
   severity: 'error',
+  essential: true,
   law: 'A tool reference has the form `namespace.name[@range]`.',
   fix: 'Write `namespace.name@range`.',
   source: 'Authoring format, "Tool binding": `ref`',

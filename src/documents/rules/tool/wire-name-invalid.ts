@@ -5,6 +5,7 @@ import type { LintRule } from '../../facts/rule.ts'
 
 export const toolWireNameInvalid: LintRule = {
   severity: 'error',
+  essential: true,
   law: 'A wire name has 1 to 64 letters, digits, `_` and `-`: providers reject others.',
   fix: 'Give it a name with `as`: letters, digits, `_` and `-`, at most 64.',
   source: 'Authoring format, "Tool binding": `as`',

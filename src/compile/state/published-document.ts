@@ -1,0 +1,29 @@
+import { essentialFaults } from '../../documents/lint/essential.ts'
+import { asKind } from '../../documents/text/document.ts'
+import { loadFiles } from '../../documents/workspace/load.ts'
+import type { AnyDocument } from '../../spec/document.ts'
+import type { PublishedDocument } from '../../spec/snapshot.ts'
+import { reportFinding, type CompileState, type DocumentPlace } from './state.ts'
+
+/**
+ * The content of a published version, as `typedDocument` for one of the workspace: an older svc may have published it under other
+ * rules. What is wrong with it is reported where it is referenced.
+ */
+export function typedPublished<K extends 'Tool' | 'Policy'>(
+  state: CompileState,
+  kind: K,
+  { id, version, document: content }: PublishedDocument,
+  at: DocumentPlace,
+): Extract<AnyDocument, { readonly kind: K }> | undefined {
+  const workspace = loadFiles({ 'published.json': JSON.stringify(content) })
+  const [document] = workspace.documents
+  const value = document && asKind(document, kind)
+  const faults = value
+    ? essentialFaults(workspace, document)
+    : workspace.findings.filter(({ severity }) => severity === 'error')
+  for (const { rule, message } of faults)
+    reportFinding(state, rule as `${string}/${string}`, at, `${id}@${version} of the registry: ${message}`)
+  if (faults.length === 0 && !value)
+    reportFinding(state, 'doc/schema', at, `${id}@${version} of the registry is no ${kind} document.`)
+  return faults.length === 0 ? value : undefined
+}
