@@ -58,11 +58,16 @@ const isBuilt = () => {
   const wanted = [inputs, ...(types ? ['types'] : []), ...(failpoints ? ['failpoints'] : [])]
   return wanted.every((each) => built.includes(each))
 }
-const isWhole = ['src/documents/generated/rule-examples.js', ...(types ? ['clients/typescript/dist/index.d.ts'] : [])]
+const isWhole = [
+  'src/documents/generated/rule-examples.js',
+  'src/documents/rules/generated/table.js',
+  ...(types ? ['clients/typescript/dist/index.d.ts'] : []),
+]
 if (ifChanged && isBuilt() && isWhole.every((each) => existsSync(each))) process.exit(0)
 
 run('scripts/validators.js')
 run('scripts/rule-examples.js')
+run('scripts/rule-table.js')
 run('scripts/openapi.js', ...(types ? ['--types'] : []))
 
 /** Where all is written first: what runs meanwhile never sees half a build. */

@@ -1,5 +1,5 @@
-// Writes src/documents/generated/rule-examples.js: the examples of the rules, which `svc explain` and docs/rules.md show. They
-// are read from test/documents/rules, where `test/documents/rule-folders.ts` describes the folders.
+// Writes src/documents/generated/rule-examples.js: the examples of the rules, which `svc explain` shows. They are
+// read from test/documents/rules, where `test/documents/rule-folders.ts` describes the folders.
 import { isUtf8 } from 'node:buffer'
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'

@@ -60,18 +60,18 @@ interface ExplainPage {
   readonly text: string
 }
 
+const indented = (text: string): string[] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => (line === '' ? '' : `    ${line}`))
+
 function ruleOf(term: string): ExplainPage | undefined {
   const rule = rules.find(({ name }) => name === term)
   if (!rule) return undefined
-  const { bad, good } = ruleExamples[rule.name]!
+  const { bad, good, output } = ruleExamples[rule.name]!
   const show = (files: Readonly<Record<string, string>>): string[] =>
-    Object.entries(files).flatMap(([path, text]) => [
-      `    # ${path}`,
-      ...text
-        .trimEnd()
-        .split('\n')
-        .map((line) => `    ${line}`),
-    ])
+    Object.entries(files).flatMap(([path, text]) => [`    # ${path}`, ...indented(text)])
   const lines = [
     `${rule.name} (${rule.severity}${rule.essential ? ', always' : ''})  ${rule.law}`,
     ...(rule.reason === undefined ? [] : [`  ${rule.reason}`]),
@@ -79,6 +79,9 @@ function ruleOf(term: string): ExplainPage | undefined {
     '',
     '  Bad',
     ...show(bad),
+    '',
+    '  svc lint prints',
+    ...indented(output),
     '',
     '  Good',
     ...show(good),
