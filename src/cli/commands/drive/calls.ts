@@ -1,22 +1,13 @@
 /** `svc runs calls` and `svc runs scenario`: the ledger of a run, and the run as a test. */
 import { safeText } from '../../../base/escape-text.ts'
 import { shortId } from '../../../base/short-text.ts'
-import type { OperatorList } from '../../../operations/schema.ts'
 import type { CallView } from '../../../operations/runs.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { withOperator } from '../../project/server/operator.ts'
+import { askOfRun, listCommand } from '../../project/request-command.ts'
 import { openProject } from '../../project/project.ts'
 import { runIdOf } from '../../project/reference.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { printList } from '../../shell/screen/list.ts'
-
-export async function runsCalls(call: CommandContext<OperatorList<CallView>>): Promise<void> {
-  await withOperator(await openProject(call), call, async (operator) => {
-    const id = await runIdOf(call.given.argument(0)!, operator)
-    const list = await operator.call('GET /runs/:id/calls', { id })
-    await printList(call, list, columns(call.io.clock.now()), 'No call was made yet.')
-  })
-}
 
 const columns = (now: number): readonly TableColumn<CallView>[] => [
   { title: 'TOOL', cell: ({ tool }) => safeText(tool) },
@@ -27,6 +18,12 @@ const columns = (now: number): readonly TableColumn<CallView>[] => [
   { title: 'KEY', cell: ({ idempotencyKey }) => safeText(idempotencyKey) },
   timeColumn('LAST', ({ at }) => at, now),
 ]
+
+export const runsCalls = listCommand('GET /runs/:id/calls', {
+  ask: askOfRun,
+  columns,
+  nothing: 'No call was made yet.',
+})
 
 export async function runsScenario(call: CommandContext<unknown>): Promise<void> {
   const name = call.given.text('name')

@@ -8,9 +8,9 @@ import { openUserFile } from '../../files/read-file.ts'
 import { formatSize, readSize } from '../../files/size.ts'
 import { actOnEach } from '../../shell/act-on-each.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { printList } from '../../shell/screen/list.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 import { OPERATOR_URL, withOperator } from '../../project/server/operator.ts'
+import { listCommand } from '../../project/request-command.ts'
 import { openProject } from '../../project/project.ts'
 import { remoteError } from '../../shell/remote.ts'
 import { stdinBytes } from '../../files/stdin-bytes.ts'
@@ -18,7 +18,6 @@ import { withTarget } from '../../project/server/target.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { downloadedFile, uploadedFiles } from '../../answers/drive.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
-import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
 interface Uploaded {
@@ -70,23 +69,6 @@ export async function filesUpload(call: CommandContext<ValueOf<typeof uploadedFi
   })
 }
 
-export async function filesList(call: CommandContext<OperatorAnswer<'GET /files'>>): Promise<void> {
-  const { given, io } = call
-  const [skip, take] = [wholeNumber(given.text('skip'), 'skip'), wholeNumber(given.text('take'), 'take', 1)]
-  await withOperator(await openProject(call), call, async (operator) => {
-    const query = {
-      ...(skip !== undefined && { skip: String(skip) }),
-      ...(take !== undefined && { take: String(take) }),
-    }
-    await printList(
-      call,
-      await operator.call('GET /files', { query }),
-      columns(io.clock.now()),
-      'No files. svc files upload brings one.',
-    )
-  })
-}
-
 const columns = (now: number): readonly TableColumn<FileView>[] => [
   { title: 'FILE', cell: ({ filename }) => filename, plain: ({ objectKey }) => objectKey },
   { title: 'TYPE', cell: ({ mediaType }) => mediaType },
@@ -98,6 +80,17 @@ const columns = (now: number): readonly TableColumn<FileView>[] => [
   },
   timeColumn('UPLOADED', ({ finalizedAt }) => finalizedAt, now),
 ]
+
+export const filesList = listCommand('GET /files', {
+  ask: ({ given }) => ({
+    query: {
+      skip: wholeNumber(given.text('skip'), 'skip')?.toString(),
+      take: wholeNumber(given.text('take'), 'take', 1)?.toString(),
+    },
+  }),
+  columns,
+  nothing: 'No files. svc files upload brings one.',
+})
 
 /** Writes the bytes to a file or to stdout, but never to a terminal, since a file may hold control sequences. */
 export async function filesGet(call: CommandContext<ValueOf<typeof downloadedFile>>): Promise<void> {

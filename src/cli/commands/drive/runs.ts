@@ -1,7 +1,6 @@
 import { describeHold } from '../../../spec/hold.ts'
 import { resolve } from 'node:path'
 import { isWaiting, waitForRun } from '../../../client/index.ts'
-import { toIsoText } from '../../../base/clock.ts'
 import { fail } from '../../../base/failure.ts'
 import type { OperatorList } from '../../../operations/schema.ts'
 import type { OperatorRoutes } from '../../../operations/operations.ts'
@@ -24,11 +23,12 @@ import { readFollowOptions } from '../../runs/follow-options.ts'
 import { withKeyNames } from '../../runs/key-names.ts'
 import { arrangeRunTree } from '../../runs/run-tree.ts'
 import { answerScreen, printList, printLong, printOne, printTable } from '../../shell/screen/list.ts'
-import { durationMs, parseMoment, wholeNumber } from '../../shell/numbers.ts'
+import { durationMs, wholeNumber } from '../../shell/numbers.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { exitOfStatus, type FollowAnswer } from '../../runs/outcome.ts'
+import { agentOption, momentOptions } from '../../project/request-command.ts'
 import { openProject, type Project } from '../../project/project.ts'
-import { resolveAgent, runIdOf, runIdsOf } from '../../project/reference.ts'
+import { runIdOf, runIdsOf } from '../../project/reference.ts'
 import { withTarget, type ServerTarget } from '../../project/server/target.ts'
 import { watchList } from '../../shell/screen/watch-list.ts'
 import { writeUserFile } from '../../files/write-file.ts'
@@ -42,9 +42,7 @@ const SEARCHES = ['search', 'tool', 'effect', 'version', 'trigger', 'person', 'a
 
 export async function runsList(call: CommandContext<OperatorAnswer<'GET /runs'> | RunView>): Promise<void> {
   const { given, io } = call
-  const [agent, since, until, session, sort, minCost] = ['agent', 'since', 'until', 'session', 'sort', 'min-cost'].map(
-    (name) => given.text(name),
-  )
+  const [session, sort, minCost] = ['session', 'sort', 'min-cost'].map((name) => given.text(name))
   const minDuration = durationMs(given.text('min-duration'), 'min-duration')
   const minTokens = wholeNumber(given.text('min-tokens'), 'min-tokens')
   const status = readRunStatuses(given.list('status')).join(',')
@@ -55,15 +53,14 @@ export async function runsList(call: CommandContext<OperatorAnswer<'GET /runs'> 
       operator.call('GET /runs', {
         query: {
           take: String(limit),
-          ...(agent !== undefined && { agent: (await resolveAgent(agent, operator)).agentId }),
+          ...(await agentOption(call, operator)),
           ...(status !== '' && { status }),
           ...(given.flag('waiting') && { waiting: 'true' }),
           ...(session !== undefined && { session }),
           ...Object.fromEntries(
             SEARCHES.flatMap((name) => (given.text(name) === undefined ? [] : [[name, given.text(name)]])),
           ),
-          ...(since !== undefined && { since: toIsoText(parseMoment(since, io.clock.now())) }),
-          ...(until !== undefined && { until: toIsoText(parseMoment(until, io.clock.now())) }),
+          ...momentOptions(call, 'since', 'until'),
           ...(sort !== undefined && { sort: sort as RunOrder }),
           ...(minDuration !== undefined && { minDuration: String(minDuration) }),
           ...(minTokens !== undefined && { minTokens: String(minTokens) }),

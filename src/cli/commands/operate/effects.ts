@@ -6,58 +6,10 @@ import type { TableColumn } from '../../../terminal/table.ts'
 import { formatRelative } from '../../../terminal/time.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { withOperator } from '../../project/server/operator.ts'
+import { listCommand, momentOptions, requestCommand } from '../../project/request-command.ts'
 import { openProject } from '../../project/project.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { parseMoment } from '../../shell/numbers.ts'
-import { toIsoText } from '../../../base/clock.ts'
-import { printTable } from '../../shell/screen/list.ts'
-
-/** Effect keys that calls hold; with `--all` those that were given back, expired or released too. */
-export async function effectsList(call: CommandContext<OperatorAnswer<'GET /effects'>>): Promise<void> {
-  const { given, io } = call
-  const since = given.text('since')
-  const query = {
-    ...(given.flag('all') && { all: 'true' }),
-    ...(since !== undefined && { since: toIsoText(parseMoment(since, io.clock.now())) }),
-  }
-  await printEffects(call, query, 'No call holds an effect key.')
-}
-
-/** Every call that took one key, the newest first. */
-export async function effectsShow(call: CommandContext<OperatorAnswer<'GET /effects'>>): Promise<void> {
-  const key = call.given.argument(0)!
-  const answer = await printEffects(call, { key, all: 'true' }, '')
-  if (answer === 0) throw fail('effect_not_held', { key })
-}
-
-async function printEffects(
-  call: CommandContext<OperatorAnswer<'GET /effects'>>,
-  query: Record<string, string>,
-  none: string,
-): Promise<number> {
-  const answer = await withOperator(await openProject(call), call, async (operator) =>
-    operator.call('GET /effects', { query }),
-  )
-  const { length } = answer.items
-  if (length === 0 && none === '') return 0
-  if (call.mode.json) await call.out.json(answer)
-  else printTable(call, answer.items, columns(call.io.clock.now()), none)
-  return length
-}
-
-export async function effectsRelease(call: CommandContext<OperatorAnswer<'POST /effects/release'>>): Promise<void> {
-  const { given, mode, out } = call
-  const key = given.argument(0)!
-  const reason = given.text('reason')
-  if (reason === undefined || reason.trim() === '')
-    throw fail('usage', { what: '--reason says why the effect may happen again; it is recorded.' })
-  await withOperator(await openProject(call), call, async (operator) => {
-    const released = await operator.call('POST /effects/release', { body: { key, reason } })
-    if (mode.json) return await out.json(released)
-    const [holder] = released.items
-    out.line(`released ${holder?.shown ?? key}: run ${holder?.runId ?? ''} holds it no longer`)
-  })
-}
+import { printList } from '../../shell/screen/list.ts'
 
 const columns = (now: number): readonly TableColumn<EffectView>[] => [
   { title: 'KEY', cell: ({ shown }) => shown, plain: ({ key }) => key },
@@ -77,3 +29,32 @@ const describeHolding = ({ outcome, released, holds }: EffectView): string =>
   released
     ? `${outcome.replaceAll('_', ' ')}, released by ${describeApprover(released.by)}: ${released.reason}`
     : `${outcome.replaceAll('_', ' ')}${holds || outcome === 'not_made' ? '' : ', not held'}`
+
+/** Effect keys that calls hold; with `--all` those that were given back, expired or released too. */
+export const effectsList = listCommand('GET /effects', {
+  ask: (call) => ({ query: { ...(call.given.flag('all') && { all: 'true' }), ...momentOptions(call, 'since') } }),
+  columns,
+  nothing: 'No call holds an effect key.',
+})
+
+/** Every call that took one key, the newest first. */
+export async function effectsShow(call: CommandContext<OperatorAnswer<'GET /effects'>>): Promise<void> {
+  const key = call.given.argument(0)!
+  const answer = await withOperator(await openProject(call), call, (operator) =>
+    operator.call('GET /effects', { query: { key, all: 'true' } }),
+  )
+  if (answer.items.length === 0) throw fail('effect_not_held', { key })
+  await printList(call, answer, columns(call.io.clock.now()), '')
+}
+
+export const effectsRelease = requestCommand(
+  'POST /effects/release',
+  ({ given }) => {
+    const reason = given.text('reason')
+    if (reason === undefined || reason.trim() === '')
+      throw fail('usage', { what: '--reason says why the effect may happen again; it is recorded.' })
+    return { body: { key: given.argument(0)!, reason } }
+  },
+  ({ out }, { key, items: [holder] }) =>
+    out.line(`released ${holder?.shown ?? key}: run ${holder?.runId ?? ''} holds it no longer`),
+)

@@ -4,18 +4,28 @@ import type { WorkerView } from '../../../operations/server.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { withOperator } from '../../project/server/operator.ts'
+import { listCommand } from '../../project/request-command.ts'
 import { openProject } from '../../project/project.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { countNoun } from '../../shell/counted.ts'
-import { printList } from '../../shell/screen/list.ts'
 
 /** Time between two checks of a process that is ending. */
 const LOOK_AGAIN_MS = 250
 
-export async function workersList(call: CommandContext<OperatorAnswer<'GET /workers'>>): Promise<void> {
-  const answer = await withOperator(await openProject(call), call, (operator) => operator.call('GET /workers', {}))
-  await printList(call, answer, columns(call.io.clock.now()), 'No server process uses this store.')
-}
+const columns = (now: number): readonly TableColumn<WorkerView>[] => [
+  { title: 'WORKER', cell: ({ workerId }) => workerId },
+  { title: 'STATE', cell: ({ state }) => state },
+  { title: 'SESSIONS', cell: ({ leases }) => String(leases) },
+  { title: 'VERSION', cell: ({ version }) => version },
+  timeColumn('SEEN', ({ seenAt }) => seenAt, now),
+  timeColumn('STARTED', ({ startedAt }) => startedAt, now),
+  { title: 'ADDRESS', cell: ({ url }) => url ?? '-' },
+]
+
+export const workersList = listCommand('GET /workers', {
+  columns,
+  nothing: 'No server process uses this store.',
+})
 
 export async function workersDrain(call: CommandContext<OperatorAnswer<'POST /workers/:id/drain'>>): Promise<void> {
   const { given, mode, out, signal } = call
@@ -35,13 +45,3 @@ export async function workersDrain(call: CommandContext<OperatorAnswer<'POST /wo
     if (mode.json) await out.json(worker)
   })
 }
-
-const columns = (now: number): readonly TableColumn<WorkerView>[] => [
-  { title: 'WORKER', cell: ({ workerId }) => workerId },
-  { title: 'STATE', cell: ({ state }) => state },
-  { title: 'SESSIONS', cell: ({ leases }) => String(leases) },
-  { title: 'VERSION', cell: ({ version }) => version },
-  timeColumn('SEEN', ({ seenAt }) => seenAt, now),
-  timeColumn('STARTED', ({ startedAt }) => startedAt, now),
-  { title: 'ADDRESS', cell: ({ url }) => url ?? '-' },
-]

@@ -1,15 +1,15 @@
 /** `svc versions files` and `svc versions history`: published files as they were written, and who deployed what and why. */
 import { fail } from '../../../base/failure.ts'
 import { safeText } from '../../../base/escape-text.ts'
-import type { OperatorList } from '../../../operations/schema.ts'
 import type { DeploymentView, SourcesView } from '../../../operations/versions.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { withOperator } from '../../project/server/operator.ts'
+import { askOfAgent, listCommand } from '../../project/request-command.ts'
 import { openProject } from '../../project/project.ts'
-import { resolveAgent, splitVersion } from '../../project/reference.ts'
+import { splitVersion } from '../../project/reference.ts'
 import { suggestWord } from '../../shell/nearest.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { printList, printTable } from '../../shell/screen/list.ts'
+import { printTable } from '../../shell/screen/list.ts'
 
 type SourceFile = SourcesView['files'][number]
 
@@ -39,14 +39,6 @@ const columns: readonly TableColumn<SourceFile>[] = [
   { title: 'DIGEST', cell: ({ digest }) => digest.slice(7, 15), plain: ({ digest }) => digest },
 ]
 
-export async function agentsHistory(call: CommandContext<OperatorList<DeploymentView>>): Promise<void> {
-  await withOperator(await openProject(call), call, async (operator) => {
-    const { agentId, name } = await resolveAgent(call.given.argument(0)!, operator)
-    const list = await operator.call('GET /deployments', { query: { agent: agentId } })
-    await printList(call, list, historyColumns(call.io.clock.now()), `${name} was never deployed.`)
-  })
-}
-
 const historyColumns = (now: number): readonly TableColumn<DeploymentView>[] => [
   timeColumn('WHEN', ({ at }) => at, now),
   { title: 'VERSION', cell: ({ versionLabel }) => versionLabel },
@@ -54,3 +46,9 @@ const historyColumns = (now: number): readonly TableColumn<DeploymentView>[] => 
   { title: 'BY', cell: ({ by }) => safeText(by) },
   { title: 'WHY', cell: ({ message }) => safeText(message ?? '') },
 ]
+
+export const agentsHistory = listCommand('GET /deployments', {
+  ask: askOfAgent,
+  columns: historyColumns,
+  nothing: ({ given }) => `${given.argument(0)!} was never deployed.`,
+})

@@ -6,29 +6,14 @@ import { shortId } from '../../../base/short-text.ts'
 import { formatRelative } from '../../../terminal/time.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { confirmLoss } from '../../shell/prompts/confirm.ts'
-import { printList } from '../../shell/screen/list.ts'
 import { durationMs } from '../../shell/numbers.ts'
 import { withOperator } from '../../project/server/operator.ts'
+import { agentOption, listCommand, requestCommand } from '../../project/request-command.ts'
 import { openProject } from '../../project/project.ts'
 import { resolveAgent } from '../../project/reference.ts'
 import type { createdKeyAnswer } from '../../answers/ship.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
-import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
-
-export async function keysList(call: CommandContext<OperatorAnswer<'GET /keys'>>): Promise<void> {
-  const project = await openProject(call)
-  await withOperator(project, call, async (operator) => {
-    const agent = call.given.text('agent')
-    const list = await operator.call('GET /keys', {
-      query: {
-        ...(agent !== undefined && { agent: (await resolveAgent(agent, operator)).agentId }),
-        ...(call.given.flag('all') && { all: 'true' as const }),
-      },
-    })
-    await printList(call, list, columns(call.io.clock.now(), list.items), 'No keys. svc keys create makes one.')
-  })
-}
 
 type AnyKey = KeyView | OperatorKeyView
 
@@ -51,6 +36,14 @@ const personOf = ({ email, roles }: OperatorKeyView): string =>
 
 const stateOf = ({ revokedAt, expiresAt }: AnyKey, now: number): string =>
   revokedAt ? 'revoked' : expiresAt && Date.parse(expiresAt) <= now ? 'expired' : 'valid'
+
+export const keysList = listCommand('GET /keys', {
+  ask: (call) => async (operator) => ({
+    query: { ...(await agentOption(call, operator)), ...(call.given.flag('all') && { all: 'true' }) },
+  }),
+  columns,
+  nothing: 'No keys. svc keys create makes one.',
+})
 
 /** The secret is all that stdout gets, so that `svc keys create … > .env.key` works. */
 export async function keysCreate(call: CommandContext<ValueOf<typeof createdKeyAnswer>>): Promise<void> {
@@ -109,27 +102,18 @@ async function createForPerson(call: CommandContext<ValueOf<typeof createdKeyAns
   })
 }
 
-export async function keysRevoke(call: CommandContext<OperatorAnswer<'POST /keys/:id/revoke'>>): Promise<void> {
-  const { mode, out } = call
-  const project = await openProject(call)
-  await withOperator(project, call, async (operator) => {
-    const { items } = await operator.call('GET /keys', { query: {} })
-    const key = find(call.given.argument(0)!, items)
+export const keysRevoke = requestCommand(
+  'POST /keys/:id/revoke',
+  (call) => async (operator) => {
+    const key = find(call.given.argument(0)!, (await operator.call('GET /keys', {})).items)
     const used = key.lastUsedAt
       ? `last used ${formatRelative(Date.parse(key.lastUsedAt), call.io.clock.now())}`
       : 'never used'
-    if (
-      !(await confirmLoss(
-        call,
-        `Revoke key ${key.prefix}… of ${'email' in key ? key.email : `${key.agent} / ${key.trigger}`} (${used})?`,
-      ))
-    )
-      return out.message('kept')
-    const revoked = await operator.call('POST /keys/:id/revoke', { id: key.keyId, body: undefined })
-    if (mode.json) return await out.json(revoked)
-    out.line(`revoked ${key.prefix}…`)
-  })
-}
+    const whose = 'email' in key ? key.email : `${key.agent} / ${key.trigger}`
+    return (await confirmLoss(call, `Revoke key ${key.prefix}… of ${whose} (${used})?`)) ? { id: key.keyId } : undefined
+  },
+  ({ out }, { prefix }) => out.line(`revoked ${prefix}…`),
+)
 
 function find(text: string, keys: readonly AnyKey[]): AnyKey {
   const found = isUuid(text)

@@ -2,33 +2,22 @@ import { fail } from '../../../base/failure.ts'
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import { isUuid } from '../../../base/ids.ts'
 import type { OperatorRoutes } from '../../../operations/operations.ts'
-import type { TriggerView } from '../../../operations/triggers.ts'
+import type { triggerSettings, TriggerView } from '../../../operations/triggers.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { shortId } from '../../../base/short-text.ts'
 import type { CommandContext, TypedArguments } from '../../shell/command.ts'
 import { confirmLoss } from '../../shell/prompts/confirm.ts'
-import { printList, printOne } from '../../shell/screen/list.ts'
+import { printOne } from '../../shell/screen/list.ts'
 import { nextTimes } from '../../pages/next-times.ts'
 import { parseJsonInput, readText } from '../../runs/input.ts'
 import { describeTriggerFaults } from '../../runs/trigger-faults.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
+import { agentOption, listCommand, requestCommand } from '../../project/request-command.ts'
 import { openProject } from '../../project/project.ts'
 import { resolveAgent } from '../../project/reference.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
-
-export async function triggersList(call: CommandContext<OperatorAnswer<'GET /triggers'>>): Promise<void> {
-  await withOperator(await openProject(call), call, async (operator) => {
-    const agent = call.given.text('agent')
-    const list = await operator.call('GET /triggers', {
-      query: agent === undefined ? {} : { agent: (await resolveAgent(agent, operator)).agentId },
-    })
-    await printList(call, list, columns, 'No triggers. svc triggers create makes one.')
-    if (!call.mode.json)
-      for (const trigger of list.items) for (const line of describeTriggerFaults(trigger)) call.out.message(line)
-  })
-}
 
 const columns: readonly TableColumn<TriggerView>[] = [
   { title: 'TRIGGER', cell: ({ triggerId }) => shortId(triggerId), plain: ({ triggerId }) => triggerId },
@@ -44,6 +33,13 @@ const columns: readonly TableColumn<TriggerView>[] = [
   },
   { title: 'KEYS MAY', cell: (trigger) => rightsOf(trigger) || '-' },
 ]
+
+export const triggersList = listCommand('GET /triggers', {
+  ask: (call) => async (operator) => ({ query: await agentOption(call, operator) }),
+  columns: () => columns,
+  nothing: 'No triggers. svc triggers create makes one.',
+  note: ({ out }, { items }) => items.flatMap(describeTriggerFaults).forEach(out.message),
+})
 
 /** What a trigger lets its keys do that no key may by default. */
 const rightsOf = ({ allowApprovals, allowDelete, allowOlderVersions }: TriggerView): string =>
@@ -137,17 +133,15 @@ export async function triggersUpdate(call: CommandContext<OperatorAnswer<'POST /
   })
 }
 
-export async function triggersDelete(call: CommandContext<OperatorAnswer<'DELETE /triggers/:id'>>): Promise<void> {
-  const { mode, out } = call
-  await withOperator(await openProject(call), call, async (operator) => {
-    const trigger = await triggerOf(call.given.argument(0)!, operator)
-    if (!(await confirmLoss(call, `Delete trigger ${trigger.name} of ${trigger.agent}? Its keys stop working.`)))
-      return out.message('kept')
-    const deleted = await operator.call('DELETE /triggers/:id', { id: trigger.triggerId, body: undefined })
-    if (mode.json) return await out.json(deleted)
-    out.line(`deleted trigger ${shortId(trigger.triggerId)}`)
-  })
-}
+export const triggersDelete = requestCommand(
+  'DELETE /triggers/:id',
+  (call) => async (operator) => {
+    const { triggerId, name, agent } = await triggerOf(call.given.argument(0)!, operator)
+    const isSure = await confirmLoss(call, `Delete trigger ${name} of ${agent}? Its keys stop working.`)
+    return isSure ? { id: triggerId } : undefined
+  },
+  ({ out }, { triggerId }) => out.line(`deleted trigger ${shortId(triggerId)}`),
+)
 
 /** The value of `--input`. */
 async function readStartInput(call: CommandContext<TriggerView>): Promise<JsonObject | undefined> {
@@ -158,39 +152,31 @@ async function readStartInput(call: CommandContext<TriggerView>): Promise<JsonOb
   return value
 }
 
-type TriggerChanges = Pick<
-  OperatorRoutes['POST /triggers']['body'],
-  | 'maxConcurrentRuns'
-  | 'ratePerMinute'
-  | 'ratePerDay'
-  | 'allowIps'
-  | 'exposeTimeline'
-  | 'allowDelete'
-  | 'allowApprovals'
-  | 'allowOlderVersions'
->
+type TriggerChanges = Pick<OperatorRoutes['PATCH /triggers/:id']['body'], keyof typeof triggerSettings>
+
+/** Settings that are on or off: `--allow-delete`, `--no-allow-delete`. */
+const SWITCHES = ['exposeTimeline', 'allowDelete', 'allowApprovals', 'allowOlderVersions'] as const
+
+const optionOf = (setting: string): string => setting.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
 function changesOf(given: TypedArguments): TriggerChanges {
   const maxConcurrentRuns = wholeNumber(given.text('max-concurrent'), 'max-concurrent', 1)
-  const allowIps = [...given.list('allow-ip')]
-  const exposeTimeline = given.choice('expose-timeline')
-  const allowDelete = given.choice('allow-delete')
-  const allowApprovals = given.choice('allow-approvals')
-  const allowOlderVersions = given.choice('allow-older-versions')
+  const allowIps = given.list('allow-ip')
   const rates: { ratePerMinute?: number; ratePerDay?: number } = {}
   for (const text of given.list('rate')) {
     const match = /^([1-9]\d*)\/([md])$/.exec(text)
     if (!match) throw usageFailure(`--rate takes a number per minute or day, 10/m or 100/d, not "${text}".`)
     rates[match[2] === 'm' ? 'ratePerMinute' : 'ratePerDay'] = Number(match[1])
   }
+  const switches = SWITCHES.flatMap((name) => {
+    const value = given.choice(optionOf(name))
+    return value === undefined ? [] : [[name, value] as const]
+  })
   return {
     ...rates,
     ...(maxConcurrentRuns !== undefined && { maxConcurrentRuns }),
     ...(allowIps.length > 0 && { allowIps }),
-    ...(exposeTimeline !== undefined && { exposeTimeline }),
-    ...(allowDelete !== undefined && { allowDelete }),
-    ...(allowApprovals !== undefined && { allowApprovals }),
-    ...(allowOlderVersions !== undefined && { allowOlderVersions }),
+    ...Object.fromEntries(switches),
   }
 }
 

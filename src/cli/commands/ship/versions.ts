@@ -5,22 +5,14 @@ import type { VersionView } from '../../../operations/versions.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { printList, printOne } from '../../shell/screen/list.ts'
+import { printOne } from '../../shell/screen/list.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
+import { askOfAgent, listCommand } from '../../project/request-command.ts'
 import { openProject } from '../../project/project.ts'
 import { resolveAgent, splitVersion } from '../../project/reference.ts'
 import { versionViews } from '../../project/registry.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
-
-export async function versionsList(call: CommandContext<OperatorAnswer<'GET /versions'>>): Promise<void> {
-  await withOperator(await openProject(call), call, async (operator) => {
-    const { agentId, name } = await resolveAgent(call.given.argument(0)!, operator)
-    const list = await operator.call('GET /versions', { query: { agent: agentId } })
-    const shown = [...columns(call.io.clock.now()), ...(list.items.some(({ yanked }) => yanked) ? [YANKED] : [])]
-    await printList(call, list, shown, `No versions of ${name}.`)
-  })
-}
 
 /** The snapshot that the digest covers, beside the later remarks about it. */
 type ShownVersion = AgentSnapshot & { readonly yanked?: true; readonly yankReason?: string }
@@ -126,5 +118,11 @@ const columns = (now: number): readonly TableColumn<VersionView>[] => [
 
 /** Shown where a version is yanked. */
 const YANKED: TableColumn<VersionView> = { title: 'YANKED', cell: (view) => (view.yanked ? yankOf(view) : '') }
+
+export const versionsList = listCommand('GET /versions', {
+  ask: askOfAgent,
+  columns: (now, items) => [...columns(now), ...(items.some(({ yanked }) => yanked) ? [YANKED] : [])],
+  nothing: ({ given }) => `No versions of ${given.argument(0)!}.`,
+})
 
 const yankOf = ({ yankReason }: VersionView): string => yankReason ?? 'yes'

@@ -9,11 +9,11 @@ import { describeApprover } from '../../../view/task-card.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { withOperator } from '../../project/server/operator.ts'
+import { listCommand } from '../../project/request-command.ts'
 import { openProject } from '../../project/project.ts'
 import { resolveAgent, splitVersion } from '../../project/reference.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { countNoun } from '../../shell/counted.ts'
-import { printList } from '../../shell/screen/list.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
 type PauseCommand = CommandContext<OperatorAnswer<'POST /pauses'>>
@@ -89,20 +89,11 @@ function describeAnswer(answer: OperatorRoutes['POST /pauses']['answer']): reado
   ]
 }
 
-async function listPauses(call: StopCommand): Promise<void> {
-  await withOperator(await openProject(call), call, async (operator) => {
-    await printList(
-      call,
-      await operator.call('GET /pauses', { query: {} }),
-      columns(call.io.clock.now()),
-      'Nothing is paused.',
-    )
-  })
-}
-
 const columns = (now: number): readonly TableColumn<PauseView>[] => [
   { title: 'PAUSED', cell: describePaused },
   { title: 'BY', cell: ({ by }) => describeApprover(by), plain: ({ by }) => by },
   { title: 'WHY', cell: ({ reason }) => reason ?? '-' },
   timeColumn('SINCE', ({ at }) => at, now),
 ]
+
+const listPauses = listCommand('GET /pauses', { columns, nothing: 'Nothing is paused.' })
