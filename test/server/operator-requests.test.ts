@@ -63,6 +63,7 @@ test.each<[string, unknown, readonly (readonly [string, string])[]]>([
   ],
   ['POST /runs', { ...AGENT, rehearsal: { model: 'x' } }, [['/rehearsal/model', 'must have 3 to 300 characters']]],
   ['POST /restored/release', { run: 1 }, [['/run', 'must be a string']]],
+  ['POST /runs/fork', { runs: [], at: 1 }, [['/runs', 'must have at least 1 entry']]],
   ['GET /versions', undefined, [['/agent', 'is required']]],
   ['GET /snapshot', undefined, [['/agent', 'is required without digest']]],
   [

@@ -45,6 +45,8 @@ function messageOf({ keyword, params, parentSchema }: ErrorObject): string {
   if (keyword === 'type') return TYPES[type] ?? `must be ${String(params['type'])}`
   if (schema['x-message'] !== undefined) return schema['x-message']
   if (keyword === 'minLength' || keyword === 'maxLength') return length(schema)
+  if (keyword === 'minItems')
+    return `must have at least ${String(params['limit'])} ${params['limit'] === 1 ? 'entry' : 'entries'}`
   if (keyword === 'maxItems' || keyword === 'maxProperties')
     return `must have at most ${String(params['limit'])} entries`
   if (keyword === 'const') return `must be ${String(params['allowedValue'])}`
