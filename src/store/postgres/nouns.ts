@@ -5,12 +5,14 @@ import { prepareAgents } from '../nouns/agents.ts'
 import { prepareApiKeys } from '../nouns/api-keys.ts'
 import { prepareCalls } from '../nouns/calls.ts'
 import { prepareConsoleSessions } from '../nouns/console-sessions.ts'
+import { EARLIER_REQUESTS } from '../nouns/earlier-requests.ts'
 import { prepareEffects } from '../nouns/effects.ts'
 import { prepareEvents } from '../nouns/events.ts'
 import { prepareFiles } from '../nouns/files.ts'
 import { prepareOperatorKeys } from '../nouns/operator-keys.ts'
 import { preparePauses } from '../nouns/pauses.ts'
 import { prepareRuns } from '../nouns/runs.ts'
+import { prepareSessions } from '../nouns/sessions.ts'
 import { prepareStanding } from '../nouns/standing.ts'
 import { prepareSteps } from '../nouns/steps.ts'
 import { prepareTaskClaims } from '../nouns/task-claims.ts'
@@ -38,12 +40,14 @@ export function bindPostgresNouns(pool: PostgresPool, hints: SessionHints, keys:
     touchKey: keys.touchKey,
     ...bindWork(prepareCalls(POSTGRES), runners),
     ...bindWork(prepareConsoleSessions(POSTGRES), runners),
+    ...bindWork(EARLIER_REQUESTS, runners),
     ...bindWork(prepareEffects(POSTGRES), runners),
     ...bindWork(prepareEvents(POSTGRES), runners),
     ...bindWork(prepareFiles(POSTGRES), runners),
     ...bindWork(prepareOperatorKeys(POSTGRES), runners),
     ...bindWork(preparePauses(POSTGRES), runners),
     ...bindWork(prepareRuns(POSTGRES), runners),
+    ...bindWork(prepareSessions(POSTGRES), runners),
     ...bindWork(prepareSteps(POSTGRES), runners),
     ...bindWork(prepareStanding(POSTGRES), runners),
     ...bindWork(prepareTasks(POSTGRES), runners),

@@ -13,7 +13,6 @@ import { createOutageLog } from '../outage-log.ts'
 import { checkSchemaVersions, readSchemaVersions } from './database/migrate.ts'
 import type { DatabaseMoment } from './database/moment.ts'
 import { openPool, type PostgresPool } from './database/pool.ts'
-import { idempotencyReads } from './idempotency.ts'
 import { openPostgresKeys } from './keys.ts'
 import { bindPostgresNouns } from './nouns.ts'
 import { deletionMethods } from './sessions/delete-sessions.ts'
@@ -132,7 +131,6 @@ function createPostgresStore(
     clock,
     ...costReads(pool),
     ...deletionMethods(pool),
-    ...idempotencyReads(pool),
     ...bindPostgresNouns(pool, hints, keys),
     ...leaseMethods(pool, moment, hints),
     ...restoredMethods(pool),

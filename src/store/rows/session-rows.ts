@@ -41,7 +41,7 @@ export interface SessionRow {
   cost: string | null
   title: string | null
   erased_at: number | null
-  legal_hold: 0 | 1
+  legal_hold: boolean | 0 | 1
 }
 
 export interface ListedRow extends SessionRow {
@@ -94,7 +94,7 @@ export function toSession(row: SessionRow): Session {
     ...(row.cost !== null && { cost: fromJson<CostSum>(toObject(row.cost), 'amounts') }),
     ...(row.title !== null && { title: row.title }),
     ...(row.erased_at !== null && { erasedAt: row.erased_at }),
-    ...(row.legal_hold === 1 && { legalHold: true }),
+    ...(row.legal_hold && { legalHold: true }),
     ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Record<string, string> }),
     ...(row.tags !== null && { tags: JSON.parse(row.tags) as string[] }),
   }

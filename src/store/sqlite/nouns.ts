@@ -8,12 +8,14 @@ import { prepareAgents } from '../nouns/agents.ts'
 import { prepareApiKeys } from '../nouns/api-keys.ts'
 import { prepareCalls } from '../nouns/calls.ts'
 import { prepareConsoleSessions } from '../nouns/console-sessions.ts'
+import { EARLIER_REQUESTS } from '../nouns/earlier-requests.ts'
 import { prepareEffects } from '../nouns/effects.ts'
 import { prepareEvents } from '../nouns/events.ts'
 import { prepareFiles } from '../nouns/files.ts'
 import { prepareOperatorKeys } from '../nouns/operator-keys.ts'
 import { preparePauses } from '../nouns/pauses.ts'
 import { prepareRuns } from '../nouns/runs.ts'
+import { prepareSessions } from '../nouns/sessions.ts'
 import { prepareStanding } from '../nouns/standing.ts'
 import { prepareSteps } from '../nouns/steps.ts'
 import { prepareTaskClaims } from '../nouns/task-claims.ts'
@@ -59,6 +61,7 @@ export function bindNouns(
     },
     ...bindWork(prepareCalls(SQLITE), runners),
     ...bindWork(prepareConsoleSessions(SQLITE), runners),
+    ...bindWork(EARLIER_REQUESTS, runners),
     ...bindWork(prepareEffects(SQLITE), runners),
     ...bindWork(prepareEvents(SQLITE), runners),
     ...bindWork(prepareFiles(SQLITE), runners),
@@ -69,6 +72,7 @@ export function bindNouns(
     setPaused: (workspaceId, act) =>
       write(() => run(clearing(presentPauses, pauses.transactions.setPaused(workspaceId, act))), true),
     ...bindWork(prepareRuns(SQLITE), runners),
+    ...bindWork(prepareSessions(SQLITE), runners),
     ...bindWork(prepareSteps(SQLITE), runners),
     ...bindWork(prepareStanding(SQLITE), runners),
     ...bindWork(prepareTasks(SQLITE), runners),

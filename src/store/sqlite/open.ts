@@ -8,6 +8,8 @@ import type { TaskRecord } from '../../spec/task.ts'
 import { SQLITE } from '../dialect.ts'
 import type { SessionHint } from '../lease.ts'
 import { prepareRuns } from '../nouns/runs.ts'
+import { EARLIER_REQUESTS } from '../nouns/earlier-requests.ts'
+import { prepareSessions } from '../nouns/sessions.ts'
 import { prepareTasks } from '../nouns/tasks.ts'
 import { createOutageLog, type OutageLog } from '../outage-log.ts'
 import type { Store } from '../store.ts'
@@ -77,6 +79,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const events = openEvents(db)
   const run = createWorkRunner(db)
   const [{ treesOf }, { pendingTasks }] = [prepareRuns(SQLITE).reads, prepareTasks(SQLITE).reads]
+  const [{ session }, { findEarlierStart }] = [prepareSessions(SQLITE).reads, EARLIER_REQUESTS.reads]
   const readPending = (sessionId: SessionId): readonly TaskRecord[] => run(pendingTasks(sessionId))
   const tasks = openTasks(db, agents, readPending)
   const calls = openCalls(db)
@@ -101,6 +104,8 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     calls,
     readTrees: (sessionId, ids) => run(treesOf(sessionId, ids)),
     readPending,
+    readSession: (id) => run(session(id)),
+    findEarlierStart: (...request) => run(findEarlierStart(...request)),
     effects,
     history: openHistoryFence(db),
     timers,
@@ -126,8 +131,6 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     ...restored.reads,
     ...costs.reads,
     start: (update, limits, claim, holder) => write(() => updates.start(update, limits, claim, holder)),
-    findEarlierStart: async (principal, route, key, bodyDigest, now) =>
-      idempotency.find(principal, route, key, bodyDigest, now),
     load: async (sessionId) => updates.load(sessionId),
     save: (update, holder) => write(() => reportRefusedContent(() => updates.save(update, holder)), true),
     waitingSessions: async (most) => leases.waiting(most),

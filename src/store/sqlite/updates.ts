@@ -5,7 +5,8 @@ import type { Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { FIRST_EPOCH, type LeaseHolder, type SessionLease } from '../lease.ts'
-import type { IdempotencyClaim, StartOutcome, StartLimits } from '../start-outcome.ts'
+import type { IdempotencyClaim, RepeatedRequest, StartOutcome, StartLimits } from '../start-outcome.ts'
+import type { Store } from '../store.ts'
 import type { SessionLabels } from '../queries.ts'
 import type { SessionUpdate, StoredTree } from '../session-update.ts'
 import type { AgentTable } from './agents.ts'
@@ -35,6 +36,8 @@ interface UpdateTables {
   readonly tasks: TaskTable
   readonly calls: CallTable
   readonly readTrees: (sessionId: SessionId, ids: readonly RunId[]) => readonly Run[]
+  readonly readSession: (id: SessionId) => Session | undefined
+  readonly findEarlierStart: (...request: Parameters<Store['findEarlierStart']>) => RepeatedRequest | undefined
   readonly readPending: (sessionId: SessionId) => readonly TaskRecord[]
   readonly effects: EffectTable
   readonly history: HistoryFence
@@ -74,6 +77,8 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
     calls,
     readTrees,
     readPending,
+    readSession,
+    findEarlierStart,
     effects,
     history,
     timers,
@@ -120,7 +125,7 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
       const { session } = update
       if (claim) {
         const { principal, route, key, bodyDigest } = claim
-        const earlier = idempotency.find(principal, route, key, bodyDigest, now)
+        const earlier = findEarlierStart(principal, route, key, bodyDigest, now)
         if (earlier) return earlier
       }
       const stored = session.version === 0 ? undefined : findUnchanged(session)
@@ -172,7 +177,7 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
     },
     load(sessionId) {
       const stored = sessions.readFence(sessionId)
-      const session = sessions.get(sessionId)
+      const session = readSession(sessionId)
       if (!stored || !session) return undefined
       const { n, owner, leaseUntil } = stored
       const isHeld = owner !== null && leaseUntil! > clock.now()

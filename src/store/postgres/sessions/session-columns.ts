@@ -1,12 +1,7 @@
-/** The columns of sessions, read and written. */
+/** The columns of sessions that saves and starts write. */
 import type { Session } from '../../../spec/session.ts'
 import { toText } from '../../rows/json-column.ts'
 import { largeDigest, withoutInput } from '../../rows/session-rows.ts'
-
-export const SESSION_FIELDS = `s.id, s.workspace_id, s.agent_id, s.agent_name, s.version_id, s.version_label, s.llm_model,
-  s.trigger_type, s.triggered_by, s.person, s.trigger_id, s.trigger_name, s.root_run_id, s.entry_run_id, s.status,
-  s.total_tokens_used, s.run_count, s.start_context, s.error, s.metadata, s.tags, s.started_at, s.finished_at, s.version,
-  s.last_seq, s.last_ordinal, s.cost, s.title, s.erased_at, s.legal_hold::int as legal_hold`
 
 /** The columns that a save may change. `turn` names the save. */
 export function toChangedColumns(session: Session, busy: boolean, turn: string) {

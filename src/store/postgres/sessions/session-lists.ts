@@ -1,18 +1,14 @@
 /** Lists of sessions, newest start first. Each kind of filter follows an index, and totals are kept counts where they can be. */
+import { POSTGRES } from '../../dialect.ts'
+import { listedColumns } from '../../nouns/sessions.ts'
 import type { SessionFilter, SessionPage } from '../../queries.ts'
 import { joinClauses } from '../../rows/filter.ts'
 import { toListed, type ListedRow } from '../../rows/session-rows.ts'
 import type { Store } from '../../store.ts'
 import { countOf } from '../agents.ts'
 import type { PostgresPool } from '../database/pool.ts'
-import { SESSION_FIELDS } from './session-columns.ts'
 
-// The size of a value is known without reading it: a page of large values costs no more than one of small ones.
-const SELECT_LISTED = `
-  select ${SESSION_FIELDS}, s.n, s.input_digest, s.output_digest,
-    octet_length(s.input) as input_bytes, octet_length(s.output) as output_bytes,
-    case when octet_length(s.input) <= :whole::bigint then s.input else 'null' end as input,
-    case when octet_length(s.output) <= :whole::bigint then s.output end as output`
+const SELECT_LISTED = `select ${listedColumns(POSTGRES)}`
 
 export async function listSessions(
   db: PostgresPool,

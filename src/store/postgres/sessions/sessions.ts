@@ -1,4 +1,6 @@
 import type { WorkerId } from '../../lease.ts'
+import { POSTGRES } from '../../dialect.ts'
+import { sessionColumns } from '../../nouns/sessions.ts'
 import { treesAbove } from '../../nouns/runs.ts'
 import { TASK_COLUMNS, toTask, type TaskRow } from '../../nouns/tasks.ts'
 import { toRun, type RunRow } from '../../rows/run-rows.ts'
@@ -6,12 +8,9 @@ import { toSession, type SessionRow } from '../../rows/session-rows.ts'
 import type { Store } from '../../store.ts'
 import type { DatabaseMoment } from '../database/moment.ts'
 import type { PostgresPool } from '../database/pool.ts'
-import { SESSION_FIELDS } from './session-columns.ts'
 import { listSessions } from './session-lists.ts'
 
-type SessionReads = Pick<Store, 'load' | 'session' | 'sessions' | 'sessionValue' | 'sessionsEndingWith'>
-
-const SELECT = `select ${SESSION_FIELDS}, s.input, s.output from session s`
+type SessionReads = Pick<Store, 'load' | 'sessions'>
 
 export const sessionReads = (db: PostgresPool, moment: DatabaseMoment): SessionReads => ({
   async load(id) {
@@ -25,26 +24,7 @@ export const sessionReads = (db: PostgresPool, moment: DatabaseMoment): SessionR
       }
     )
   },
-  async session(id) {
-    const row = await db.row<SessionRow>(`${SELECT} where s.id = :id`, { id })
-    return row && toSession(row)
-  },
   sessions: (filter, page) => listSessions(db, filter, page),
-  async sessionValue(id, name) {
-    const row = await db.row<{ value: string | null }>(`select ${name} as value from session where id = :id`, { id })
-    return row?.value ?? undefined
-  },
-  async sessionsEndingWith(workspaceId, ending, limit) {
-    // A rare query of people: a scan is cheaper than an index that every start would have to write.
-    const rows = await db.rows<SessionRow>(
-      `${SELECT}
-       where right(replace(s.id::text, '-', ''), length(:ending)) = :ending and s.workspace_id = :workspaceId
-       order by s.started_at desc, s.n desc
-       limit :limit`,
-      { workspaceId, ending, limit },
-    )
-    return rows.map(toSession)
-  },
 })
 
 interface TreeRow extends SessionRow {
@@ -65,7 +45,7 @@ const CHANGING = `
 
 // One statement, and so one moment: a session is never read with runs of another version.
 const LOAD = `
-  select ${SESSION_FIELDS}, s.input, s.output,
+  select ${sessionColumns(POSTGRES).fields}, s.input, s.output,
     case when s.owner is not null and s.lease_until > svc_now(:given) then s.owner end as held_by,
     coalesce((
       with recursive ${treesAbove(CHANGING)}

@@ -18,14 +18,15 @@ export function createWorkRunner(db: Database): <T>(work: DatabaseWork<T>) => T 
   }
 }
 
-/** SQLite has neither booleans nor lists: 0 and 1, and JSON. */
+/** SQLite has neither booleans nor lists: 0 and 1, and JSON. Most values are bound as they are, without a copy. */
 function toBound(values: StatementValues): Record<string, unknown> {
-  const bound: Record<string, unknown> = {}
+  let bound: Record<string, unknown> | undefined
   for (const name in values) {
     const value = values[name]
-    if (typeof value === 'boolean') bound[name] = Number(value)
-    else if (Array.isArray(value)) bound[name] = JSON.stringify(value)
-    else bound[name] = value ?? null
+    if (typeof value === 'string' || typeof value === 'number' || value === null) continue
+    bound ??= { ...values }
+    bound[name] = typeof value === 'boolean' ? Number(value) : value && JSON.stringify(value)
+    bound[name] ??= null
   }
-  return bound
+  return bound ?? values
 }

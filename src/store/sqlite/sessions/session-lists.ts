@@ -4,8 +4,13 @@ import type { ListedRow } from '../../rows/session-rows.ts'
 import type { AgentCounts, AgentTable } from '../agents.ts'
 import { statementCache } from '../database/statement-cache.ts'
 import { joinClauses } from '../../rows/filter.ts'
-import { FROM_SESSION, SELECT_LISTED, SESSION_OWNER } from './session-columns.ts'
 import type { Database } from 'better-sqlite3'
+import { SQLITE } from '../../dialect.ts'
+import { listedColumns, sessionColumns } from '../../nouns/sessions.ts'
+
+const SELECT_LISTED = `select ${listedColumns(SQLITE)}`
+const FROM_SESSION = sessionColumns(SQLITE).from
+const SESSION_OWNER = SQLITE.owner('s').join
 
 export interface ListedPage {
   readonly items: readonly ListedRow[]

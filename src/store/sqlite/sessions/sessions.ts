@@ -4,12 +4,11 @@ import type { RunStatusName } from '../../../spec/run.ts'
 import type { Session } from '../../../spec/session.ts'
 import type { WorkerId } from '../../lease.ts'
 import { toText } from '../../rows/json-column.ts'
-import { largeDigest, toListed, toSession, withoutInput, type SessionRow } from '../../rows/session-rows.ts'
+import { largeDigest, toListed, withoutInput } from '../../rows/session-rows.ts'
 import type { SessionUpdate } from '../../session-update.ts'
 import type { Store } from '../../store.ts'
 import type { AgentTable } from '../agents.ts'
 import { openSessionLists } from './session-lists.ts'
-import { SELECT_SESSION } from './session-columns.ts'
 import type { Database } from 'better-sqlite3'
 
 /** Stored values that a writer compares its update with. */
@@ -31,9 +30,8 @@ export interface SessionFence {
 export type LeaseColumns = Pick<SessionFence, 'owner' | 'epoch' | 'leaseUntil'>
 
 export interface SessionTable {
-  readonly reads: Pick<Store, 'session' | 'sessions' | 'sessionValue' | 'sessionsEndingWith'>
+  readonly reads: Pick<Store, 'sessions'>
   numberOf(id: SessionId): number | undefined
-  get(id: SessionId): Session | undefined
   readFence(id: SessionId): SessionFence | undefined
   /** Writes a new session with version 1 and returns its row number. */
   insert(update: SessionUpdate, lease: LeaseColumns): number
@@ -71,10 +69,6 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
   const insertTag = db.prepare<[number, string, number, number]>(
     'insert into session_tag (agent_n, tag, started_at, session_n) values (?, ?, ?, ?)',
   )
-  const values = {
-    input: db.prepare<[string], string>('select input from session where id = ?').pluck(),
-    output: db.prepare<[string], string | null>('select output from session where id = ?').pluck(),
-  }
   const updateRow = db.prepare(`update session set ${changes} where n = ?`)
   // Separate, because naming an indexed column rewrites its index entry and naming the status evaluates its check constraint,
   // even when the values stay the same. That takes as long as the rest of the update.
@@ -95,39 +89,16 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
   )
   const raise = db.prepare<[number]>('update session set version = version + 1 where n = ?')
   const updateVersion = db.prepare('update session set version_id = ?, version_label = ? where n = ?')
-  const one = db.prepare<[string], SessionRow>(`${SELECT_SESSION} where s.id = ?`)
-  // A rare query of people: a scan is cheaper than an index that every start would have to write.
-  const ending = db.prepare<{ workspaceId: string; ending: string; limit: number }, SessionRow>(
-    `${SELECT_SESSION}
-     where substr(replace(s.id, '-', ''), -length(:ending)) = :ending and a.workspace_id = :workspaceId
-     order by s.started_at desc, s.n desc
-     limit :limit`,
-  )
-  const get = (id: SessionId) => {
-    const row = one.get(id)
-    return row && toSession(row)
-  }
-
   return {
     reads: {
-      async session(id) {
-        return get(id)
-      },
       async sessions(filter, page) {
         const agent = filter.agentId && agents.find(filter.agentId, filter.workspaceId)
         if (filter.agentId && !agent) return { items: [], total: 0, next: null }
         const { items, next, total } = list(filter, agent, page)
         return { items: items.map(toListed), total, next }
       },
-      async sessionValue(id, name) {
-        return values[name].get(id) ?? undefined
-      },
-      async sessionsEndingWith(workspaceId, text, limit) {
-        return ending.all({ workspaceId, ending: text, limit }).map(toSession)
-      },
     },
     numberOf: (id) => number.get(id),
-    get,
     readFence: (id) => fence.get(id),
     insert({ session, busy }, lease) {
       const agentN = agents.numberOf(session.agentId, session.workspaceId, session.agentName)
