@@ -2,6 +2,7 @@
  * Every call of an agent with the decisions of its policies: `svc compile --matrix`.
  * Source: docs/design/bundles-and-authority.md#comparisons
  */
+import { compareText } from '../base/compare-text.ts'
 import { conditionOfEntry } from '../policy/condition/condition.ts'
 import { describeCondition } from '../policy/condition/describe.ts'
 import { EFFECT_KEY, EFFECT_WINDOW, effectRepeatOf } from '../policy/condition/effect-key.ts'
@@ -97,5 +98,4 @@ function whenOf(entry: PolicyEntry): string {
   return parts.length === 0 ? 'always' : parts.join(' and ')
 }
 
-const byName = (a: PolicyEntry, b: PolicyEntry): number =>
-  a.policy < b.policy ? -1 : a.policy > b.policy ? 1 : a.id < b.id ? -1 : 1
+const byName = (a: PolicyEntry, b: PolicyEntry): number => compareText(a.policy, b.policy) || compareText(a.id, b.id)

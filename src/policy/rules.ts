@@ -1,4 +1,5 @@
 /** Policy sets, checked against their digest and compiled so that they can decide many calls. */
+import { compareText } from '../base/compare-text.ts'
 import type { PolicyEntry, PolicySet } from '../spec/policy-set.ts'
 import type { DecidedPolicy } from '../spec/step.ts'
 import { readCondition, type Condition } from './condition/condition.ts'
@@ -45,8 +46,6 @@ export const inheritedRules = (set: PolicySet): readonly PolicyRule[] => compile
 export function compareRules({ entry: a }: PolicyRule, { entry: b }: PolicyRule): number {
   return compareText(a.policy, b.policy) || compareText(a.version, b.version) || compareText(a.id, b.id)
 }
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 interface CompiledSet {
   readonly byWire: ReadonlyMap<string, readonly PolicyRule[]>

@@ -17,7 +17,8 @@ export const requiredBump = (latest: string, change: ChangeSeverity): ChangeSeve
 export function bumpBetween(latest: string, next: string): ChangeSeverity | null {
   const [from, to] = [parse(latest), parse(next)]
   if (!from || !to || !gt(to, from)) return null
-  return to.major !== from.major ? 'major' : to.minor !== from.minor ? 'minor' : 'patch'
+  if (to.major !== from.major) return 'major'
+  return to.minor !== from.minor ? 'minor' : 'patch'
 }
 
 /** True if `next` announces a change of this severity. */

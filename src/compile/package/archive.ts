@@ -1,6 +1,7 @@
 /** A bundle as one file: a `.tar.gz` with the same bytes on every machine. Source: docs/design/bundles-and-authority.md#paths-and-files */
 import { gunzipSync } from 'node:zlib'
 import { packTar, unpackTar } from 'modern-tar'
+import { compareText } from '../../base/compare-text.ts'
 import { digestOf, digestOfJson, type Digest } from '../../base/digest.ts'
 import { fail, type Failure } from '../../base/failure.ts'
 import { canonicalJson, isJsonObject } from '../../base/json/json.ts'
@@ -35,14 +36,14 @@ interface Manifest {
 /** @throws Failure `bundle_invalid` */
 export async function writeArchive({ root, files }: UnpackedArchive): Promise<PackedArchive> {
   checkNames(files)
-  const sorted = [...files].sort(([a], [b]) => (a < b ? -1 : 1))
+  const sorted = [...files].sort(([a], [b]) => compareText(a, b))
   const manifest: Manifest = {
     v: 1,
     root,
     files: sorted.map(([path, bytes]) => ({ path, size: bytes.length, sha256: digestOf(bytes) })),
   }
   const entries = [...sorted, [ARCHIVE_MANIFEST, Buffer.from(`${canonicalJson(manifest)}\n`)] as const].sort(
-    ([a], [b]) => (a < b ? -1 : 1),
+    ([a], [b]) => compareText(a, b),
   )
   const tar = await packTar(
     entries.map(([name, body]) => ({

@@ -1,4 +1,5 @@
 /** Collects the entries of one policy set. The same rule becomes one entry, however often it is attached. */
+import { compareText } from '../../base/compare-text.ts'
 import type { Digest } from '../../base/digest.ts'
 import { canonicalJson } from '../../base/json/json.ts'
 import { entryIdOf, sealSet } from '../../policy/policy-set.ts'
@@ -39,14 +40,14 @@ export function createEntries(agent: string) {
         compiler: COMPILER,
         agent,
         entries: [...entries]
-          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .sort(([a], [b]) => compareText(a, b))
           .map(([id, { content, names, origin }]) => {
             // The first name in order, so that the result does not depend on which document was read first.
             const [policy = '', version = ''] = [...names].sort()[0]!.split('\0')
             return { ...content, id, policy, version, origin: sortOrigins(origin) }
           }),
         index: Object.fromEntries(
-          [...index].sort(([a], [b]) => (a < b ? -1 : 1)).map(([wire, ids]) => [wire, [...ids].sort()]),
+          [...index].sort(([a], [b]) => compareText(a, b)).map(([wire, ids]) => [wire, [...ids].sort()]),
         ),
         inherited: [...inherited].sort(),
       }),
@@ -61,5 +62,5 @@ function sortOrigins(origins: readonly PolicyOrigin[]): readonly PolicyOrigin[] 
     const key = canonicalJson({ kind, boundary, doc, digest })
     if (!byIdentity.has(key)) byIdentity.set(key, origin)
   }
-  return [...byIdentity].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, origin]) => origin)
+  return [...byIdentity].sort(([a], [b]) => compareText(a, b)).map(([, origin]) => origin)
 }

@@ -1,4 +1,5 @@
 /** Writes agents as snapshots: everything by value, every child pinned by digest. Source: docs/design/bundles-and-authority.md#snapshots */
+import { compareText } from '../../base/compare-text.ts'
 import { digestOf, digestOfJson } from '../../base/digest.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import { canonicalProvider, idOf, providerSpellings, type AgentDocument, type ModelSpec } from '../../spec/document.ts'
@@ -20,11 +21,9 @@ export function freezeAgents(state: CompileState): void {
 export function toCompiledBundle(state: CompileState): CompiledBundle {
   const agents = [...state.members.flatMap(({ snapshot }) => snapshot ?? []), ...state.externals.values()]
   const documents = [...state.contracts.values(), ...state.resolvedPolicies.values()].map(({ published }) => published)
-  const order = (a: { id: string; version: string }, b: { id: string; version: string }) =>
-    key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0
   const bundle = state.bundle?.value as { metadata: { namespace: string; name: string; version: string } } | undefined
   const root = state.subject?.kind === 'Agent' ? idOfDocument(state.subject) : undefined
-  const sorted = documents.sort((a, b) => (a.kind === b.kind ? order(a, b) : a.kind < b.kind ? -1 : 1))
+  const sorted = documents.sort((a, b) => compareText(a.kind, b.kind) || compareText(key(a), key(b)))
   return {
     ...(root !== undefined && { root }),
     ...(bundle && { bundle: { id: idOf(bundle.metadata), version: bundle.metadata.version } }),

@@ -185,6 +185,14 @@ const originOf = ({ id, version, published, place }: ResolvedPolicy, kind: Polic
   ...place,
 })
 
+/** Why only a person may approve; undefined where a timeout may, too. */
+function needForPerson({ obligations }: ResolvedPolicy, { id, sideEffectClass }: GovernedCallee): string | undefined {
+  const { approvals_required: approvals = 1, comprehension_required: comprehension } = obligations
+  if (sideEffectClass === 'irreversible_action') return `${id} is irreversible`
+  if (approvals > 1) return `${approvals} approvals are required`
+  return comprehension ? 'comprehension is required' : undefined
+}
+
 /** A timeout is not a decision by a person, so it never approves what needs one. Source: docs/design/approvals.md#time-outs */
 function checkTimeout(
   state: CompileState,
@@ -192,20 +200,8 @@ function checkTimeout(
   callee: GovernedCallee,
   at: DocumentPlace,
 ): void {
-  const {
-    timeout,
-    approvals_required: approvals = 1,
-    comprehension_required: comprehension,
-  } = resolvedPolicy.obligations
-  if (timeout?.default !== 'allow') return
-  const why =
-    callee.sideEffectClass === 'irreversible_action'
-      ? `${callee.id} is irreversible`
-      : approvals > 1
-        ? `${approvals} approvals are required`
-        : comprehension
-          ? 'comprehension is required'
-          : undefined
+  if (resolvedPolicy.obligations.timeout?.default !== 'allow') return
+  const why = needForPerson(resolvedPolicy, callee)
   if (why === undefined) return
   const place = resolvedPolicy.document
     ? { document: resolvedPolicy.document, pointer: '/spec/decision/timeout/default' }

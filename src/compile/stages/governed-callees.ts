@@ -2,7 +2,7 @@
 import { delegationSchema } from '../../spec/delegation.ts'
 import type { SideEffectClass } from '../../spec/document.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
-import type { AttachedPolicy, BundleAgent, DocumentPlace } from '../state/state.ts'
+import type { AgentTarget, AttachedPolicy, BundleAgent, DocumentPlace } from '../state/state.ts'
 
 /** A bound tool or a sub-agent. */
 export interface GovernedCallee {
@@ -38,18 +38,12 @@ export function governedCallees(member: BundleAgent): readonly GovernedCallee[] 
   )
   const agents = member.edges.flatMap(({ bound, policies, target, at }): GovernedCallee[] => {
     if (!bound) return []
-    const contract =
-      target.at === 'local'
-        ? target.member.contract
-        : target.at === 'published'
-          ? target.snapshot.inputContract
-          : undefined
     return [
       {
         wire: bound.wire,
         id: bound.id,
         kind: 'agent',
-        schema: delegationSchema(bound.inputSchema, contract),
+        schema: delegationSchema(bound.inputSchema, inputContractOf(target)),
         policies,
         toolDefaults: [],
         at,
@@ -57,4 +51,10 @@ export function governedCallees(member: BundleAgent): readonly GovernedCallee[] 
     ]
   })
   return [...tools, ...agents]
+}
+
+/** What the input of a sub-agent must be, where that is known before it is called. */
+function inputContractOf(target: AgentTarget): JsonSchema | undefined {
+  if (target.at === 'late') return undefined
+  return target.at === 'local' ? target.member.contract : target.snapshot.inputContract
 }

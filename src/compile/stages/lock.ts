@@ -2,6 +2,7 @@
  * Writes `svc.lock`: the versions that a bundle was compiled with, and the resulting digests.
  * Source: docs/design/bundles-and-authority.md#lock
  */
+import { compareText } from '../../base/compare-text.ts'
 import { digestOfJson } from '../../base/digest.ts'
 import { canonicalJson } from '../../base/json/json.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'
@@ -77,10 +78,8 @@ export function toLockFile(state: CompileState, bundle: CompiledBundle): LockFil
   }
 }
 
-const byKind = (a: LockedMember, b: LockedMember): number => {
-  const [left, right] = [a, b].map(({ kind, id, version = '' }) => `${kind}\0${id}\0${version}`) as [string, string]
-  return left < right ? -1 : left > right ? 1 : 0
-}
+const byKind = (a: LockedMember, b: LockedMember): number => compareText(keyOf(a), keyOf(b))
 
-const byText = (a: object, b: object): number =>
-  canonicalJson(a) < canonicalJson(b) ? -1 : canonicalJson(a) > canonicalJson(b) ? 1 : 0
+const keyOf = ({ kind, id, version = '' }: LockedMember): string => `${kind}\0${id}\0${version}`
+
+const byText = (a: object, b: object): number => compareText(canonicalJson(a), canonicalJson(b))

@@ -4,7 +4,7 @@ import type { Document } from '../text/document.ts'
 import { readAgentRef } from '../text/reference.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { subAgentsOf, textMember, toolDocument, toolsOf } from './agents/bindings.ts'
-import { lockOf } from './lock/lock-file.ts'
+import { lockOf, registryKindOf } from './lock/lock-file.ts'
 import { attachmentsOf, scopeOf } from './policies/attachments.ts'
 
 export interface RegistryQuestion {
@@ -46,15 +46,8 @@ function namesIn(workspace: Workspace, document: Document, contents: boolean): R
   ]
 }
 
-/** Kinds of the registry as locks call them. */
-const LOCKED_KINDS: Readonly<Record<string, RegistryQuestion['kind']>> = {
-  tool: 'Tool',
-  policy: 'Policy',
-  agent: 'Agent',
-}
-
 const pinnedNames = (workspace: Workspace, bundle: Document): RegistryName[] =>
-  (lockOf(workspace, bundle)?.members ?? []).flatMap(({ kind = '', id, origin }): RegistryName[] => {
-    const registryKind = LOCKED_KINDS[kind]
+  (lockOf(workspace, bundle)?.members ?? []).flatMap(({ kind, id, origin }): RegistryName[] => {
+    const registryKind = registryKindOf(kind)
     return registryKind === undefined || origin !== 'registry' || id === undefined ? [] : [[registryKind, id]]
   })

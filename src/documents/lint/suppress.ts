@@ -30,7 +30,7 @@ export function suppressionsIn(source: SourceText): LintSuppression[] {
   if (!source.text.includes('svc-lint-')) return []
   const texts = readYaml(source).roots.flatMap(textsIn)
   return [...source.text.matchAll(COMMENT)].flatMap((match): LintSuppression[] => {
-    const [, word, rest] = match as unknown as [string, string, string]
+    const [, word = '', rest = ''] = match
     const [names = '', reason = ''] = rest.split(/(?:^|\s+)--\s*/, 2)
     const start = match.index + match[0].indexOf('#')
     // A `#` inside a value, such as instructions or a description, is not a comment.

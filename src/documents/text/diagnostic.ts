@@ -1,4 +1,5 @@
 /** A finding: something about a document that its author should know. It is a value; it is never thrown. */
+import { compareText } from '../../base/compare-text.ts'
 import { cutText } from '../../base/cut-text.ts'
 import type { TextSpan } from './source.ts'
 
@@ -129,13 +130,10 @@ const shortened = (message: string): string =>
 export function sortDiagnostics(findings: readonly Diagnostic[]): Diagnostic[] {
   return [...findings].sort(
     (a, b) =>
-      compare(a.path, b.path) ||
+      compareText(a.path, b.path) ||
       a.range.start.offset - b.range.start.offset ||
       SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) ||
-      compare(a.rule, b.rule) ||
-      compare(a.message, b.message),
+      compareText(a.rule, b.rule) ||
+      compareText(a.message, b.message),
   )
 }
-
-/** By code unit: the same on every machine, whatever its locale. */
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -61,6 +61,12 @@ function pathOf(workspace: Workspace, document: Document): string | undefined {
   return workspace.files.has(shared) || workspace.files.has(own) ? lockPathOf(workspace, document) : undefined
 }
 
+const REGISTRY_KINDS = { tool: 'Tool', policy: 'Policy', agent: 'Agent' } as const
+
+/** The registry's word for the kind of a locked member; undefined for a file. */
+export const registryKindOf = (kind: string | undefined): 'Tool' | 'Policy' | 'Agent' | undefined =>
+  kind === 'tool' || kind === 'policy' || kind === 'agent' ? REGISTRY_KINDS[kind] : undefined
+
 /** The lock, as `readLock`; undefined also for an unreadable one. */
 export const lockOf = (workspace: Workspace, document: Document): RawLock | undefined =>
   readRawLock(workspace, document) ?? undefined

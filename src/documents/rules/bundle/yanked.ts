@@ -1,4 +1,4 @@
-import { lockOf } from '../../facts/lock/lock-file.ts'
+import { lockOf, registryKindOf } from '../../facts/lock/lock-file.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import type { LintRule, YankMark } from '../../facts/rule.ts'
 
@@ -11,7 +11,7 @@ export const bundleYanked: LintRule = {
   kinds: ['Bundle'],
   check(document, report, { workspace, published }) {
     for (const { kind, id, version, origin } of lockOf(workspace, document)?.members ?? []) {
-      const of = kind === 'tool' ? 'Tool' : kind === 'policy' ? 'Policy' : kind === 'agent' ? 'Agent' : undefined
+      const of = registryKindOf(kind)
       if (of === undefined || origin !== 'registry' || id === undefined || version === undefined) continue
       const mark = published.yanked?.(of, id, version)
       if (mark)
