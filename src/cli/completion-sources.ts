@@ -1,7 +1,7 @@
 /** Where completion gets the values of arguments and options: from a running server, the package or the project. */
 import { readdir } from 'node:fs/promises'
 import { SUBJECTS } from '../spec/event.ts'
-import type { OperatorRoutes } from '../operations/operations.ts'
+import type { OperatorAnswer, OperatorRoutes } from '../operations/operations.ts'
 import { RUN_STATUSES } from '../spec/run.ts'
 import { STEP_TYPES } from '../spec/step.ts'
 import type { Io } from './shell/io.ts'
@@ -18,56 +18,6 @@ const MOST_ASKED = 16
 
 /** A shell gets the value as it is: other characters could end the word, or run a command that a key or a file name holds. */
 export const isShellPlain = (value: string): boolean => /^[\w.:@/=+-]+$/.test(value)
-
-/** The values of an option or an argument of a command; undefined where nothing is stored under its name. */
-export const sourceOf = (path: string, name: string): CompletionSource | undefined =>
-  [`${path} ${name}`, name].map((each) => (Object.hasOwn(SOURCES, each) ? SOURCES[each] : undefined)).find(Boolean)
-
-/** Options and arguments whose values come from the server or the package. */
-const SOURCES: Readonly<Record<string, CompletionSource>> = {
-  // Commands whose argument has the name of another thing elsewhere.
-  'keys revoke key': keys,
-  'files get key': files,
-  'effects show key': effects,
-  'effects release key': effects,
-  'secrets set name': secrets,
-  'versions show version': versions,
-  'versions source version': versions,
-  'versions yank version': versions,
-  'versions diff before': versions,
-  'versions diff after': versions,
-  'workers drain worker': workers,
-  'stop version': versions,
-  'deploy agent': versions,
-  'runs migrate to': labels,
-  'runs resume with-version': labels,
-  'runs fork version': labels,
-  'runs list version': labels,
-  'runs list effect': effects,
-  'policy revoke name': standing,
-  'policy explain ref': runs,
-  'answer option': options,
-  'config get key': async (io) => (await import('./setting-keys.ts')).settingKeys(io),
-  'config set key': async (io) => (await import('./setting-keys.ts')).settingKeys(io),
-  'console end': consoleSessions,
-  'runs conversation type': async () => STEP_TYPES.map((value) => ({ value })),
-  'stream subject': subjects,
-  'stream until': subjects,
-  'policy eval tool': tools,
-  tool: tools,
-  provider: providers,
-  agent: agents,
-  run: runs,
-  runs,
-  task: tasks,
-  tasks,
-  session: sessions,
-  template: templates,
-  trigger: triggers,
-  term: rules,
-  rule: rules,
-  status: async () => RUN_STATUSES.map((value) => ({ value })),
-}
 
 async function ask<R extends keyof OperatorRoutes & `GET /${string}`>(
   route: R,
@@ -86,10 +36,24 @@ async function ask<R extends keyof OperatorRoutes & `GET /${string}`>(
   )) as OperatorRoutes[R]['answer']
 }
 
-async function agents(io: Io): Promise<readonly Suggestion[]> {
-  const { items } = await ask('GET /agents', io)
-  return items.map(({ name, deployed }) => ({ value: name, description: deployed?.versionLabel ?? 'not deployed' }))
-}
+type ListRoute = {
+  [R in keyof OperatorRoutes & `GET /${string}`]: OperatorAnswer<R> extends { items: readonly unknown[] } ? R : never
+}[keyof OperatorRoutes & `GET /${string}`]
+
+/** A source that asks a list route. */
+const fromList =
+  <R extends ListRoute>(
+    route: R,
+    toSuggestions: (item: OperatorAnswer<R>['items'][number]) => readonly Suggestion[],
+  ): CompletionSource =>
+  async (io) => {
+    const { items } = await ask(route, io)
+    return (items as readonly OperatorAnswer<R>['items'][number][]).flatMap(toSuggestions)
+  }
+
+const agents = fromList('GET /agents', ({ name, deployed }) => [
+  { value: name, description: deployed?.versionLabel ?? 'not deployed' },
+])
 
 async function runs(io: Io): Promise<readonly Suggestion[]> {
   const { items } = await ask('GET /runs', io)
@@ -100,59 +64,42 @@ async function runs(io: Io): Promise<readonly Suggestion[]> {
   ]
 }
 
-async function tasks(io: Io): Promise<readonly Suggestion[]> {
-  const { items } = await ask('GET /tasks', io)
-  return items.map(({ userTaskId, kind, agent }) => ({
-    value: userTaskId.slice(-6),
-    description: `${kind} of ${agent}`,
-  }))
-}
+const tasks = fromList('GET /tasks', ({ userTaskId, kind, agent }) => [
+  { value: userTaskId.slice(-6), description: `${kind} of ${agent}` },
+])
 
-async function triggers(io: Io): Promise<readonly Suggestion[]> {
-  const { items } = await ask('GET /triggers', io)
-  return items.map(({ name, triggerId, agent }) => ({
+const triggers = fromList('GET /triggers', ({ name, triggerId, agent }) => [
+  {
     value: isShellPlain(name) ? name : triggerId.slice(-6),
     description: `${agent} ${isShellPlain(name) ? triggerId.slice(-6) : name}`,
-  }))
-}
+  },
+])
 
-async function keys(io: Io): Promise<readonly Suggestion[]> {
-  const { items } = await ask('GET /keys', io)
-  return items
-    .filter(({ revokedAt }) => revokedAt === null)
-    .map((key) => ({
-      value: key.keyId.slice(-6),
-      description: `${key.prefix}… of ${'email' in key ? key.email : `${key.agent} / ${key.trigger}`}`,
-    }))
-}
+const keys = fromList('GET /keys', (key) =>
+  key.revokedAt === null
+    ? [
+        {
+          value: key.keyId.slice(-6),
+          description: `${key.prefix}… of ${'email' in key ? key.email : `${key.agent} / ${key.trigger}`}`,
+        },
+      ]
+    : [],
+)
 
-async function files(io: Io): Promise<readonly Suggestion[]> {
-  const { items } = await ask('GET /files', io)
-  return items.map(({ filename, mediaType }) => ({ value: filename, description: mediaType }))
-}
+const files = fromList('GET /files', ({ filename, mediaType }) => [{ value: filename, description: mediaType }])
 
-async function effects(io: Io): Promise<readonly Suggestion[]> {
-  const { items } = await ask('GET /effects', io)
-  return items.map(({ key, tool, outcome }) => ({ value: key, description: `${tool} ${outcome}` }))
-}
+const effects = fromList('GET /effects', ({ key, tool, outcome }) => [
+  { value: key, description: `${tool} ${outcome}` },
+])
 
-async function secrets(io: Io): Promise<readonly Suggestion[]> {
-  const { items } = await ask('GET /secrets', io)
-  return items.map(({ name, agent }) => ({ value: name, description: agent }))
-}
+const secrets = fromList('GET /secrets', ({ name, agent }) => [{ value: name, description: agent }])
 
-async function workers(io: Io): Promise<readonly Suggestion[]> {
-  const { items } = await ask('GET /workers', io)
-  return items.map(({ workerId, state }) => ({ value: workerId.slice(-6), description: state }))
-}
+const workers = fromList('GET /workers', ({ workerId, state }) => [{ value: workerId.slice(-6), description: state }])
 
 /** Deployed versions: those of one agent alone would take a question each. */
-async function versions(io: Io): Promise<readonly Suggestion[]> {
-  const { items } = await ask('GET /agents', io)
-  return items.flatMap(({ name, deployed }) =>
-    deployed ? [{ value: `${name}@${deployed.versionLabel}`, description: 'deployed' }] : [],
-  )
-}
+const versions = fromList('GET /agents', ({ name, deployed }) =>
+  deployed ? [{ value: `${name}@${deployed.versionLabel}`, description: 'deployed' }] : [],
+)
 
 async function templates(): Promise<readonly Suggestion[]> {
   const { packageFile } = await import('./project/package-file.ts')
@@ -209,12 +156,9 @@ async function sessions(io: Io): Promise<readonly Suggestion[]> {
   return [{ value: '@last' }, ...found]
 }
 
-async function consoleSessions(io: Io): Promise<readonly Suggestion[]> {
-  const { items } = await ask('GET /console/sessions', io)
-  return items
-    .filter(({ endedAt }) => endedAt === null)
-    .map(({ sessionId, operator, browser }) => ({ value: sessionId, description: `${operator} ${browser}` }))
-}
+const consoleSessions = fromList('GET /console/sessions', ({ endedAt, sessionId, operator, browser }) =>
+  endedAt === null ? [{ value: sessionId, description: `${operator} ${browser}` }] : [],
+)
 
 /** Options of the task that is answered. */
 async function options(io: Io, words: readonly string[]): Promise<readonly Suggestion[]> {
@@ -229,4 +173,54 @@ async function subjects(): Promise<readonly Suggestion[]> {
       .flat()
       .map((value) => ({ value })),
   )
+}
+
+/** The values of an option or an argument of a command; undefined where nothing is stored under its name. */
+export const sourceOf = (path: string, name: string): CompletionSource | undefined =>
+  [`${path} ${name}`, name].map((each) => (Object.hasOwn(SOURCES, each) ? SOURCES[each] : undefined)).find(Boolean)
+
+/** Options and arguments whose values come from the server or the package. */
+const SOURCES: Readonly<Record<string, CompletionSource>> = {
+  // Commands whose argument has the name of another thing elsewhere.
+  'keys revoke key': keys,
+  'files get key': files,
+  'effects show key': effects,
+  'effects release key': effects,
+  'secrets set name': secrets,
+  'versions show version': versions,
+  'versions source version': versions,
+  'versions yank version': versions,
+  'versions diff before': versions,
+  'versions diff after': versions,
+  'workers drain worker': workers,
+  'stop version': versions,
+  'deploy agent': versions,
+  'runs migrate to': labels,
+  'runs resume with-version': labels,
+  'runs fork version': labels,
+  'runs list version': labels,
+  'runs list effect': effects,
+  'policy revoke name': standing,
+  'policy explain ref': runs,
+  'answer option': options,
+  'config get key': async (io) => (await import('./setting-keys.ts')).settingKeys(io),
+  'config set key': async (io) => (await import('./setting-keys.ts')).settingKeys(io),
+  'console end': consoleSessions,
+  'runs conversation type': async () => STEP_TYPES.map((value) => ({ value })),
+  'stream subject': subjects,
+  'stream until': subjects,
+  'policy eval tool': tools,
+  tool: tools,
+  provider: providers,
+  agent: agents,
+  run: runs,
+  runs,
+  task: tasks,
+  tasks,
+  session: sessions,
+  template: templates,
+  trigger: triggers,
+  term: rules,
+  rule: rules,
+  status: async () => RUN_STATUSES.map((value) => ({ value })),
 }
