@@ -312,6 +312,21 @@ describe('severities', () => {
     writeFileSync(join(cwd, 'svc.config.yaml'), 'workspace: test\nlint: {rules: {id/semver: off}}\n')
     expect(await svc(['lint'], { cwd })).toMatchObject(refused)
   })
+
+  test('of a rule on which compiling relies are refused, whatever command reads the project file', async () => {
+    const why = (said: string) =>
+      expect.stringContaining(`${said}: a document that breaks this rule is not compiled.`) as string
+    expect(await svc(['lint', '--rule', 'policy/no-decision=off'], { cwd })).toMatchObject({
+      code: 2,
+      stderr: why('--rule sets policy/no-decision=off'),
+    })
+    writeFileSync(join(cwd, 'svc.config.yaml'), 'workspace: test\nlint: {rules: {policy/no-decision: warn}}\n')
+    for (const command of ['lint', 'compile', 'publish'])
+      expect(await svc([command], { cwd })).toMatchObject({
+        code: 2,
+        stderr: why('lint.rules sets policy/no-decision to warn'),
+      })
+  })
 })
 
 test('--no-cross-file judges each document by itself', async () => {
