@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Clock } from '../../src/base/clock.ts'
 import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
-import { migrateSchema } from '../../src/store/sqlite/database/migrate.ts'
+import { APPLICATION_ID, migrateSchema } from '../../src/store/sqlite/database/migrate.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { openSqliteReadOnly } from '../../src/store/sqlite/read-only.ts'
 import { AGENT, aKey, aPublication, aSnapshot, NOW, WORKSPACE } from './makers.ts'
@@ -63,7 +63,7 @@ test('reads a file of an older svc as a copy: the file keeps its schema', async 
   const db = connectSqlite(file, {})
   db.pragma('journal_mode = wal')
   migrateSchema(db, file, [])
-  db.pragma('application_id = 0x73766331')
+  db.pragma(`application_id = ${APPLICATION_ID}`)
   db.close()
   expect(await versionsIn()).toEqual([])
   const after = connectSqlite(file, { readonly: true })
@@ -73,7 +73,13 @@ test('reads a file of an older svc as a copy: the file keeps its schema', async 
 
 test.each([
   ['another program', 7, 1, 'it is a database of another program'],
-  ['a newer svc', 0x73766331, 99, 'a newer svc wrote it (schema 99, this one knows'],
+  ['a newer svc', APPLICATION_ID, 99, 'a newer svc wrote it (schema 99, this one knows'],
+  [
+    'a development version',
+    0x73766331,
+    1,
+    'a development version from before the first release of svc wrote it (schema 1)',
+  ],
 ])('refuses the file of %s', async (_, application, version, why) => {
   const db = connectSqlite(file, {})
   db.exec('create table t (a)')

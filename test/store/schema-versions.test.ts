@@ -2,7 +2,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { checkSchemaVersions, migratePostgres, OLDEST_READ } from '../../src/store/postgres/database/migrate.ts'
+import {
+  checkSchemaVersions,
+  migratePostgres,
+  OLDEST_READ,
+  readSchemaVersions,
+} from '../../src/store/postgres/database/migrate.ts'
 import { openPool, type PostgresPool } from '../../src/store/postgres/database/pool.ts'
 import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
 import { isMigrated, migrateSchema } from '../../src/store/sqlite/database/migrate.ts'
@@ -31,6 +36,16 @@ const FIRST = "create table fruit (name text); insert into fruit values ('fig')"
 const SECOND = `-- min_reader: 2\nupdate fruit set name = name || 's'`
 const BROKEN = `insert into fruit values ('lost'); insert into none values (1)`
 
+/** `svc1`, as development versions wrote it into the header of a file. */
+const UNRELEASED_ID = 0x73766331
+
+const unreleased = (file: string, version: number): Error =>
+  expect.objectContaining({
+    code: 'store_unreadable',
+    message: `${file} cannot be used as a store: a development version from before the first release of svc wrote it (schema ${version}).`,
+    fix: 'Use the svc that wrote it, or name another data directory or database: publish and deploy there again.',
+  }) as Error
+
 describe('SQLite', () => {
   test('gets what it lacks in order, nothing twice, and nothing of migrations of which one fails', () => {
     const db = connectSqlite(':memory:', {})
@@ -47,6 +62,21 @@ describe('SQLite', () => {
     expect(state()).toEqual([2, ['figs']])
     // The program that knows one migration only.
     expect(() => isMigrated(db, 'data.db', 1)).toThrow('a newer svc wrote it (schema 2, this one knows 1)')
+    db.close()
+  })
+
+  test.each([1, 2, 32])('of a development version, with schema %i, is refused and stays as it is', (version) => {
+    const db = connectSqlite(':memory:', {})
+    db.exec('create table runs (id text)')
+    db.pragma(`application_id = ${UNRELEASED_ID}`)
+    db.pragma(`user_version = ${version}`)
+    const state = (): readonly unknown[] => [
+      db.pragma('user_version', { simple: true }),
+      db.prepare('select name from sqlite_schema').pluck().all(),
+    ]
+    for (const open of [migrateSchema, isMigrated])
+      expect(() => open(db, 'data.db')).toThrow(unreleased('data.db', version))
+    expect(state()).toEqual([version, ['runs']])
     db.close()
   })
 })
@@ -81,5 +111,22 @@ describe.skipIf(!server)('PostgreSQL', () => {
     await Promise.all(pools.map((pool) => migratePostgres(pool, 'svc', [FIRST, SECOND])))
     expect(await pools[0]!.rows('select name from fruit')).toEqual([{ name: 'figs' }])
     for (const pool of pools) await pool.close()
+  })
+
+  test.each([1, 2, 12])('of a development version, with schema %i, is refused and stays as it is', async (version) => {
+    const pool = await connect()
+    await pool.run('drop schema if exists svc cascade')
+    await pool.run('create schema svc')
+    // Its columns there; the table did not say which list of migrations the number counts.
+    await pool.run(
+      `create table svc_schema (
+         version integer not null, min_reader integer not null, cluster uuid, workspace text, bucket text, moved_to text
+       )`,
+    )
+    await pool.run('insert into svc_schema (version, min_reader) values (:version, 0)', { version })
+    for (const open of [migratePostgres, readSchemaVersions])
+      await expect(open(pool, 'svc')).rejects.toEqual(unreleased(pool.database, version))
+    expect(await pool.row('select version, min_reader from svc_schema')).toEqual({ version, min_reader: 0 })
+    await pool.close()
   })
 })

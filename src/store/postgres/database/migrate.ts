@@ -1,10 +1,14 @@
 /** Brings the schema of a database to the newest version. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fail } from '../../../base/failure.ts'
+import { refuseNewer, refuseUnreleased } from '../../refuse-schema.ts'
 import type { PostgresPool } from './pool.ts'
 
 /** Oldest version of the schema that this program reads and writes: it names columns of each migration up to this one. */
 export const OLDEST_READ = 1
+
+/** Which list of migrations the versions count. Development versions had another one and did not record it. */
+const SERIES = 2
 
 export interface SchemaVersions {
   /** Version of the database; 0 if it has none of our tables. */
@@ -15,7 +19,7 @@ export interface SchemaVersions {
 }
 
 /**
- * @throws Failure `store_unreadable` for a schema of another program, `store_rights_missing`
+ * @throws Failure `store_unreadable` for a schema of another program or of an svc from before the first release, `store_rights_missing`
  */
 export async function readSchemaVersions(pool: PostgresPool, schema: string): Promise<SchemaVersions> {
   const newest = readMigrations().length
@@ -40,7 +44,11 @@ export async function readSchemaVersions(pool: PostgresPool, schema: string): Pr
       { file: pool.database, why: `its schema ${schema} belongs to another program` },
       { fix: 'Name a database of its own.' },
     )
-  const row = await pool.row<{ version: number; min_reader: number }>('select version, min_reader from svc_schema')
+  const row = await pool.row<{ version: number; min_reader: number; series: string | null }>(
+    // As JSON, because the tables of development versions have no such column.
+    `select version, min_reader, to_jsonb(s) ->> 'series' as series from svc_schema s`,
+  )
+  if (row && row.series !== String(SERIES)) throw refuseUnreleased(pool.database, row.version)
   return { found: row?.version ?? 0, newest, minReader: row?.min_reader ?? 0 }
 }
 
@@ -49,12 +57,7 @@ export async function readSchemaVersions(pool: PostgresPool, schema: string): Pr
  * @throws Failure `store_unreadable`, `store_not_migrated`
  */
 export function checkSchemaVersions(database: string, { found, newest, minReader }: SchemaVersions): void {
-  if (minReader > newest)
-    throw fail(
-      'store_unreadable',
-      { file: database, why: `a newer svc wrote it (schema ${found}, this one knows ${newest})` },
-      { fix: 'Use that version of svc, or a newer one.' },
-    )
+  if (minReader > newest) throw refuseNewer(database, found, newest)
   if (found < OLDEST_READ) throw fail('store_not_migrated', { database, found, newest })
 }
 
@@ -78,8 +81,8 @@ export async function migratePostgres(
       await client.query(
         // Workspace and bucket say whose database it is, so that servers of others are refused; `moved_to` where its content went.
         `create table if not exists svc_schema (
-             version integer not null, min_reader integer not null, cluster uuid not null default gen_random_uuid(),
-             workspace text, bucket text, moved_to text
+             version integer not null, min_reader integer not null, series integer not null default ${SERIES},
+             cluster uuid not null default gen_random_uuid(), workspace text, bucket text, moved_to text
            )`,
       )
       await client.query(

@@ -1,13 +1,16 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import { fail } from '../../../base/failure.ts'
+import { refuseNewer, refuseUnreleased } from '../../refuse-schema.ts'
 
-/** `svc1` in the file header distinguishes our file from any other SQLite database. */
-const APPLICATION_ID = 0x73766331
+/** `svc2` in the file header distinguishes our file from any other SQLite database. Another list of migrations needs another id. */
+export const APPLICATION_ID = 0x73766332
+/** `svc1`: the migrations of development versions were others, so the numbers of their schemas say nothing about ours. */
+const UNRELEASED_ID = 0x73766331
 
 /**
  * Migrates a database to the newest schema, in one transaction. Migrations only go forward.
- * @throws Failure `store_unreadable` for a database of another program or of a newer svc
+ * @throws Failure `store_unreadable` for a database of another program, of a newer svc or of one from before the first release
  */
 export function migrateSchema(db: Database, file: string, known = readMigrations()): void {
   const at = schemaVersion(db, file, known.length)
@@ -30,10 +33,10 @@ function schemaVersion(db: Database, file: string, known: number): number {
   const at = db.pragma('user_version', { simple: true }) as number
   const application = db.pragma('application_id', { simple: true }) as number
   const empty = at === 0 && application === 0 && db.pragma('schema_version', { simple: true }) === 0
+  if (application === UNRELEASED_ID) throw refuseUnreleased(file, at)
   if (!empty && application !== APPLICATION_ID)
     throw fail('store_unreadable', { file, why: 'it is a database of another program' })
-  if (at > known)
-    throw fail('store_unreadable', { file, why: `a newer svc wrote it (schema ${at}, this one knows ${known})` })
+  if (at > known) throw refuseNewer(file, at, known)
   return at
 }
 
