@@ -37,6 +37,7 @@ test.each<[string, string | undefined]>([
   ['{"a":"\\ud83d', '{"a":""}'],
   ['{"a":"\\ud83d\\ude', '{"a":""}'],
   ['{"a":"x\\ud83d\\ude00', '{"a":"x\\ud83d\\ude00"}'],
+  ['{"a":"\\\\ud83d', '{"a":"\\\\ud83d"}'],
   ['{"a":12', '{}'],
   ['{"a":12,"b', '{"a":12}'],
   ['[[1],[2', '[[1],[]]'],
@@ -45,4 +46,13 @@ test.each<[string, string | undefined]>([
   ['['.repeat(300), '['.repeat(256) + ']'.repeat(256)],
 ])('%j', (beginning, completed) => {
   expect(completeJson(beginning)).toBe(completed)
+})
+
+test.each([
+  ['letters', 'x'],
+  ['escapes', '\\n'],
+  ['escapes of code points', '\\u00e9'],
+])('megabytes of %s are kept', (_, part) => {
+  const beginning = `{"a":"${part.repeat(4_000_000)}`
+  expect(completeJson(beginning) === `${beginning}"}`).toBe(true)
 })

@@ -51,7 +51,20 @@ function endOfText(text: string, from: number): number | undefined {
 }
 
 /** Drops an escape at the end that is not complete, or half of a pair of escapes. */
-function withoutPartialEscape(before: string, open: string): string {
-  const whole = /^"(?:[^\\]|\\u[0-9a-fA-F]{4}|\\[^u])*/su.exec(open)?.[0] ?? '"'
-  return before + whole.replace(/\\u[dD][89abAB][0-9a-fA-F]{2}$/, '').replace(/[\uD800-\uDBFF]$/, '')
+const withoutPartialEscape = (before: string, open: string): string =>
+  before + open.slice(0, endOfWholeEscapes(open)).replace(/[\uD800-\uDBFF]$/, '')
+
+/** By a loop: a regular expression that repeats over megabytes can run out of stack. */
+function endOfWholeEscapes(open: string): number {
+  let at = 1
+  /** Where half of a pair of escapes begins that ends at `at`. */
+  let half: number | undefined
+  while (at < open.length) {
+    const isEscape = open[at] === '\\'
+    const end = isEscape ? at + (open[at + 1] === 'u' ? 6 : 2) : at + 1
+    if (end > open.length) break
+    half = isEscape && /^\\u[dD][89abAB]/.test(open.slice(at, end)) ? at : undefined
+    at = end
+  }
+  return half ?? at
 }
