@@ -21,14 +21,14 @@ const PURE = [
   'names.test.ts',
   'floors.test.ts',
 ]
-/** Takes half a minute alone. The others change nothing that another file sees, and share one process. */
+/** Takes half a minute alone. */
 const SLOW = 'test/policy/proofs.test.ts'
 const VITEST = [process.execPath, 'node_modules/vitest/vitest.mjs', 'run']
 const build = [process.execPath, 'scripts/build.js', '--types', '--failpoints', '--if-changed']
 if (!installChecks()) process.exit(1)
 const checks = {
   ...(isFast && {
-    tests: [...VITEST, '--maxWorkers=1', '--no-isolate', '--exclude', SLOW, ...PURE.map((each) => `test/${each}`)],
+    tests: [...VITEST, '--maxWorkers=1', '--exclude', SLOW, ...PURE.map((each) => `test/${each}`)],
   }),
   lint: [...commandOf('oxlint'), '--type-aware', '--deny-warnings'],
   types: [...commandOf('tsc'), '-p', '.'],

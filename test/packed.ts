@@ -19,7 +19,7 @@ import { removeDirectory } from './remove-directory.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 
-/** Set by `test/setup.ts`, which also removes the directory. */
+/** Set by `test/setup.ts`. */
 const DIRECTORY = 'SVC_TEST_PACKED'
 
 /** Time for one call of npm, on a busy machine. */
@@ -42,11 +42,9 @@ export interface PackedPackage {
   readonly printed: string
 }
 
-/** @returns removes what was packed */
-export function openPackedDirectory(): () => void {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-packed-'))
-  process.env[DIRECTORY] = directory
-  return () => removeDirectory(directory)
+/** Makes the directory that all workers of a run share. */
+export function openPackedDirectory(): void {
+  process.env[DIRECTORY] = mkdtempSync(join(tmpdir(), 'svc-packed-'))
 }
 
 export function packPackage(): PackedPackage {

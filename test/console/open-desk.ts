@@ -1,14 +1,7 @@
 /** The refund desk in a server of its own, closed after the test, and browsers that are signed in to it. */
-import { afterEach } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { openRefundServer, type RefundServer } from '../../scripts/screens/refund-server.ts'
 import { openPage, type OpenedPage } from './browser.ts'
-
-let closers: (() => Promise<void>)[] = []
-
-afterEach(async () => {
-  for (const close of closers.reverse()) await close()
-  closers = []
-})
 
 export async function openDesk(): Promise<RefundServer> {
   const desk = await openRefundServer()
@@ -16,7 +9,7 @@ export async function openDesk(): Promise<RefundServer> {
   return desk
 }
 
-export const closeAfterTest = (desk: RefundServer): void => void closers.push(() => desk.close())
+export const closeAfterTest = (desk: RefundServer): void => onTestFinished(() => desk.close())
 
 /** Signs a browser in as a person with a credential. */
 export async function openAs(desk: RefundServer, email: string, roles: readonly string[] = []): Promise<OpenedPage> {

@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EventSourceParserStream } from 'eventsource-parser/stream'
-import { afterEach } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { silentLog } from '../../src/base/log.ts'
 import { digestOf } from '../../src/base/digest.ts'
 import { sealSet } from '../../src/policy/policy-set.ts'
@@ -15,19 +15,13 @@ import { snapshotOf } from './fixtures.ts'
 import { removeDirectory } from '../remove-directory.ts'
 
 export const DESK = 'acme.refund-desk'
-const closers: (() => Promise<unknown> | void)[] = []
 
 /** Closed after the test, last first. */
-export const closing = (close: () => Promise<unknown> | void): void => void closers.push(close)
-
-afterEach(async () => {
-  const all = closers.splice(0).reverse()
-  for (const close of all) await close()
-})
+export const closing = (close: () => Promise<unknown> | void): void => onTestFinished(async () => void (await close()))
 
 export function directory(): string {
   const path = mkdtempSync(join(tmpdir(), 'svc-test-'))
-  closers.push(() => removeDirectory(path))
+  closing(() => removeDirectory(path))
   return join(path, 'data')
 }
 
