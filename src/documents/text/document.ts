@@ -42,6 +42,8 @@ export interface DocumentSpans {
   at(path: string): readonly FoundValue[]
   /** Non-empty texts at a dotted path, as for `at`. */
   texts(path: string): readonly FoundText[]
+  /** As `texts`, with empty ones: for rules that say which texts are right. */
+  allTexts(path: string): readonly FoundText[]
 }
 
 export interface Document extends DocumentSpans {
@@ -128,6 +130,10 @@ class DocumentText implements DocumentSpans {
   }
 
   texts(path: string): readonly FoundText[] {
+    return this.allTexts(path).filter(({ value }) => value !== '')
+  }
+
+  allTexts(path: string): readonly FoundText[] {
     return this.at(path).filter(isText)
   }
 
@@ -166,7 +172,7 @@ class AuthoringDocument extends DocumentText implements Document {
   }
 }
 
-const isText = (found: FoundValue): found is FoundText => typeof found.value === 'string' && found.value !== ''
+const isText = (found: FoundValue): found is FoundText => typeof found.value === 'string'
 
 /** The mapping below some keys, read without computing places; empty where there is none. */
 export function mappingIn({ value }: Document, ...keys: readonly string[]): JsonObject {

@@ -9,7 +9,7 @@ export const limitsContext: LintRule = {
   reason: 'A long conversation would be shortened otherwise than its author meant, or not at all.',
   kinds: ['Agent'],
   check(document, report) {
-    for (const annotation of document.texts('metadata.annotations.*')) {
+    for (const annotation of document.allTexts('metadata.annotations.*')) {
       if (annotation.key !== CONTEXT_RULE) continue
       const read = readContextRule(annotation.value)
       if ('problem' in read) report(annotation, read.problem)

@@ -10,7 +10,7 @@ export const limitsCostCap: LintRule = {
   reason: 'A cap that cannot be read would cap nothing.',
   kinds: ['Agent'],
   check(document, report) {
-    for (const annotation of document.texts('metadata.annotations.*'))
+    for (const annotation of document.allTexts('metadata.annotations.*'))
       if (annotation.key === MAX_COST && !readMoney(annotation.value)) report(annotation, MAX_COST_FORM)
   },
 }

@@ -9,7 +9,7 @@ export const limitsOutage: LintRule = {
   reason: 'A run would be held, or fail, otherwise than its author meant.',
   kinds: ['Agent'],
   check(document, report) {
-    for (const annotation of document.texts('metadata.annotations.*')) {
+    for (const annotation of document.allTexts('metadata.annotations.*')) {
       const problem = outageProblem(annotation.key, annotation.value)
       if (problem !== undefined) report(annotation, problem)
     }

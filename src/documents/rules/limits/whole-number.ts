@@ -9,7 +9,7 @@ export const limitsWholeNumber: LintRule = {
   reason: 'A limit that cannot be read would limit nothing.',
   kinds: ['Agent'],
   check(document, report) {
-    for (const annotation of document.texts('metadata.annotations.*')) {
+    for (const annotation of document.allTexts('metadata.annotations.*')) {
       if (!Object.hasOwn(WHOLE_LIMITS, annotation.key)) continue
       const read = readWholeLimit(annotation.key as WholeLimit, annotation.value)
       if ('problem' in read) report(annotation, read.problem)

@@ -14,7 +14,7 @@ export const modelFallback: LintRule = {
     const [model] = document.at('spec.model')
     if (!model || !isJsonObject(model.value)) return
     const declared = document.at('secrets.*').map(({ key }) => key)
-    for (const annotation of document.texts('metadata.annotations.*')) {
+    for (const annotation of document.allTexts('metadata.annotations.*')) {
       if (annotation.key !== MODEL_FALLBACK) continue
       const fallback = findModelFallback(workspace, document, annotation.value, model.value as unknown as ModelSpec)
       if ('problem' in fallback) report(annotation, fallback.problem)

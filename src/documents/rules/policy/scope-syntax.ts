@@ -13,7 +13,7 @@ export const policyScopeSyntax: LintRule = {
   check(document, report) {
     const tool = scopeOf(document)
     if (tool !== undefined && isLogicalId(tool)) return
-    for (const scope of document.texts('spec.scope')) {
+    for (const scope of document.allTexts('spec.scope')) {
       const text = scope.value
       const meant = text.replace(/^tool:?\s*/, '').replace(/@.*$/, '')
       report(scope, `"${text}" is no scope: a scope names one tool, as \`tool:namespace.name\`.`, {
