@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 import { Summary } from './test/summary.ts'
 
 /** Folders whose tests start no program and no browser. */
@@ -48,7 +48,10 @@ export default defineConfig({
     projects: [
       // Their files share a process, which loads and compiles the code once: more than a third less work.
       { extends: true, test: { name: 'together', include: together, isolate: false } },
-      { extends: true, test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: together } },
+      {
+        extends: true,
+        test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: [...configDefaults.exclude, ...together] },
+      },
     ],
   },
 })
