@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { nodeFinding } from '../../src/cli/doctor/machine.ts'
+import { APPLICATION_ID } from '../../src/store/sqlite/database/migrate.ts'
 import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
 import { going, svc, temporary, type Ran } from './recording-io.ts'
 
@@ -118,6 +119,24 @@ test('what others could read is named', async () => {
   expect([code, stdout]).toEqual([
     1,
     `✖ permissions ${join(cwd, '.svc')} can be read by others (755)\n  fix: chmod go= ${join(cwd, '.svc')}\n`,
+  ])
+})
+
+test.each([
+  ['a newer svc', APPLICATION_ID, 99, 'Use that version of svc, or a newer one.'],
+  ['a development version', 0x73766331, 32, 'Use the svc that wrote it, or name another data directory or database'],
+])('a database of %s is not to be replaced', async (who, application, version, fix) => {
+  mkdirSync(join(cwd, '.svc'))
+  write('svc.config.yaml', 'workspace: acme\n')
+  const db = connectSqlite(join(cwd, '.svc/data.db'), {})
+  db.exec('create table runs (id text)')
+  db.pragma(`application_id = ${application}`)
+  db.pragma(`user_version = ${version}`)
+  db.close()
+  const { code, stdout } = await run(['doctor', 'database'])
+  expect([code, stdout]).toEqual([
+    1,
+    expect.stringMatching(`: ${who} .*wrote it \\(schema ${version}\\b.*\n  fix: ${fix}`),
   ])
 })
 

@@ -100,6 +100,8 @@ export const stateChecks: DoctorChecks = {
         db.close()
       }
     } catch (error) {
+      // A whole database of another svc is not to be replaced: its failure says what to do instead.
+      if (isFailure(error) && error.fix !== undefined) return unhealthy(error.message, error.fix)
       return unhealthy(`${file} cannot be read: ${(error as Error).message}`, 'svc restore BACKUP --force')
     }
   },
