@@ -113,6 +113,14 @@ test('a rule that compile does not need is switched off, suppressed and compiled
     expect([name, await refuses(workspace, policy.path)]).toEqual([name, false])
 })
 
+const LARGE_SCHEMA = { inline: { type: 'object', description: 'long '.repeat(150_000) } }
+const LARGE: JsonObject = { input_schema: LARGE_SCHEMA, output_schema: LARGE_SCHEMA }
+const DEEP: JsonObject = {
+  input_schema: {
+    inline: Array.from({ length: 31 }).reduce<JsonObject>((inner) => ({ type: 'object', properties: { inner } }), {}),
+  },
+}
+
 describe('a version of the registry that breaks an essential rule', () => {
   /** The registry with one document of the bundle, as somebody may have published it before the rules were what they are. */
   async function refusals(path: string, change: (document: JsonObject) => JsonObject): Promise<string[]> {
@@ -152,6 +160,14 @@ describe('a version of the registry that breaks an essential rule', () => {
       [
         'agents/desk.yaml:15 doc/schema acme.orders.lookup@1.0.3 of the registry: spec.side_effect_class must be one of `read_only`, `idempotent_write`, `non_idempotent_write`, `irreversible_action`, but is "harmless".',
       ],
+    ],
+    ['is taken with schemas that are larger together than a file', 'tools/lookup.yaml', LARGE, []],
+    ['is taken with a schema that is deeper here than in its file', 'tools/lookup.yaml', DEEP, []],
+    [
+      'is refused beside schemas that are larger together than a file',
+      'tools/lookup.yaml',
+      { ...LARGE, wrong: 1 },
+      ['agents/desk.yaml:15 doc/unknown-key acme.orders.lookup@1.0.3 of the registry: `wrong` is not a key of spec.'],
     ],
   ])('%s', async (_, path, spec, expected) => {
     expect(await refusals(path, withSpec(spec))).toEqual(expected)

@@ -1,6 +1,8 @@
+import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { essentialFaults } from '../../documents/lint/essential.ts'
 import { asKind } from '../../documents/text/document.ts'
 import { loadFiles } from '../../documents/workspace/load.ts'
+import type { Workspace } from '../../documents/workspace/workspace.ts'
 import type { AnyDocument } from '../../spec/document.ts'
 import type { PublishedDocument } from '../../spec/snapshot.ts'
 import { reportFinding, type CompileState, type DocumentPlace } from './state.ts'
@@ -15,9 +17,10 @@ export function typedPublished<K extends 'Tool' | 'Policy'>(
   { id, version, document: content }: PublishedDocument,
   at: DocumentPlace,
 ): Extract<AnyDocument, { readonly kind: K }> | undefined {
-  const workspace = loadFiles({ 'published.json': JSON.stringify(content) })
+  const workspace = loadPublished(content)
   const [document] = workspace.documents
-  const value = document && asKind(document, kind)
+  // Where schemas were left out of the check, the content has them.
+  const value = document && asKind(document, kind) && (content as unknown as Extract<AnyDocument, { readonly kind: K }>)
   const faults = value
     ? essentialFaults(workspace, document)
     : workspace.findings.filter(({ severity }) => severity === 'error')
@@ -26,4 +29,18 @@ export function typedPublished<K extends 'Tool' | 'Policy'>(
   if (faults.length === 0 && !value)
     reportFinding(state, 'doc/schema', at, `${id}@${version} of the registry is no ${kind} document.`)
   return faults.length === 0 ? value : undefined
+}
+
+/** The limits of files do not hold for schemas: each was a file, or several, before it was put in by value. */
+function loadPublished(content: JsonObject): Workspace {
+  const load = (value: JsonObject) => loadFiles({ 'published.json': JSON.stringify(value) })
+  const whole = load(content)
+  const { spec } = content
+  if (!isJsonObject(spec) || !whole.findings.some(({ rule }) => rule === 'doc/too-large')) return whole
+  const small = Object.entries(spec).map(([key, value]) =>
+    isJsonObject(value) && isJsonObject(value['inline'])
+      ? [key, { ...value, inline: { type: 'object' } }]
+      : [key, value],
+  )
+  return load({ ...content, spec: Object.fromEntries(small) as JsonObject })
 }
