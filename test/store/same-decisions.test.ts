@@ -25,18 +25,20 @@ import { startPostgres } from './postgres-server.ts'
 const server = startPostgres()
 afterAll(() => server?.stop())
 
-const NAMES = ['a', 'b', 'c'] as const
+const NAMES = ['a', 'b', 'c', 'd', 'e'] as const
 const TTL = 15_000
 const MINUTE = 60_000
 
 const name = fc.constantFrom(...NAMES)
-const worker = fc.constantFrom('ann', 'bob')
+const worker = fc.constantFrom('ann', 'ann', 'ann', 'bob')
 const money = fc.constantFrom('0.1', '0.25', '0.4', '0.000001').map((amount): Money => ({ amount, currency: 'EUR' }))
-const usually = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 1 })
-const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null, freq: 1 })
+const usually = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 3 })
+const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null, freq: 2 })
+/** Seldom true: most acts get past the version that they know. */
+const rarely = fc.integer({ min: 0, max: 11 }).map((drawn) => drawn === 0)
 
 const limits: fc.Arbitrary<StartLimits> = fc.record({
-  ratePerMinute: orNull(fc.constantFrom(0, 1, 2, 7)),
+  ratePerMinute: orNull(fc.constantFrom(0, 1, 2, 3)),
   ratePerDay: orNull(fc.constantFrom(1, 3)),
   maxConcurrentRuns: orNull(fc.constantFrom(1, 2)),
   planRunsPerDay: orNull(fc.constantFrom(2, 4)),
@@ -68,7 +70,7 @@ const act = fc.oneof(
     limits: fc.oneof(limits, fc.constant(undefined)),
     worker: usually(worker),
     key: usually(fc.record({ key: fc.constantFrom('x', 'y'), body: fc.constantFrom('1', '2') })),
-    isStale: fc.constantFrom(false, false, false, true),
+    isStale: rarely,
     busy: fc.boolean(),
     follows: usually(name),
   }),
@@ -77,15 +79,16 @@ const act = fc.oneof(
     arbitrary: fc.record({
       act: fc.constant('save' as const),
       name,
-      isStale: fc.constantFrom(false, false, false, false, true),
+      isStale: rarely,
       worker: usually(worker),
-      epoch: fc.constantFrom('none', 'own', 'own', 'other'),
+      epoch: fc.constantFrom('none', 'own', 'own', 'own', 'own', 'other'),
       busy: fc.constantFrom(true, true, false),
-      ends: fc.constantFrom(false, false, true),
+      ends: fc.boolean(),
       tokens: fc.constantFrom(0, 0, 5, 30),
       spends: usually(money),
       seen: usually(fc.constantFrom(0, 1)),
-      effects: fc.array(effect, { maxLength: 2 }),
+      // A call takes or ends one key in a save.
+      effects: fc.uniqueArray(effect, { maxLength: 2, selector: ({ call }) => call }),
       reserves: usually(fc.record({ tokens: fc.constantFrom(1, 20, 60), cost: usually(money) })),
       frees: fc.boolean(),
       caps: fc.record({ tokens: fc.constantFrom(undefined, 50, 100), cost: fc.constantFrom(undefined, '0.3', '1') }),
@@ -241,7 +244,10 @@ function createActor(store: Store, now: () => number) {
         return { value: await doAct(given) }
       } catch (error) {
         if (!isFailure(error)) throw error
-        return { code: error.code, message: error.message, retryAfterSeconds: error.extras.retryAfterSeconds }
+        const { code, message, extras } = error
+        // Where the session and the one that it follows have both moved on, each store names one of them.
+        const about = code === 'run_moved_on' ? '' : message
+        return { code, about, retryAfterSeconds: extras.retryAfterSeconds }
       }
     },
     /** Everything that decisions depend on. */
@@ -296,6 +302,19 @@ function toChange(given: PlannedChange, { id, rootRunId }: Session, at: number):
   }
 }
 
+/** Each session exists before it is saved. */
+const BEGINNING = NAMES.map((each, at): Act => ({
+  act: 'start',
+  name: each,
+  trigger: at % 2 === 0 ? 't0' : null,
+  limits: undefined,
+  worker: 'ann',
+  key: undefined,
+  isStale: false,
+  busy: true,
+  follows: undefined,
+}))
+
 /** Does a history on both stores, side by side. */
 async function compare(history: readonly Act[], differ?: (store: Store) => Store): Promise<void> {
   let now = NOW
@@ -303,7 +322,7 @@ async function compare(history: readonly Act[], differ?: (store: Store) => Store
   const stores = [openSqlite(':memory:', { clock }), await openEmpty(clock)] as const
   try {
     const [one, two] = [stores[0], differ ? differ(stores[1]) : stores[1]].map((store) => createActor(store, () => now))
-    for (const given of history) {
+    for (const given of [...BEGINNING, ...history]) {
       // No two acts have one moment, so that lists have one order.
       now += given.act === 'time' ? given.ms : 1
       expect(await two!.tell(given)).toEqual(await one!.tell(given))
@@ -333,7 +352,7 @@ describe.skipIf(!server)('the two stores', () => {
   test('decide every save and start of a history alike, and keep the same rows', async () => {
     await fc.assert(
       fc.asyncProperty(histories, (history) => compare(history)),
-      { numRuns: cases(40) },
+      { numRuns: cases(80), endOnFailure: true },
     )
   }, 600_000)
 
@@ -372,7 +391,7 @@ describe.skipIf(!server)('the two stores', () => {
   ])('would differ with %s', async (_, differ) => {
     const found = await fc.check(
       fc.asyncProperty(histories, (history) => compare(history, differ)),
-      { numRuns: 200, endOnFailure: true, seed: 7 },
+      { numRuns: 40, endOnFailure: true },
     )
     expect(found.failed).toBe(true)
   })
