@@ -20,8 +20,8 @@ const INSIDE = [
   'terminal',
   'tools',
 ]
-/** A file that replaces a module, adds the tests of another file to its own, or has a database server. */
-const NEEDS_OWN_PROCESS = /\bvi\.mock\(|\bimport\('\.\/[^']*\.test\.ts'\)|\bstartPostgres\(/
+/** A file that replaces a module or a flag of V8, adds the tests of another file to its own, or has a database server. */
+const NEEDS_OWN_PROCESS = /\bvi\.mock\(|\bimport\('\.\/[^']*\.test\.ts'\)|\bstartPostgres\(|\/long-lived\.ts'/
 
 const together = INSIDE.flatMap((folder) =>
   readdirSync(`test/${folder}`, { recursive: true, encoding: 'utf8' })
@@ -43,7 +43,7 @@ export default defineConfig({
     globalSetup: ['test/setup.ts'],
     // The built program is imported as it is.
     server: { deps: { external: [/\/dist\//] } },
-    setupFiles: ['test/long-lived.ts', 'test/seed.ts', 'test/own-connections.ts', 'test/one-sqlite.ts'],
+    setupFiles: ['test/seed.ts', 'test/own-connections.ts', 'test/one-sqlite.ts'],
     reporters: ['default', new Summary()],
     projects: [
       // Their files share a process, which loads and compiles the code once: more than a third less work.

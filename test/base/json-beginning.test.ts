@@ -1,3 +1,4 @@
+import '../long-lived.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { completeJson } from '../../src/base/json/json-beginning.ts'

@@ -1,4 +1,5 @@
 /** Images, sounds and PDFs that tools answered, through the vendors' official SDKs. */
+import '../long-lived.ts'
 import { expect, test } from 'vitest'
 import type { ModelMessage } from '../../src/providers/provider.ts'
 import { withToolMedia } from '../../src/providers/tool-media.ts'

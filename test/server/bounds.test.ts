@@ -1,3 +1,4 @@
+import '../long-lived.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CHANNELS, openHostileWorld, type Channel, type HostileWorld } from './bounds/channels.ts'
 import { LARGEST_VALUE_BYTES, hostileCase } from './bounds/hostile.ts'

@@ -1,4 +1,5 @@
 /** An answer over a bound is an answer, whatever kind of tool gives it: its outcome is known, and it is cut with a note. */
+import '../long-lived.ts'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
