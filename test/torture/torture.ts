@@ -49,6 +49,8 @@ const LEASE_MS = 5000
 const DISTURBED_EVERY = 10
 /** After the last fault: a lease runs out, calls time out, and reviews wait until nothing can arrive any more. */
 const END_WITHIN_MS = 120_000
+/** A second try has a database of its own. */
+let tortures = 0
 
 export async function torture(options: TortureOptions): Promise<TortureResult> {
   const { postgres, processes, seconds, seed, isUnguarded = false, plan = 'everything' } = options
@@ -60,7 +62,7 @@ export async function torture(options: TortureOptions): Promise<TortureResult> {
   const connectMs = (): number => (random() < slowShare ? random() * 6000 : random() * 30)
   const ledger = await openLedger(directory, { connectMs, answerMs: () => random() * 120 })
   const project = writeProject(courierFiles('non_idempotent_write', ledger.url, '20s'))
-  const database = `torture_${plan.replace(' ', '_')}_${seed}${isUnguarded ? '_unguarded' : ''}`
+  const database = `torture_${++tortures}_${seed}`
   const url = postgres.url(database)
   const env = {
     SVC_STORE: url,
