@@ -33,9 +33,18 @@ export interface RefundServer {
   close(): Promise<void>
 }
 
+/** As real models, scripted ones take time that a screen can show: what takes no whole millisecond is shown without. */
+function giveModelsTime(scripts: string): void {
+  for (const name of readdirSync(scripts)) {
+    const path = join(scripts, name)
+    writeFileSync(path, readFileSync(path, 'utf8').replaceAll(/^- /gm, '- delay_ms: 2\n  '))
+  }
+}
+
 export async function openRefundServer(): Promise<RefundServer> {
   const directory = mkdtempSync(join(tmpdir(), 'svc-console-'))
   cpSync(TEMPLATE, directory, { recursive: true })
+  giveModelsTime(join(directory, 'models'))
   const config = parse(readFileSync(join(directory, 'svc.config.yaml'), 'utf8')) as ProjectConfig
   const dataDirectory = join(directory, '.svc')
   const project: Project = {
