@@ -83,6 +83,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   spec: ['generated', 'steer', '.'],
   store: ['.', 'rows', 'nouns', 'sqlite', 'postgres', 'copy'],
+  tools: ['openapi', '.'],
 }
 
 const SRC = resolve(import.meta.dirname, '../src')

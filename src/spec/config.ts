@@ -37,6 +37,18 @@ export interface ProviderConfig {
   readonly media?: readonly MediaKind[]
 }
 
+/** The operations of an imported OpenAPI document. */
+export interface OpenApiRouteConfig {
+  /** Address of the API, below which the paths of its operations stand. */
+  readonly url: string
+  /** What `svc import openapi` wrote, relative to the config file. */
+  readonly record: string
+  /** Secrets by the name of the security scheme. */
+  readonly security?: Readonly<Record<string, { readonly fromEnv: string }>>
+  /** As for `http`; `${NAME}` is an environment variable. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 /** Where a tool runs, by logical id (exact, or `namespace.*`). */
 export type ToolRouteConfig =
   /** One process a call: JSON on stdin, JSON on stdout. Paths are relative to the config file. */
@@ -51,6 +63,7 @@ export type ToolRouteConfig =
       readonly timeout?: string
       readonly concurrency?: number
     }
+  | { readonly openapi: OpenApiRouteConfig; readonly timeout?: string; readonly concurrency?: number }
   | {
       readonly mock: readonly MockResult[]
       readonly timeout?: string

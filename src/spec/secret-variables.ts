@@ -26,11 +26,16 @@ const WAYS: readonly ((config: ProjectConfig) => readonly SecretUse[])[] = [
       'env' in route && route.env !== undefined ? route.env.map((env) => ({ env, usedBy: `tool ${id}` })) : [],
     ),
   ({ tools = {} }) =>
+    Object.entries(tools).flatMap(([id, route]) => {
+      const { headers = {} } = 'http' in route ? route.http : 'openapi' in route ? route.openapi : {}
+      return Object.values(headers).flatMap((value) =>
+        [...value.matchAll(/\$\{([A-Za-z_]\w*)\}/g)].map(([, env]) => ({ env: env!, usedBy: `tool ${id}` })),
+      )
+    }),
+  ({ tools = {} }) =>
     Object.entries(tools).flatMap(([id, route]) =>
-      'http' in route
-        ? Object.values(route.http.headers ?? {}).flatMap((value) =>
-            [...value.matchAll(/\$\{([A-Za-z_]\w*)\}/g)].map(([, env]) => ({ env: env!, usedBy: `tool ${id}` })),
-          )
+      'openapi' in route
+        ? Object.values(route.openapi.security ?? {}).map(({ fromEnv: env }) => ({ env, usedBy: `tool ${id}` }))
         : [],
     ),
   ({ providers = {} }) =>

@@ -1,12 +1,21 @@
 /**
- * A tool behind a URL: the call is POSTed as JSON and the response body is the result.
+ * A tool behind a URL: the call is POSTed as JSON, or sent as another request, and the response body is the result.
  * Source: docs/design/models-and-tools.md#where-a-tool-runs
  */
 import type { Clock } from '../base/clock.ts'
+import { shortenText } from '../base/cut-text.ts'
 import type { Redactor } from '../base/secret.ts'
 import { retryAfterMs } from '../base/retry.ts'
 import { isHeldBack, isUnsent, unsentCode, type FetchFunction } from '../base/net/transport.ts'
-import { failedOutcome, HELD_BACK, toInvocationBody, withDeadline, parseResult, saysNotExecuted } from './outcome.ts'
+import {
+  failedOutcome,
+  HELD_BACK,
+  parseResult,
+  returnedOutcome,
+  saysNotExecuted,
+  toInvocationBody,
+  withDeadline,
+} from './outcome.ts'
 import { READ_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
 
 export interface HttpParts {
@@ -19,10 +28,18 @@ export interface HttpParts {
   readonly redactor: Redactor
 }
 
+/** A request in place of the POST of the invocation. Its answer may be text. */
+export interface HttpToolRequest {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
 export async function callHttp(
   parts: HttpParts,
   invocation: ToolInvocation,
   signal: AbortSignal,
+  own?: HttpToolRequest,
 ): Promise<ToolOutcome> {
   if (signal.aborted) return { at: 'not_sent', code: 'cancelled', error: 'The run was cancelled before the call.' }
   const started = parts.clock.monotonic()
@@ -30,19 +47,10 @@ export async function callHttp(
   const host = URL.canParse(parts.url) ? new URL(parts.url).host : parts.url
   try {
     const response = await parts.fetch(parts.url, {
-      method: 'POST',
       redirect: 'manual',
       signal: limit.signal,
       mayLeave: invocation.mayLeave,
-      headers: {
-        accept: 'application/json',
-        ...parts.headers,
-        'content-type': 'application/json',
-        'idempotency-key': invocation.idempotencyKey,
-        // Lets the tool refuse a call that arrives too late.
-        'svc-not-after': new Date(invocation.notAfter).toISOString(),
-      },
-      body: JSON.stringify(toInvocationBody(invocation)),
+      ...(own ? addHeaders(own, parts, invocation) : postInvocation(parts, invocation)),
     })
     const body = await readBody(response, READ_OUTPUT_BYTES)
     const took = parts.clock.monotonic() - started
@@ -60,6 +68,8 @@ export async function callHttp(
         NOT_EXECUTED.has(response.status) || saysNotExecuted(text),
       )
     }
+    const type = own && response.headers.get('content-type')
+    if (type && !/^[^;]*[/+]json\s*(?:;|$)/i.test(type)) return readText(body, type, took)
     return await parseResult(body, took)
   } catch (error) {
     if (isHeldBack(error)) return HELD_BACK
@@ -81,6 +91,38 @@ export async function callHttp(
   } finally {
     limit.release()
   }
+}
+
+const postInvocation = ({ headers }: HttpParts, invocation: ToolInvocation): HttpToolRequest => ({
+  method: 'POST',
+  headers: {
+    accept: 'application/json',
+    ...headers,
+    'content-type': 'application/json',
+    'idempotency-key': invocation.idempotencyKey,
+    // Lets the tool refuse a call that arrives too late.
+    'svc-not-after': new Date(invocation.notAfter).toISOString(),
+  },
+  body: JSON.stringify(toInvocationBody(invocation)),
+})
+
+/** Headers of the request itself win over configured ones, so that these do not replace an argument that was decided. */
+const addHeaders = (own: HttpToolRequest, { headers }: HttpParts, invocation: ToolInvocation): HttpToolRequest => ({
+  ...own,
+  headers: {
+    accept: 'application/json, text/*;q=0.8, */*;q=0.1',
+    ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+    ...own.headers,
+    'idempotency-key': invocation.idempotencyKey,
+  },
+})
+
+/** An answer that is not JSON: text as it is, of other content its type and length. */
+function readText(body: Buffer, type: string, durationMs: number): ToolOutcome {
+  if (body.byteLength === 0) return returnedOutcome(null, false, durationMs)
+  const isText = /^\s*(?:text\/|[^;]*(?:xml|yaml|csv|javascript|x-www-form-urlencoded)\s*(?:;|$))/i.test(type)
+  const shown = isText ? body.toString('utf8') : `[${body.byteLength} bytes of ${shortenText(type, 100)}]`
+  return returnedOutcome(shown, false, durationMs)
 }
 
 /** Statuses with which a gateway says that the tool behind it cannot be reached. */

@@ -55,7 +55,7 @@ export type ToolOutcome =
     }
 
 export interface ToolRoute {
-  readonly route: 'mcp' | 'command' | 'http' | 'builtin' | 'mock'
+  readonly route: 'mcp' | 'command' | 'http' | 'openapi' | 'builtin' | 'mock'
   readonly timeoutMs: number
   /** Concurrent calls allowed, when the tool is configured with a limit of its own. */
   readonly concurrency?: number

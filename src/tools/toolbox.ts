@@ -16,6 +16,7 @@ import { callHttp } from './http.ts'
 import { unsetSecret } from './mcp-credentials.ts'
 import { createMcpServers } from './mcp.ts'
 import { answerMock } from './mock.ts'
+import { callOperation, type OperationRecords } from './operation.ts'
 import { HELD_BACK, withDeadline } from './outcome.ts'
 import { DEFAULT_TIMEOUT_MS, type ToolOutcome, type ToolRoute, type Toolbox } from './tool.ts'
 
@@ -47,6 +48,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
   const shared = { allowedHosts: config.network?.allowed_hosts ?? [], ...(ownListeners && { ownListeners }) }
   const configEgress = parts.fetch ?? createEgress({ ...shared, from: 'config' })
   const documentEgress = parts.fetch ?? createEgress({ ...shared, from: 'document' })
+  const records: OperationRecords = new Map()
   const servers = createMcpServers({
     env,
     redactor,
@@ -73,9 +75,9 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
       const command = { argv: found.command, cwd: configDir, env, allow: found.env ?? [], timeoutMs, clock, redactor }
       return createRoute('command', timeoutMs, (invocation, signal) => runCommand(command, invocation, signal))
     }
-    if ('http' in found) {
-      const { url, headers = {} } = found.http
-      return createRoute('http', timeoutMs, async (invocation, signal) => {
+    if ('http' in found || 'openapi' in found) {
+      const { headers = {} } = 'http' in found ? found.http : found.openapi
+      return createRoute('http' in found ? 'http' : 'openapi', timeoutMs, async (invocation, signal) => {
         const filled = fillHeaders(headers, env, redactor)
         if ('missing' in filled)
           return {
@@ -83,8 +85,11 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
             code: 'secret_missing',
             error: `A header of ${invocation.tool.id} needs the environment variable ${filled.missing}.`,
           }
-        const parts = { url, headers: filled.headers, fetch: configEgress, timeoutMs, clock, redactor }
-        return callHttp(parts, invocation, signal)
+        const parts = { headers: filled.headers, timeoutMs, clock, redactor }
+        if ('http' in found) return callHttp({ ...parts, url: found.http.url, fetch: configEgress }, invocation, signal)
+        // The import proposed the address, so it is held to the rules for those of documents.
+        const operation = { ...parts, route: found.openapi, directory: configDir, env, fetch: documentEgress }
+        return callOperation(operation, records, invocation, signal)
       })
     }
     if (!('mock' in found)) return undefined

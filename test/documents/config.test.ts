@@ -45,12 +45,12 @@ test.each<[string, string, string[]]>([
   [
     'two routes for one tool',
     'tools: {a.b: {command: [x], http: {url: y}}}\n',
-    ['1:9 doc/schema tools.a.b has more than one of `command`, `http` or `mock`.'],
+    ['1:9 doc/schema tools.a.b has more than one of `command`, `http`, `openapi` or `mock`.'],
   ],
   [
     'no route for a tool',
     'tools: {a.b: {env: [X]}}\n',
-    ['1:9 doc/schema tools.a.b needs exactly one of `command`, `http` or `mock`.'],
+    ['1:9 doc/schema tools.a.b needs exactly one of `command`, `http`, `openapi` or `mock`.'],
   ],
   [
     'a region, a variable and a host that cannot be',

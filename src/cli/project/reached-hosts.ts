@@ -41,7 +41,7 @@ export async function reachedHosts(project: Project, given: EnvVariables): Promi
     }
   }
   for (const [tool, route] of Object.entries(config.tools ?? {}))
-    if ('http' in route) add(`tool ${tool}`, route.http.url)
+    if ('http' in route || 'openapi' in route) add(`tool ${tool}`, 'http' in route ? route.http.url : route.openapi.url)
   const endpoint = config.storage?.url && URL.canParse(config.storage.url) && new URL(config.storage.url)
   if (endpoint) add('files', endpoint.searchParams.get('endpoint') ?? s3HostOf(config.storage?.region))
   add('store', store)

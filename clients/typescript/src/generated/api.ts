@@ -767,7 +767,7 @@ export interface ToolCallContent extends StepContent {
   readonly attempt: number
   /** The same for every attempt. */
   readonly idempotency_key: string
-  readonly route: 'mcp' | 'command' | 'http' | 'builtin' | 'mock' | (string & {})
+  readonly route: 'mcp' | 'command' | 'http' | 'openapi' | 'builtin' | 'mock' | (string & {})
   /** The call of unknown outcome that an operator looked into, by this call. */
   readonly probe_of?: string
   /** The operator who looked into it. */
