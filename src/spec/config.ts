@@ -75,6 +75,17 @@ export type ToolRouteConfig =
    */
   | { readonly timeout?: string; readonly idle_timeout?: string; readonly concurrency?: number }
 
+/** An MCP server that runs as a program of this machine and speaks over its standard streams. */
+export interface McpProgramConfig {
+  readonly command: readonly string[]
+  /** Names of environment variables that it gets. */
+  readonly env?: readonly string[]
+  /** Relative to the config file. */
+  readonly directory?: string
+  /** For the program to start and to answer; 60s when absent. */
+  readonly start_timeout?: string
+}
+
 export interface MockResult {
   /** Arguments that must be equal for this result; absent = every call. */
   readonly when?: JsonObject
@@ -128,6 +139,8 @@ export interface ProjectConfig {
   readonly include?: readonly string[]
   readonly providers?: Readonly<Record<string, ProviderConfig>>
   readonly tools?: Readonly<Record<string, ToolRouteConfig>>
+  /** By the `url` of `spec.mcp_servers` in place of which they run. */
+  readonly mcp_servers?: Readonly<Record<string, McpProgramConfig>>
   readonly guardrails?: readonly string[]
   readonly lint?: {
     readonly profile?: 'recommended' | 'strict'

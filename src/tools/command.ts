@@ -4,12 +4,18 @@
  * Exit code 0 with JSON is a result; any other exit code is an error of the tool, which is a complete answer too. The outcome
  * of a process that was killed or timed out is unknown.
  */
-import type { ChildProcess } from 'node:child_process'
-import { StringDecoder } from 'node:string_decoder'
 import type { Clock } from '../base/clock.ts'
-import { cutText } from '../base/cut-text.ts'
 import type { Redactor } from '../base/secret.ts'
 import { failedOutcome, HELD_BACK, toInvocationBody, withDeadline, parseResult, saysNotExecuted } from './outcome.ts'
+import {
+  closeOutput,
+  collectTail,
+  environmentOf,
+  pathOfProgram,
+  signalGroup,
+  type ProgramOutput,
+  type ProgramProcess,
+} from './program.ts'
 import { READ_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
 
 export interface CommandParts {
@@ -38,7 +44,7 @@ export async function runCommand(
   const started = parts.clock.monotonic()
   const limit = withDeadline(parts.timeoutMs, signal)
   try {
-    const child = execa(program === 'node' ? process.execPath : program, args, {
+    const child = execa(pathOfProgram(program), args, {
       cwd: parts.cwd,
       env: environmentOf(parts.env, parts.allow),
       extendEnv: false,
@@ -107,7 +113,7 @@ function watchProcess(child: ProgramProcess, signal: AbortSignal): ProcessEnd {
   let timer: NodeJS.Timeout | undefined
   const escaped = new Promise<undefined>((resolve) => {
     const stop = (): void => {
-      killTree(child)
+      signalGroup(child, 'SIGKILL')
       timer = setTimeout(() => {
         closeOutput(child)
         resolve(undefined)
@@ -119,7 +125,7 @@ function watchProcess(child: ProgramProcess, signal: AbortSignal): ProcessEnd {
       signal.removeEventListener('abort', stop)
       clearTimeout(timer)
       timer = setTimeout(() => {
-        killTree(child)
+        signalGroup(child, 'SIGKILL')
         // A process that left the group may still hold the output open; what it wrote so far has been read by now.
         timer = setTimeout(() => closeOutput(child), LINGER_MS)
       }, LINGER_MS)
@@ -128,60 +134,14 @@ function watchProcess(child: ProgramProcess, signal: AbortSignal): ProcessEnd {
   return { escaped, hasAnswered: () => hasAnswered, release: () => clearTimeout(timer) }
 }
 
-type ProgramProcess = Pick<ChildProcess, 'pid' | 'kill' | 'once' | 'stdout' | 'stderr'>
-
-function closeOutput({ stdout, stderr }: ProgramProcess): void {
-  stdout?.destroy()
-  stderr?.destroy()
-}
-
 /** Characters kept of stderr: enough for a message and a stack trace, small enough for a model. */
 const TAIL_CHARACTERS = 4096
 
 const failureText = (code: number, output: string): string =>
   output.trim() === '' ? `exit code ${code}` : `exit code ${code}: ${output.trim()}`
 
-const PASSED_VARIABLES = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR']
-const PASSED_ON_WINDOWS = [
-  'SYSTEMROOT',
-  'SYSTEMDRIVE',
-  'PATHEXT',
-  'COMSPEC',
-  'USERPROFILE',
-  'TEMP',
-  'TMP',
-  'APPDATA',
-  'LOCALAPPDATA',
-]
-
-/**
- * The environment of the program. Never contains the server's address or keys, even when the config names them: an agent that
- * could reach the server could approve its own calls.
- */
-function environmentOf(env: CommandParts['env'], allow: readonly string[]): Record<string, string> {
-  const names = [
-    ...PASSED_VARIABLES,
-    ...(process.platform === 'win32' ? PASSED_ON_WINDOWS : []),
-    ...allow.filter((name) => !name.startsWith('SVC_')),
-  ]
-  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))
-}
-
-/** Kills the process group, which exists as long as any of its processes, even when the program itself has exited. */
-function killTree(child: Pick<ChildProcess, 'pid' | 'kill'>): void {
-  if (child.pid === undefined) return
-  try {
-    if (process.platform === 'win32') child.kill('SIGKILL')
-    else process.kill(-child.pid, 'SIGKILL')
-  } catch {
-    // All processes of the group have exited (ESRCH), or run as another user (EPERM).
-  }
-}
-
-type Readable = NodeJS.ReadableStream | null | undefined
-
 /** Keeps the first bytes and reads the rest too, because a full pipe would block the program. */
-function collect(stream: Readable, maxBytes: number): () => Buffer {
+function collect(stream: ProgramOutput, maxBytes: number): () => Buffer {
   const chunks: Buffer[] = []
   let bytes = 0
   stream?.on('data', (chunk: Buffer) => {
@@ -189,20 +149,6 @@ function collect(stream: Readable, maxBytes: number): () => Buffer {
     bytes += chunk.length
   })
   return () => Buffer.concat(chunks)
-}
-
-/** Keeps the last characters. They are redacted before they are cut: the rest of half a secret would not be recognized. */
-function collectTail(stream: Readable, most: number, redactor: Redactor): () => string {
-  const decoder = new StringDecoder('utf8')
-  const redacted = redactor.stream()
-  let tail = ''
-  stream?.on('data', (chunk: Buffer) => {
-    tail = cutText(tail + redacted.push(decoder.write(chunk)), most, 'end').text
-  })
-  return () => {
-    tail = cutText(tail + redacted.push(decoder.end()) + redacted.end(), most, 'end').text
-    return tail
-  }
 }
 
 /** True where waiting does not help: the program is not there, or may not be started. A machine that is short of processes recovers. */

@@ -1,6 +1,5 @@
 /** A connection to one MCP server with the credentials of one agent. */
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
-import type { FetchFunction } from '../base/net/transport.ts'
 import type { McpServer } from '../spec/document.ts'
 import type { ToolList } from './listed-tool.ts'
 import type { McpAnswer } from './mcp-answer.ts'
@@ -11,6 +10,7 @@ import {
   type ClientAnswer,
   type ExpectedAnswer,
 } from './mcp-exchange.ts'
+import type { McpLink } from './mcp-program.ts'
 import { createToolListReader } from './mcp-tool-list.ts'
 import { withDeadline } from './outcome.ts'
 
@@ -47,8 +47,8 @@ export interface CallOptions {
 
 export interface McpParts {
   readonly server: McpServer
-  /** Sends the requests with the credentials. */
-  readonly fetch: FetchFunction
+  /** Sends the requests with the credentials. Closed with the connection, and when the handshake fails. */
+  readonly link: McpLink
   /** Our version, sent to the server. */
   readonly version: string
 }
@@ -72,7 +72,7 @@ const DISCOVER_SHARE = 1 / 3
  * @throws McpFormError where the server answers in a form that cannot be used
  */
 export async function connectMcp(
-  { server, fetch, version }: McpParts,
+  { server, link, version }: McpParts,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<McpConnection> {
@@ -91,7 +91,7 @@ export async function connectMcp(
     },
   )
   const exchanges = createMcpExchanges({
-    fetch,
+    fetch: link.fetch,
     discoverMs: timeoutMs * DISCOVER_SHARE,
     versions: SUPPORTED_PROTOCOL_VERSIONS,
   })
@@ -108,9 +108,14 @@ export async function connectMcp(
   }
   const limit = withDeadline(timeoutMs, signal)
   try {
-    await Promise.race([client.connect(transport, { timeout: timeoutMs, signal: limit.signal }), abortOf(limit.signal)])
+    await Promise.race([
+      client.connect(transport, { timeout: timeoutMs, signal: limit.signal }),
+      abortOf(limit.signal),
+      ...(link.ended ? [abortOf(link.ended)] : []),
+    ])
   } catch (error) {
     exchanges.stopAll()
+    await link.close()
     throw error
   } finally {
     limit.release()
@@ -120,7 +125,10 @@ export async function connectMcp(
   async function untilAnswered<T>(attempt: string, expected: ExpectedAnswer, request: () => Promise<T>): Promise<T> {
     const broken = new Promise<never>((_, reject) => {
       // Deferred, because an answer that arrived with the end of the stream is delivered first.
-      onEnd.set(attempt, () => void setImmediate(() => reject(new Error('The answer broke off.'))))
+      onEnd.set(
+        attempt,
+        () => void setImmediate(() => reject(new Error('The answer broke off.', { cause: link.ended?.reason }))),
+      )
     })
     const expecting = exchanges.expect(attempt, expected)
     try {
@@ -179,6 +187,7 @@ export async function connectMcp(
       await Promise.race([transport.terminateSession().catch(() => {}), timeout])
       clearTimeout(timer)
       await client.close()
+      await link.close()
     },
   }
 }

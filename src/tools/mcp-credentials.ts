@@ -5,30 +5,40 @@ import type { FetchFunction, GuardedRequestInit } from '../base/net/transport.ts
 import type { Redactor } from '../base/secret.ts'
 import type { McpServer } from '../spec/document.ts'
 import type { AgentSnapshot } from '../spec/snapshot.ts'
+import type { McpProgram } from './mcp-programs.ts'
 import { createTokenSource } from './mcp-token.ts'
 
 type McpEnvironment = Readonly<Record<string, string | undefined>>
 type SecretOwner = Pick<AgentSnapshot, 'id' | 'secrets'>
 
-/** The secret of a server, if it is declared but has no value in the environment. */
-export function unsetSecret(
+/** The secret of a server, or a variable of the program in its place, if it has no value in the environment. */
+export function findUnset(
   agent: SecretOwner,
-  { auth }: McpServer,
+  { auth, name }: McpServer,
   env: McpEnvironment,
+  program: McpProgram | undefined,
 ): { readonly secret: string; readonly env: string } | undefined {
+  if (program) {
+    const unset = program.findUnsetVariable()
+    return unset === undefined ? undefined : { secret: `env of MCP server ${name}`, env: unset }
+  }
   const variable = auth && agent.secrets[auth.secret]?.fromEnv
   return variable === undefined || env[variable] ? undefined : { secret: auth!.secret, env: variable }
 }
 
-/** Why the credentials of a server are incomplete; undefined when they are complete. */
-export function missingSecret(
+/**
+ * Why the credentials of a server are incomplete; undefined when they are complete.
+ * @param program in place of the server: it gets variables, and no secret of the agent
+ */
+export function missingCredentials(
   agent: SecretOwner,
   server: McpServer,
   env: McpEnvironment,
+  program: McpProgram | undefined,
 ): { readonly code: 'secret_missing' | 'refused'; readonly error: string } | undefined {
-  const unset = unsetSecret(agent, server, env)
+  const unset = findUnset(agent, server, env, program)
   if (unset) return { code: 'secret_missing', error: failures.secret_not_set.message(unset) }
-  if (!server.auth || agent.secrets[server.auth.secret]) return undefined
+  if (program || !server.auth || agent.secrets[server.auth.secret]) return undefined
   const error = `MCP server "${server.name}" needs the secret "${server.auth.secret}", which ${agent.id} does not declare.`
   return { code: 'refused', error }
 }
@@ -40,7 +50,7 @@ export interface McpCredentialParts {
   readonly clock: Clock
 }
 
-/** Sends requests with the credentials of an agent for a server. The caller must have checked `missingSecret`. */
+/** Sends requests with the credentials of an agent for a server. The caller must have checked `missingCredentials`. */
 export function fetchWithCredentials(
   agent: SecretOwner,
   { auth, url: resource }: McpServer,

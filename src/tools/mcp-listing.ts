@@ -8,8 +8,10 @@ import type { McpServer } from '../spec/document.ts'
 import type { AgentSnapshot } from '../spec/snapshot.ts'
 import type { ListedTool, ToolListFault, ToolListing } from './listed-tool.ts'
 import { connectMcp } from './mcp-connection.ts'
-import { fetchWithCredentials, missingSecret } from './mcp-credentials.ts'
+import { fetchWithCredentials, missingCredentials } from './mcp-credentials.ts'
 import { formProblemOf } from './mcp-outcome.ts'
+import type { McpLink } from './mcp-program.ts'
+import type { McpPrograms } from './mcp-programs.ts'
 import { repairSchema } from './schema-repair.ts'
 
 /** Lists the tools of a server with the credentials of an agent. */
@@ -23,21 +25,27 @@ export interface ListingParts {
   readonly version: string
   /** Applies to connecting and to listing, each. */
   readonly timeoutMs: number
+  /** Servers that run as programs; absent = none. */
+  readonly programs?: McpPrograms
 }
 
 /** Lists the tools of a server with the credentials of an agent. Errors of the server are returned, never thrown. */
 export async function listMcpTools(
   agent: Pick<AgentSnapshot, 'id' | 'secrets'>,
   server: McpServer,
-  { env, fetch, version, timeoutMs }: ListingParts,
+  { env, fetch, version, timeoutMs, programs }: ListingParts,
 ): Promise<ToolListing> {
-  const missing = missingSecret(agent, server, env)
+  const program = programs?.find(server)
+  const missing = missingCredentials(agent, server, env, program)
   if (missing !== undefined) return { problem: missing.error }
   const redactor = createRedactor()
-  const authorized = fetchWithCredentials(agent, server, { env, redactor, fetch, clock: systemClock })
-  const signal = AbortSignal.timeout(2 * timeoutMs)
+  const link: McpLink = program?.open() ?? {
+    fetch: fetchWithCredentials(agent, server, { env, redactor, fetch, clock: systemClock }),
+    close: () => Promise.resolve(),
+  }
+  const signal = AbortSignal.timeout((program?.startMs ?? timeoutMs) + timeoutMs)
   try {
-    const connection = await connectMcp({ server, fetch: authorized, version }, timeoutMs, signal)
+    const connection = await connectMcp({ server, link, version }, program?.startMs ?? timeoutMs, signal)
     try {
       const { tools, faults } = await connection.toolsFor(undefined, { signal, timeout: timeoutMs })
       return { tools, faults: [...faults, ...(await findUnchecked(tools.values()))] }

@@ -1,5 +1,5 @@
 /**
- * Tools of an MCP server over streamable HTTP. Source: docs/design/models-and-tools.md#where-a-tool-runs
+ * Tools of an MCP server over streamable HTTP, or of one that is a program. Source: docs/design/models-and-tools.md#where-a-tool-runs
  *
  * The outcome of a failed call depends on whether the server may have received the request that carries it.
  */
@@ -14,7 +14,7 @@ import type { McpServer } from '../spec/document.ts'
 import type { BoundTool, AgentSnapshot } from '../spec/snapshot.ts'
 import { digestOfTool, whyNotListed, type ListedTool, type ToolList } from './listed-tool.ts'
 import type { CallOptions, McpConnection } from './mcp-connection.ts'
-import { missingSecret } from './mcp-credentials.ts'
+import { missingCredentials } from './mcp-credentials.ts'
 import { ATTEMPT_HEADER } from './mcp-exchange.ts'
 import {
   answerCodeOf,
@@ -25,6 +25,7 @@ import {
   toUnauthorizedOutcome,
 } from './mcp-outcome.ts'
 import { createMcpPool, waitForOpening } from './mcp-pool.ts'
+import type { McpPrograms } from './mcp-programs.ts'
 import { tokenErrorOf } from './mcp-token.ts'
 import { HELD_BACK, returnedOutcome, withDeadline } from './outcome.ts'
 import { repairSchema } from './schema-repair.ts'
@@ -62,9 +63,10 @@ export interface McpServersParts {
   readonly clock: Clock
   readonly version: string
   readonly log: Log
+  readonly programs: McpPrograms
 }
 
-export function createMcpServers({ env, redactor, fetch, clock, version, log }: McpServersParts): McpServers {
+export function createMcpServers({ env, redactor, fetch, clock, version, log, programs }: McpServersParts): McpServers {
   /** Attempts whose request the server may have received. */
   const dispatched = new Set<string>()
   /** The `mayLeave` of each attempt. */
@@ -72,20 +74,22 @@ export function createMcpServers({ env, redactor, fetch, clock, version, log }: 
   /** `Retry-After` of the answers to attempts, in milliseconds. */
   const waits = new Map<string, number>()
 
-  const trackingFetch: FetchFunction = async (input, init) => {
-    const attempt = new Headers(init?.headers).get(ATTEMPT_HEADER)
-    // Before sending, because a call that is cut off is judged before its request settles.
-    if (attempt !== null) dispatched.add(attempt)
-    try {
-      const response = await fetch(input, attempt === null ? init : { ...init, mayLeave: guards.get(attempt) })
-      const wait = retryAfterMs(response.headers.get('retry-after'), clock.now())
-      if (attempt !== null && wait !== undefined) waits.set(attempt, wait)
-      return response
-    } catch (error) {
-      if (attempt !== null && isUnsent(error)) dispatched.delete(attempt)
-      throw error
+  const track =
+    (send: FetchFunction): FetchFunction =>
+    async (input, init) => {
+      const attempt = new Headers(init?.headers).get(ATTEMPT_HEADER)
+      // Before sending, because a call that is cut off is judged before its request settles.
+      if (attempt !== null) dispatched.add(attempt)
+      try {
+        const response = await send(input, attempt === null ? init : { ...init, mayLeave: guards.get(attempt) })
+        const wait = retryAfterMs(response.headers.get('retry-after'), clock.now())
+        if (attempt !== null && wait !== undefined) waits.set(attempt, wait)
+        return response
+      } catch (error) {
+        if (attempt !== null && isUnsent(error)) dispatched.delete(attempt)
+        throw error
+      }
     }
-  }
   /** What each server listed wrongly when it was logged last. */
   const logged = new Map<string, string>()
   const logFaults = ({ name, url }: McpServer, { faults }: ToolList): void => {
@@ -101,7 +105,7 @@ export function createMcpServers({ env, redactor, fetch, clock, version, log }: 
       problems,
     })
   }
-  const pool = createMcpPool({ env, redactor, fetch: trackingFetch, clock, version })
+  const pool = createMcpPool({ env, redactor, fetch, track, clock, version, programs })
 
   /** One attempt on one connection; undefined if the server has forgotten the session, so that it did not run the call. */
   const callOnce = async (call: McpCall): Promise<ToolOutcome | undefined> => {
@@ -115,8 +119,8 @@ export function createMcpServers({ env, redactor, fetch, clock, version, log }: 
       if (limit.signal.aborted) await new Promise((resolve) => setImmediate(resolve))
       const isDispatched = dispatched.has(attempt)
       if (limit.signal.aborted) {
-        // The connection must be closed to end the answer that nobody waits for.
-        pool.drop(pooled)
+        // The connection must be closed to end the answer that nobody waits for. A program is told.
+        if (!pooled.isProgram) pool.drop(pooled)
         return toAbortedCallOutcome(server.name, isDispatched, call)
       }
       if (isHeldBack(error)) return HELD_BACK
@@ -146,7 +150,7 @@ export function createMcpServers({ env, redactor, fetch, clock, version, log }: 
       const name = invocation.tool.mcp?.server
       const server = agent.mcpServers.find((each) => each.name === name)
       if (!server) return { at: 'not_sent', code: 'no_handler', error: `${agent.id} declares no MCP server "${name}".` }
-      const missing = missingSecret(agent, server, env)
+      const missing = missingCredentials(agent, server, env, programs.find(server))
       if (missing !== undefined) return { at: 'not_sent', ...missing }
       const attempt = `${invocation.idempotencyKey}#${invocation.attempt}`
       const limit = withDeadline(timeoutMs, signal, idleMs)
@@ -178,7 +182,7 @@ export function createMcpServers({ env, redactor, fetch, clock, version, log }: 
 
     async describe(agent, tool, timeoutMs, signal) {
       const server = agent.mcpServers.find((each) => each.name === tool.mcp?.server)
-      if (!server || missingSecret(agent, server, env) !== undefined) return undefined
+      if (!server || missingCredentials(agent, server, env, programs.find(server)) !== undefined) return undefined
       const limit = withDeadline(timeoutMs, signal)
       const pooled = pool.acquire(agent, server)
       try {
@@ -196,7 +200,7 @@ export function createMcpServers({ env, redactor, fetch, clock, version, log }: 
         }
       } catch {
         // The call itself will report the error of the server.
-        pool.drop(pooled)
+        if (!pooled.isProgram) pool.drop(pooled)
         signal.throwIfAborted()
         return undefined
       } finally {

@@ -13,7 +13,8 @@ import type { ProjectConfig, ToolRouteConfig } from '../spec/config.ts'
 import { readWorkspaceFile, type ReadFile } from './builtin.ts'
 import { runCommand } from './command.ts'
 import { callHttp } from './http.ts'
-import { unsetSecret } from './mcp-credentials.ts'
+import { findUnset } from './mcp-credentials.ts'
+import { createMcpPrograms } from './mcp-programs.ts'
 import { createMcpServers } from './mcp.ts'
 import { answerMock } from './mock.ts'
 import { callOperation, type OperationRecords } from './operation.ts'
@@ -49,13 +50,16 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
   const configEgress = parts.fetch ?? createEgress({ ...shared, from: 'config' })
   const documentEgress = parts.fetch ?? createEgress({ ...shared, from: 'document' })
   const records: OperationRecords = new Map()
+  const log = parts.log ?? silentLog
+  const programs = createMcpPrograms({ config, configDir, env, redactor, clock, log })
   const servers = createMcpServers({
     env,
     redactor,
     fetch: documentEgress,
     clock,
     version: parts.version ?? '0',
-    log: parts.log ?? silentLog,
+    log,
+    programs,
   })
 
   const createRoute = (name: ToolRoute['route'], timeoutMs: number, invoke: ToolRoute['invoke']): ToolRoute => ({
@@ -135,7 +139,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
       const used = new Set(agent.tools.flatMap((tool) => tool.mcp?.server ?? []))
       const missing = agent.mcpServers
         .filter(({ name }) => used.has(name))
-        .map((server) => unsetSecret(agent, server, env))
+        .map((server) => findUnset(agent, server, env, programs.find(server)))
       return offline ? undefined : missing.find(Boolean)
     },
     close: () => servers.close(),

@@ -138,6 +138,22 @@ describe('secrets check', () => {
     expect(stdout).not.toContain('swordfish')
   })
 
+  test('names the variables of a program that runs in place of an MCP server, which needs no other', async () => {
+    write(
+      'svc.config.yaml',
+      'workspace: acme\nmcp_servers:\n  https://orders.example/mcp: { command: [orders-server], env: [ORDERS_KEY] }\n',
+    )
+    write('agent.yaml', agent('scripted'))
+    write('.env', 'ORDERS_KEY=swordfish-1234\n')
+    const { stdout } = await run(['secrets', 'check', '--json'])
+    const { items } = JSON.parse(stdout) as { items: { env: string; state: string; usedBy: string[] }[] }
+    expect(items.map(({ env, state, usedBy }) => [env, state, usedBy])).toEqual([
+      ['MODEL_API_KEY', 'missing', []],
+      ['ORDERS_TOKEN', 'missing', []],
+      ['ORDERS_KEY', 'ok', ['mcp orders']],
+    ])
+  })
+
   test.each([
     ['', 'empty'],
     [' key', 'whitespace'],

@@ -46,6 +46,9 @@ const HELD_BACK = 'ERR_HELD_BACK'
 /** The code of an address that may not be used: no attempt can succeed. */
 export const EGRESS_REFUSED = 'ERR_EGRESS_REFUSED'
 
+export const createHeldBackError = (cause?: unknown): UnsentError =>
+  new UnsentError('It was held back.', HELD_BACK, cause)
+
 /** True if an error or its cause says that nothing was sent. */
 export const isUnsent = (error: unknown): boolean => findUnsent(error) !== undefined
 

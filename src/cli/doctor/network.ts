@@ -78,5 +78,5 @@ async function documentsOf(
   if (project?.file === undefined) return { documents: [], env: io.env }
   const workspace = await loadDocuments(project)
   const documents = workspace.documents.filter(({ kind }) => kind === 'Agent')
-  return { documents, env: await withDotEnv(io.env, project.directory, workspace) }
+  return { documents, env: await withDotEnv(io.env, project, workspace) }
 }

@@ -146,7 +146,7 @@ async function outsideFacts(
   return {
     ...(run.needs('missingHandlers') && { missingHandlers: await findMissingHandlers(project) }),
     ...(given.flag('check-env') && {
-      env: await (await import('../project/dot-env.ts')).withDotEnv(io.env, project.directory, workspace),
+      env: await (await import('../project/dot-env.ts')).withDotEnv(io.env, project, workspace),
     }),
     ...(operator && run.needs('server') && isServerNamed(call, project) && { server: await serverFacts(operator) }),
     // Rules that compare nothing with the listings read them, too.

@@ -7,6 +7,7 @@ import { fileErrorOf, fileFailure } from '../../base/file-error.ts'
 import { isJsonObject } from '../../base/json/json.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
 import { writeUserFile } from '../files/write-file.ts'
+import type { Project } from './project.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
 
 type EnvVariables = Readonly<Record<string, string | undefined>>
@@ -19,18 +20,24 @@ export interface FileVariable {
 }
 
 /**
- * The environment plus variables of the files: only names that a document's `secrets` takes `fromEnv`, so that the files
- * change nothing else, and never overriding what is set.
+ * The environment plus variables of the files: only names that a document's `secrets` takes `fromEnv` and those
+ * of programs of MCP servers, so that the files change nothing else, and never overriding what is set.
  */
-export async function withDotEnv(env: EnvVariables, directory: string, workspace: Workspace): Promise<EnvVariables> {
-  const names = new Set(
-    workspace.documents
+export async function withDotEnv(
+  env: EnvVariables,
+  { directory, config }: Pick<Project, 'directory' | 'config'>,
+  workspace: Workspace,
+): Promise<EnvVariables> {
+  const ofPrograms = Object.values(config.mcp_servers ?? {}).flatMap(({ env: names = [] }) => names)
+  const names = new Set([
+    ...ofPrograms,
+    ...workspace.documents
       .flatMap((document) => document.at('secrets.*'))
       .flatMap(({ value }) => {
         const name = isJsonObject(value) ? value['fromEnv'] : undefined
         return typeof name === 'string' ? [name] : []
       }),
-  )
+  ])
   const added = [...(await readDotEnv(directory))].filter(([name]) => names.has(name))
   return {
     ...Object.fromEntries(added.map(([name, { value }]) => [name, value])),

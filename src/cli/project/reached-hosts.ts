@@ -3,6 +3,7 @@ import { fallbackOf } from '../../documents/facts/agents/model-fallback.ts'
 import { asKind } from '../../documents/text/document.ts'
 import { withDotEnv } from './dot-env.ts'
 import { loadDocuments } from './documents.ts'
+import { findProgramConfig } from '../../tools/mcp-programs.ts'
 import { modelEndpoint } from './model-endpoint.ts'
 import type { Project } from './project.ts'
 
@@ -15,7 +16,7 @@ export interface ReachedHost {
   readonly for: readonly string[]
 }
 
-/** Sorted by host and port. Models whose address follows from their region, and what a `command` tool reaches, are not known here. */
+/** Sorted by host and port. Models whose address follows from their region, and what programs reach, are not known here. */
 export async function reachedHosts(project: Project, given: EnvVariables): Promise<readonly ReachedHost[]> {
   const found = new Map<string, { readonly url: URL; readonly needs: Set<string> }>()
   const add = (need: string, address: string | undefined): void => {
@@ -29,13 +30,14 @@ export async function reachedHosts(project: Project, given: EnvVariables): Promi
   }
   const { config, store } = project
   const workspace = await loadDocuments(project)
-  const env = await withDotEnv(given, project.directory, workspace)
+  const env = await withDotEnv(given, project, workspace)
   for (const document of workspace.documents) {
     const spec = asKind(document, 'Agent')?.spec
     if (!spec) continue
     for (const model of [spec.model, ...fallbackOf(document, workspace, spec.model)])
       add(`model ${model.provider}`, modelEndpoint(model, config, env)?.baseUrl)
     for (const { name, url, auth } of spec.mcp_servers ?? []) {
+      if (findProgramConfig(config, url)) continue
       add(`MCP server ${name}`, url)
       if (auth?.scheme === 'client_credentials') add(`tokens of MCP server ${name}`, auth.issuer)
     }

@@ -1,10 +1,11 @@
 /** Which secrets the agents of a project need, and whether each is there. Never a value. */
 import { hash } from 'node:crypto'
-import { isJsonObject } from '../../base/json/json.ts'
+import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import type { Document } from '../../documents/text/document.ts'
 import { segmentsOf } from '../../base/json/pointer.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import { providerSpellings } from '../../spec/document.ts'
+import { findProgramConfig } from '../../tools/mcp-programs.ts'
 import type { FileVariable } from './dot-env.ts'
 import { isOffline, modelEndpoint, type ModelEndpoint } from './model-endpoint.ts'
 
@@ -45,6 +46,8 @@ export function checksOfAgent(
   const model = modelEndpoint({ provider, base_url: ownUrl }, config, env)
   const keyed = secret === undefined ? providerSpellings(provider) : [secret]
   const servers = document.at('spec.mcp_servers.*').flatMap(({ value }) => (isJsonObject(value) ? [value] : []))
+  const programOf = ({ url }: JsonObject) => (typeof url === 'string' ? findProgramConfig(config, url) : undefined)
+  const usedByServer = ({ name }: JsonObject): string => `mcp ${typeof name === 'string' ? name : '?'}`
   const agent = document.identity!.id
   const probe = (name: string, fromEnv: string, ofModel: boolean, others: readonly string[]): SecretProbe => {
     const set = env[fromEnv]
@@ -66,16 +69,21 @@ export function checksOfAgent(
   const declared = document.texts('secrets.*.fromEnv').map(({ value: fromEnv, pointer }) => {
     const name = segmentsOf(pointer)[1] ?? ''
     const ofServers = servers
-      .filter(({ auth }) => isJsonObject(auth) && auth['secret'] === name)
-      .map(({ name: server }) => `mcp ${typeof server === 'string' ? server : '?'}`)
+      .filter((server) => !programOf(server) && isJsonObject(server['auth']) && server['auth']['secret'] === name)
+      .map(usedByServer)
     return probe(name, fromEnv, keyed.includes(name) && !isOffline(provider, config), ofServers)
   })
+  const ofPrograms = servers.flatMap((server) =>
+    (programOf(server)?.env ?? []).map((variable) =>
+      probe('mcp_servers.*.env', variable, false, [usedByServer(server)]),
+    ),
+  )
   const providers = config.providers ?? {}
   const key = Object.hasOwn(providers, provider) ? providers[provider]!.key : undefined
   const isNamed = secret !== undefined || declared.some(({ shown: { name } }) => keyed.includes(name))
   return key === undefined || isNamed || isOffline(provider, config)
-    ? declared
-    : [...declared, probe(`providers.${provider}.key`, key.fromEnv, true, [])]
+    ? [...declared, ...ofPrograms]
+    : [...declared, ...ofPrograms, probe(`providers.${provider}.key`, key.fromEnv, true, [])]
 }
 
 /** Placeholder values from examples. */

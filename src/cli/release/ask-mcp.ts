@@ -1,4 +1,7 @@
 /** Lists tools of MCP servers while documents are checked or compiled. Source: docs/design/security.md#tools-that-change */
+import { systemClock } from '../../base/clock.ts'
+import { silentLog } from '../../base/log.ts'
+import { createRedactor } from '../../base/secret.ts'
 import type { McpToolLister } from '../../tools/mcp-listing.ts'
 import type { CommandContext } from '../shell/command.ts'
 import type { Project } from '../project/project.ts'
@@ -8,14 +11,26 @@ import { packageVersion } from '../shell/version.ts'
 /** Limit for connecting and for listing, each. */
 const TIMEOUT_MS = 10_000
 
-export async function createAskMcp({ io }: Pick<CommandContext, 'io'>, { config }: Project): Promise<McpToolLister> {
-  const [{ listMcpTools }, { createEgress }] = await Promise.all([
+export async function createAskMcp(
+  { io }: Pick<CommandContext, 'io'>,
+  { config, directory }: Project,
+): Promise<McpToolLister> {
+  const [{ listMcpTools }, { createEgress }, { createMcpPrograms }] = await Promise.all([
     import('../../tools/mcp-listing.ts'),
     import('../../base/net/egress.ts'),
+    import('../../tools/mcp-programs.ts'),
   ])
   const fetch = createEgress({ from: 'document', allowedHosts: config.network?.allowed_hosts ?? [] })
+  const programs = createMcpPrograms({
+    config,
+    configDir: directory,
+    env: io.env,
+    redactor: createRedactor(),
+    clock: systemClock,
+    log: silentLog,
+  })
   return (agent, server) =>
-    listMcpTools(agent, server, { env: io.env, fetch, version: packageVersion, timeoutMs: TIMEOUT_MS })
+    listMcpTools(agent, server, { env: io.env, fetch, version: packageVersion, timeoutMs: TIMEOUT_MS, programs })
 }
 
 /** Says which server the command waits for. */

@@ -67,7 +67,7 @@ export async function dev(
   // The server keeps this object and looks secrets up in it when it needs them.
   const env: Record<string, string | undefined> = {}
   const readEnv = async (workspace: Workspace): Promise<void> => {
-    const now = await withDotEnv(io.env, project.directory, workspace)
+    const now = await withDotEnv(io.env, project, workspace)
     for (const name of Object.keys(env)) if (!(name in now)) delete env[name]
     Object.assign(env, now)
   }

@@ -1,0 +1,251 @@
+/** MCP servers that are programs: the reference server, and small ones that misbehave. A new kind is one line of a table. */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createRedactor } from '../../src/base/secret.ts'
+import type { Clock } from '../../src/base/clock.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
+import type { McpProgramConfig } from '../../src/spec/config.ts'
+import { digestOfTool } from '../../src/tools/listed-tool.ts'
+import type { Toolbox, ToolInvocation } from '../../src/tools/tool.ts'
+import { waitUntil } from '../wait-until.ts'
+import { agentWith, invocationOf, timeless, toolboxWith, toolNamed } from './invocation.ts'
+
+const URL_OF_SERVER = 'https://local.invalid/mcp'
+const EVERYTHING = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'))
+
+let directory: string
+let pidFile: string
+let now = 0
+const clock: Clock = { now: () => Date.UTC(2026, 0, 1) + now, monotonic: () => now }
+let toolbox: Toolbox | undefined
+beforeEach(() => {
+  now = 0
+  directory = mkdtempSync(join(tmpdir(), 'svc-mcp-'))
+  pidFile = join(directory, 'pids')
+})
+afterEach(async () => {
+  await toolbox?.close()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+const ROUTES = { 'acme.*': { mock: [], timeout: '20s' }, 'acme.hang': { mock: [], timeout: '300ms' } }
+const open = (program: McpProgramConfig, env: Record<string, string> = {}): void => {
+  toolbox = toolboxWith(
+    { mcp_servers: { 'HTTPS://local.invalid:443/mcp': program }, tools: ROUTES },
+    { configDir: directory, clock, redactor: createRedactor(), env: { PATH: process.env['PATH'], ...env } },
+  )
+}
+const openMode = (mode: string, more: Partial<McpProgramConfig> = {}, env?: Record<string, string>): void =>
+  open({ command: ['node', join(import.meta.dirname, 'programs/mcp.mjs'), mode, pidFile], ...more }, env)
+
+const agent = () =>
+  agentWith({
+    mcpServers: [{ name: 'local', url: URL_OF_SERVER, auth: { scheme: 'bearer', secret: 'unused' } }],
+    secrets: { unused: { fromEnv: 'UNUSED' } },
+  })
+const named = (name: string, more: object = {}) =>
+  toolNamed(`acme.${name}`, { mcp: { server: 'local', tool: name, ...more } })
+const call = async (
+  name: string,
+  args: JsonObject = {},
+  { signal = new AbortController().signal, ...more }: Partial<ToolInvocation> & { signal?: AbortSignal } = {},
+): Promise<object> =>
+  timeless(await toolbox!.route(agent(), named(name))!.invoke(invocationOf(named(name), args, more), signal))
+const pids = (): readonly number[] =>
+  existsSync(pidFile) ? readFileSync(pidFile, 'utf8').trim().split('\n').map(Number) : []
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+const said = (result: unknown) => ({ at: 'returned', isError: false, result })
+
+test('the reference server answers over its standard streams', async () => {
+  open({ command: ['node', EVERYTHING, 'stdio'] })
+  const calls: readonly [string, JsonObject, unknown][] = [
+    ['echo', { message: 'hi' }, 'Echo: hi'],
+    ['get-sum', { a: 2, b: 3 }, 'The sum of 2 and 3 is 5.'],
+    ['get-structured-content', { location: 'New York' }, { temperature: 33, conditions: 'Cloudy', humidity: 82 }],
+    ['trigger-long-running-operation', { duration: 0.05, steps: 2 }, expect.stringContaining('completed')],
+  ]
+  const answers = calls.map(([name, args]) => call(name, args, { idempotencyKey: name }))
+  expect(await Promise.all(answers)).toEqual(calls.map(([, , result]) => said(result)))
+})
+
+test('all calls of all runs share one process, and none of the secrets of the agent is needed', async () => {
+  openMode('good')
+  const runs = ['run-1', 'run-2', 'run-3'].map((id) =>
+    call('pid', {}, { idempotencyKey: id, run: { ...invocationOf(named('pid'), {}).run, id } }),
+  )
+  const answers = new Set((await Promise.all(runs)).map((each) => JSON.stringify(each)))
+  expect([answers.size, pids().length]).toEqual([1, 1])
+})
+
+test('a program gets the variables that are named, and no others', async () => {
+  openMode(
+    'good',
+    { env: ['TOKEN_OF_TEST', 'SVC_KEY'] },
+    {
+      TOKEN_OF_TEST: 'token-of-the-test',
+      SVC_KEY: 'k',
+      AWS_SECRET_ACCESS_KEY: 'x',
+    },
+  )
+  const { result } = (await call('environment')) as { result: { names: string[]; cwd: string } }
+  expect([result.names.filter((name) => !name.startsWith('__')), result.cwd]).toEqual([
+    ['PATH', 'TOKEN_OF_TEST'],
+    directory,
+  ])
+})
+
+test('a variable without a value holds the run as a missing secret does', async () => {
+  openMode('good', { env: ['TOKEN_OF_TEST'] })
+  expect(await call('echo', { text: 'x' })).toEqual({
+    at: 'not_sent',
+    code: 'secret_missing',
+    error:
+      'The secret "env of MCP server local" is not set: the environment variable TOKEN_OF_TEST is missing or empty.',
+  })
+  expect(toolbox!.findUnsetSecret(agentWith({ ...agent(), tools: [named('echo')] }))).toEqual({
+    secret: 'env of MCP server local',
+    env: 'TOKEN_OF_TEST',
+  })
+})
+
+test.each([
+  ['noisy', 'echo', 'echo hi'],
+  ['many', 'echo', 'echo hi'],
+  ['sample', 'sample', { code: -32601, message: 'Method not found' }],
+  ['large', 'large', expect.stringMatching(/^x{9}/) as string],
+])('a program that is %s is understood', async (mode, name, result) => {
+  openMode(mode)
+  expect(await call(name, { text: 'hi' })).toEqual(said(result))
+})
+
+test.each([
+  [
+    'does not exist',
+    ['svc-no-such-program'],
+    /^MCP server "local" cannot be reached: svc-no-such-program could not be started: ENOENT\.$/,
+  ],
+  [
+    'is no server',
+    ['no-server'],
+    /^MCP server "local" cannot be reached: node ended with exit code 2: Usage: give me a token, not \*{3}$/,
+  ],
+  [
+    'floods',
+    ['chatty'],
+    /^MCP server "local" cannot be reached: node wrote more than anybody asked for, and was ended\.$/,
+  ],
+  [
+    'never ends a line',
+    ['endless'],
+    /^MCP server "local" cannot be reached: node wrote a message without end, and was ended\.$/,
+  ],
+  ['never answers', ['mute'], /^MCP server "local" cannot be reached: .*(?:no answer within 1500 ms|timed out)/i],
+])('a program that %s is an outage, said in one sentence', async (_, [mode = ''], error) => {
+  if (mode === 'svc-no-such-program') open({ command: [mode] })
+  else
+    openMode(
+      mode,
+      { env: ['TOKEN_OF_TEST'], ...(mode === 'mute' && { start_timeout: '1500ms' }) },
+      { TOKEN_OF_TEST: 'token-of-the-test' },
+    )
+  expect(await call('echo')).toEqual({
+    at: 'not_sent',
+    code: 'unreachable',
+    error: expect.stringMatching(error) as string,
+  })
+  await waitUntil(() => pids().every((pid) => !isAlive(pid)))
+})
+
+test('a call during which the program dies has an unknown outcome; the next one starts it again, after a pause', async () => {
+  openMode('good')
+  expect(await call('echo', { text: 'a' })).toEqual(said('echo a'))
+  expect(await call('die')).toEqual({
+    at: 'unknown',
+    code: 'broken',
+    error: 'The connection to MCP server "local" broke during the call: node ended with exit code 3: Out of luck.',
+  })
+  expect(await call('echo', { text: 'b' })).toEqual({
+    at: 'not_sent',
+    code: 'unreachable',
+    error:
+      'MCP server "local" cannot be reached: it ended and is started again after a pause. node ended with exit code 3: Out of luck.',
+  })
+  now += 1000
+  expect(await call('echo', { text: 'b' })).toEqual(said('echo b'))
+  expect(pids()).toHaveLength(2)
+})
+
+test('the pause doubles with each end in a row, up to five minutes', async () => {
+  open({ command: ['svc-no-such-program'] })
+  const isTried = async (): Promise<boolean> => !JSON.stringify(await call('echo')).includes('after a pause')
+  expect(await isTried()).toBe(true)
+  for (const pause of [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]) {
+    now += pause * 1000 - 1
+    expect([pause, await isTried()]).toEqual([pause, false])
+    now += 1
+    expect([pause, await isTried()]).toEqual([pause, true])
+  }
+})
+
+test('a call that is cut off leaves the others alone, and its program', async () => {
+  openMode('good')
+  await call('echo', { text: 'w' }, { idempotencyKey: 'w' })
+  const [hung, echoed] = await Promise.all([
+    call('hang', {}, { idempotencyKey: 'a' }),
+    call('echo', { text: 'x' }, { idempotencyKey: 'b' }),
+  ])
+  expect([hung, echoed]).toEqual([
+    { at: 'unknown', code: 'timeout', error: 'MCP server "local" did not answer within 300 ms.' },
+    said('echo x'),
+  ])
+  expect(await call('echo', { text: 'y' })).toEqual(said('echo y'))
+  expect(pids()).toHaveLength(1)
+})
+
+test('a call that may not leave is held back before the program sees it', async () => {
+  openMode('good')
+  let asked = 0
+  expect(await call('die', {}, { mayLeave: () => ++asked < 2 })).toEqual({
+    at: 'not_sent',
+    code: 'held_back',
+    error: 'The call was held back before it was sent.',
+  })
+  expect(await call('echo', { text: 'x' })).toEqual(said('echo x'))
+})
+
+test('a tool that is not the pinned one any more is refused', async () => {
+  openMode('changing')
+  const integrity = digestOfTool({ name: 'echo', description: 'list 1', inputSchema: { type: 'object' } })
+  const pinned = named('echo', { integrity })
+  const runOf = (id: string) => ({ run: { ...invocationOf(pinned, {}).run, id } })
+  const route = toolbox!.route(agent(), pinned)!
+  const { signal } = new AbortController()
+  expect(timeless(await route.invoke(invocationOf(pinned, { text: 'x' }, runOf('run-1')), signal))).toEqual(
+    said('echo x'),
+  )
+  expect(await route.invoke(invocationOf(pinned, { text: 'x' }, runOf('run-2')), signal)).toMatchObject({
+    at: 'not_sent',
+    code: 'refused',
+  })
+})
+
+test.each(['good', 'stubborn', 'forks'])(
+  'a program that is %s is ended with the toolbox, its own processes too',
+  async (mode) => {
+    openMode(mode)
+    expect(await call('echo', { text: 'x' })).toEqual(said('echo x'))
+    const started = pids()
+    expect(started.filter(isAlive)).toHaveLength(mode === 'forks' ? 2 : 1)
+    await toolbox!.close()
+    await waitUntil(() => started.every((pid) => !isAlive(pid)))
+  },
+)

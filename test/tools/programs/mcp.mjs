@@ -1,0 +1,77 @@
+// An MCP server over its standard streams that misbehaves as its first argument says. It writes its process id to the file that
+// the second one names.
+import { spawn } from 'node:child_process'
+import { appendFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+
+const [mode = 'good', pids] = process.argv.slice(2)
+if (pids !== undefined) appendFileSync(pids, `${process.pid}\n`)
+if (mode === 'noisy') process.stdout.write('Server listening; this line is no message.\n{"jsonrpc":"2.0"\n')
+if (mode === 'no-server') {
+  process.stderr.write(`Usage: give me a token, not ${process.env['TOKEN_OF_TEST']}\n`, () => process.exit(2))
+}
+if (mode === 'chatty') {
+  const write = () => process.stdout.write('x'.repeat(65536) + '\n', () => setImmediate(write))
+  write()
+}
+if (mode === 'endless') {
+  const write = () => process.stdout.write('x'.repeat(1 << 20), () => setImmediate(write))
+  write()
+}
+if (mode === 'stubborn' || mode === 'silent') process.on('SIGTERM', () => {})
+if (mode === 'stubborn') setInterval(() => {}, 1000)
+if (mode === 'forks') {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
+  appendFileSync(pids, `${child.pid}\n`)
+}
+
+const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\n')
+const say = (id, text) => send({ id, result: { content: [{ type: 'text', text }] } })
+const tool = (name, extra = {}) => ({ name, description: name, inputSchema: { type: 'object' }, ...extra })
+let lists = 0
+let asking
+
+const answers = {
+  initialize: (id, { protocolVersion }) =>
+    send({ id, result: { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: mode, version: '1' } } }),
+  'tools/list': (id) => {
+    lists++
+    const many =
+      mode === 'many' ? Array.from({ length: 20_000 }, (_, at) => tool(`t${at}`, { description: 'x'.repeat(100) })) : []
+    send({
+      id,
+      result: {
+        tools: [
+          tool('echo', mode === 'changing' ? { description: `list ${lists}` } : {}),
+          ...['die', 'hang', 'environment', 'large', 'sample', 'pid'].map((name) => tool(name)),
+          ...many,
+        ],
+      },
+    })
+  },
+  ping: (id) => mode !== 'silent' && send({ id, result: {} }),
+  'tools/call': (id, { name, arguments: given }) => {
+    if (name === 'echo') return say(id, `echo ${given.text}`)
+    if (name === 'pid') return say(id, String(process.pid))
+    if (name === 'environment')
+      return say(id, JSON.stringify({ names: Object.keys(process.env).sort(), cwd: process.cwd() }))
+    if (name === 'large') return say(id, 'x'.repeat(6 * 1024 * 1024))
+    if (name === 'sample')
+      return (
+        (asking = id), send({ id: 'q1', method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } })
+      )
+    if (name === 'die') {
+      process.stderr.write('Out of luck.\n')
+      process.stderr.write('', () => process.exit(3))
+    }
+  },
+}
+
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params = {}, error } = JSON.parse(line)
+  if (mode === 'chatty' || mode === 'endless') return
+  if (id === 'q1') return say(asking, JSON.stringify(error))
+  if (method === 'server/discover') return send({ id, error: { code: -32601, message: 'Method not found' } })
+  if (mode === 'mute' && method === 'initialize') return
+  if (id !== undefined) answers[method]?.(id, params)
+})
