@@ -150,23 +150,6 @@ const { metafile: ofClient } = await build({
   platform: 'neutral',
   mainFields: ['module', 'main'],
 })
-/** Markup is indented for its readers; htm drops white space at line breaks, so the browser need not load it. */
-const withoutIndent = {
-  name: 'without-indent',
-  setup(builder) {
-    builder.onLoad({ filter: /src[/\\]console[/\\].*\.ts$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8')
-        .replaceAll(/\n +/g, '\n')
-        .replaceAll(/(?<=[>}])\n(?=[<`])|(?<=[>}]|html`)\n(?=\$\{)|(?<=html`)\n(?=<)|\n(?=\/?>)/g, '')
-        // Attributes, each on a line: one separator for all compresses better.
-        .replaceAll(/\n(?=[\w-]+=(?:\$\{|"))/g, ' ')
-        .replaceAll(/ +\/>/g, '/>')
-        // htm ends the innermost element, whatever name is written.
-        .replaceAll(/<\/(?:[a-z]\w*|\$\{\w+\}|\/)>/g, '</>'),
-      loader: 'ts',
-    }))
-  },
-}
 // The page of the console. Screens behind `import()` are loaded when they are opened.
 const { metafile: ofConsole } = await build({
   bundle: true,
@@ -178,7 +161,12 @@ const { metafile: ofConsole } = await build({
   target: ['chrome123', 'firefox120', 'safari17.5'],
   logLevel: 'warning',
   legalComments: 'none',
-  plugins: [withoutIndent],
+  // In place of the automatic runtime of tsconfig.json, which outweighs these options (`src/console/jsx.ts`).
+  tsconfigRaw: {},
+  jsx: 'transform',
+  jsxFactory: 'h',
+  jsxFragment: 'Fragment',
+  inject: ['src/console/jsx.ts'],
   entryPoints: { console: 'src/console/main.ts', style: 'src/console/style/console.css' },
   entryNames: '[name]',
   chunkNames: '[name]-[hash]',

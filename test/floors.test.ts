@@ -92,7 +92,7 @@ const IMPORT = /(from|import)\s*(\(?)\s*'(\.{1,2}\/[^']+)'/g
 const files = (directory: string): string[] =>
   readdirSync(directory).flatMap((name) => {
     const path = join(directory, name)
-    return statSync(path).isDirectory() ? files(path) : path.endsWith('.ts') ? [path] : []
+    return statSync(path).isDirectory() ? files(path) : /\.tsx?$/.test(path) ? [path] : []
   })
 
 const roomOf = (path: string): string => relative(SRC, path).split(/[/\\]/)[0]!
@@ -123,7 +123,7 @@ test('every directory of src has a floor', () => {
 })
 
 test('nothing lies loose in src but the entry, which nobody inside imports', () => {
-  expect(readdirSync(SRC).filter((name) => name.endsWith('.ts'))).toEqual(['index.ts'])
+  expect(readdirSync(SRC).filter((name) => /\.tsx?$/.test(name))).toEqual(['index.ts'])
   expect(imports.filter(({ to }) => to === join(SRC, 'index.ts')).map(show)).toEqual([])
 })
 

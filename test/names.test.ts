@@ -12,7 +12,7 @@ const files = (directory: string): string[] =>
   readdirSync(directory).flatMap((name) => {
     const path = join(directory, name)
     if (statSync(path).isDirectory()) return name === 'generated' || name === 'node_modules' ? [] : files(path)
-    return path.endsWith('.ts') ? [path] : []
+    return /\.tsx?$/.test(path) ? [path] : []
   })
 
 type SourceTexts = Readonly<Record<string, string>>

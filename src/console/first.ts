@@ -3,7 +3,7 @@
  * once. Everything that is loaded later imports this file, so that the bundler divides it no further.
  */
 // Of the screens and of the graph.
-import './parts/table.ts'
+import './parts/table.tsx'
 
-export { startPage, type ScreenComponent, type ScreenTable } from './page.ts'
-export { InboxScreen } from './views/inbox/inbox.ts'
+export { startPage, type ScreenComponent, type ScreenTable } from './page.tsx'
+export { InboxScreen } from './views/inbox/inbox.tsx'

@@ -3,4 +3,4 @@ import './first.ts'
 // Of other screens, too.
 import './later.ts'
 
-export { WhatIfScreen } from './what-if/what-if.ts'
+export { WhatIfScreen } from './what-if/what-if.tsx'

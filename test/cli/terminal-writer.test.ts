@@ -61,7 +61,7 @@ describe('the writer of a terminal', () => {
 })
 
 test('only the writer and what draws its own text reach the streams of the process', () => {
-  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
   const naming = (pattern: RegExp): string[] =>
     sources.filter((file) => pattern.test(readFileSync(join('src', file), 'utf8'))).sort()
   expect(naming(/process\.std(?:out|err)\.write|\{[^}]*\bstderr\b[^}]*\} = process\b/)).toEqual([

@@ -17,10 +17,10 @@ interface LayerCase {
 
 /** Every dialog and every menu of the console: one line each. */
 const LAYERS: readonly LayerCase[] = [
-  { file: 'views/help.ts', over: 'task', open: (page) => page.keyboard.press('?'), shown: 'dialog.dialog' },
-  { file: 'views/shell.ts', over: 'task', open: (page) => page.locator('.who > summary').click(), shown: '.who-more' },
+  { file: 'views/help.tsx', over: 'task', open: (page) => page.keyboard.press('?'), shown: 'dialog.dialog' },
+  { file: 'views/shell.tsx', over: 'task', open: (page) => page.locator('.who > summary').click(), shown: '.who-more' },
   {
-    file: 'views/runs/run-actions.ts',
+    file: 'views/runs/run-actions.tsx',
     over: 'run',
     open: (page) => page.locator('main .menu > summary').first().click(),
     shown: 'main .menu[open] .menu-items',
@@ -82,7 +82,7 @@ describeInBrowser('a layer', () => {
 describe('the table of layers', () => {
   test('names every module of the console that draws a dialog or a menu', () => {
     const files = readdirSync('src/console', { recursive: true, encoding: 'utf8' }).filter((file) =>
-      file.endsWith('.ts'),
+      /\.tsx?$/.test(file),
     )
     const drawing = files.filter((file) =>
       /<dialog\b|<details\b|popover=/.test(readFileSync(join('src/console', file), 'utf8')),

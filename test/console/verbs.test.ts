@@ -15,7 +15,7 @@ const rows = [
 
 const called = new Set(
   readdirSync(PAGE, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.tsx?$/.test(name))
     .flatMap((name) => [...readFileSync(join(PAGE, name), 'utf8').matchAll(/'((?:GET|POST|PATCH|DELETE) \/[^']+)'/g)])
     .map(([, route]) => route!),
 )

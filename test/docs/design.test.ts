@@ -33,7 +33,7 @@ function isHeading(cited: string): boolean {
 
 const sources = ['src', 'clients/typescript/src', 'test', 'bench', 'scripts'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.(?:ts|js|mjs|sql|css)$/.test(name) && !/(?:^|\/)(?:node_modules|generated)\//.test(name))
+    .filter((name) => /\.(?:tsx?|js|mjs|sql|css)$/.test(name) && !/(?:^|\/)(?:node_modules|generated)\//.test(name))
     .map((name) => `${folder}/${name}`),
 )
 

@@ -31,7 +31,7 @@ test('the map names every directory of src that holds modules', () => {
   const directories = (path: string): string[] => {
     const names = readdirSync(join(SRC, path))
     const below = names.filter((name) => statSync(join(SRC, path, name)).isDirectory())
-    const holdsModules = path !== '' && names.some((name) => name.endsWith('.ts'))
+    const holdsModules = path !== '' && names.some((name) => /\.tsx?$/.test(name))
     return [...(holdsModules ? [path] : []), ...below.flatMap((name) => directories(`${path}${name}/`))]
   }
   // A group of rules is described by `documents/rules/`, a folder of rules each.

@@ -4,9 +4,9 @@ import type { TaskDecision } from '../../client/index.ts'
 import { findBulkProblem, IN_BULK, type ShownTask } from '../../spec/task.ts'
 import { presentTask } from '../../view/task-card.ts'
 import { describeTaskView } from '../../view/task-view.ts'
-import type { Tone } from '../parts/badge.ts'
+import type { Tone } from '../parts/badge.tsx'
 import { digestOfShown, sendDecision } from '../card/decision.ts'
-import { foldedPlaces } from '../card/task-card.ts'
+import { foldedPlaces } from '../card/task-card.tsx'
 import { RequestError } from '../wire/request.ts'
 
 export interface BulkResult {

@@ -8,6 +8,9 @@ export interface Holder<T> {
   readonly current: T
 }
 
+/** Narrows a holder to one that holds something now. */
+export const isFilled = <T>(holder: Holder<T | undefined>): holder is Holder<T> => holder.current !== undefined
+
 /** @returns the holder, and a number that is another one whenever `value` is: it makes a part be drawn again */
 export function useHolder<T>(value: T): readonly [holder: Holder<T>, change: number] {
   const holder = useRef(value)
@@ -16,5 +19,5 @@ export function useHolder<T>(value: T): readonly [holder: Holder<T>, change: num
     holder.current = value
     change.current++
   }
-  return [holder as Holder<T>, change.current]
+  return [holder, change.current]
 }

@@ -1,6 +1,6 @@
 /** Three truths, each as an icon and a word. */
-import type { Tone } from '../parts/badge.ts'
-import type { IconName } from '../parts/icon.ts'
+import type { Tone } from '../parts/badge.tsx'
+import type { IconName } from '../parts/icon.tsx'
 
 type Truth = 'true' | 'false' | 'unknown'
 
