@@ -2,32 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { Summary } from './test/summary.ts'
 
-/** Folders whose tests start no program and no browser. */
-const INSIDE = [
-  'api',
-  'authority',
-  'base',
-  'blobs',
-  'compile',
-  'documents',
-  'engine',
-  'policy',
-  'providers',
-  'queue',
-  'server',
-  'spec',
-  'store',
-  'terminal',
-  'tools',
-]
-/** A file that replaces a module or a flag of V8, adds the tests of another file to its own, or has a database server. */
-const NEEDS_OWN_PROCESS = /\bvi\.mock\(|\bimport\('\.\/[^']*\.test\.ts'\)|\bstartPostgres\(|\/long-lived\.ts'/
+/** A file that replaces a module or a flag of V8, or adds the tests of another file to its own. */
+const NEEDS_OWN_PROCESS = /\bvi\.mock\(|\bimport\('\.\/[^']*\.test\.ts'\)|\/long-lived\.ts'/
 
-const together = INSIDE.flatMap((folder) =>
-  readdirSync(`test/${folder}`, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.test.ts') && !path.includes('node_modules'))
-    .map((path) => `test/${folder}/${path}`),
-).filter((path) => !NEEDS_OWN_PROCESS.test(readFileSync(path, 'utf8')))
+const together = readdirSync('test', { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.test.ts') && !path.includes('node_modules'))
+  .map((path) => `test/${path}`)
+  .filter((path) => !NEEDS_OWN_PROCESS.test(readFileSync(path, 'utf8')))
 
 export default defineConfig({
   test: {

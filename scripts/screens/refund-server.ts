@@ -101,8 +101,9 @@ export async function openRefundServer(): Promise<RefundServer> {
       for (const name of everyFile) {
         const [from, to] = edits[name] ?? ['', '']
         const path = join(directory, name)
-        const text = readFileSync(path, 'utf8').replace(from, to)
-        writeFileSync(path, text.replaceAll(/(\bversion: |@)1\.0\.0\b/g, `$1${version}`))
+        const text = readFileSync(path, 'utf8')
+        if (!text.includes(from)) throw new Error(`${name} has no ${from}`)
+        writeFileSync(path, text.replace(from, to).replaceAll(/(\bversion: |@)1\.0\.0\b/g, `$1${version}`))
       }
       await publish(false)
     },

@@ -101,8 +101,8 @@ describeInBrowser('the page of a run', () => {
         `svc/effect-key: refund:{args.order}\n    ${labels}`,
       ],
       'models/refund-desk.yaml': [
-        "- say: { refunded: '${results.refunds.amount}'",
-        "- fail: No more.\n- say: { refunded: '${results.refunds.amount}'",
+        "say: { refunded: '${results.refunds.amount}'",
+        "fail: No more.\n- say: { refunded: '${results.refunds.amount}'",
       ],
     })
     await desk.operator.call('POST /deploy', {
