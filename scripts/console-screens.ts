@@ -27,7 +27,13 @@ async function photograph(): Promise<void> {
   await desk.start({ order: 'A-1043', amount: 240 })
   await desk.start({ order: 'A-2001', amount: 1500 })
   await desk.operator.call('POST /triggers', {
-    body: { agent: 'acme.refund-desk', type: 'schedule', cron: '0 7 * * 1-5', timeZone: 'Europe/Berlin' },
+    body: {
+      agent: 'acme.refund-desk',
+      type: 'schedule',
+      cron: '0 7 * * 1-5',
+      timeZone: 'Europe/Berlin',
+      input: { order: 'A-1001', amount: 40 },
+    },
   })
   await desk.publish('1.1.0', { 'policies/refund-limit.yaml': ['value: 100', 'value: 500'] })
   const { items } = await desk.operator.call('GET /tasks', { query: {} })
