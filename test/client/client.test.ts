@@ -198,6 +198,26 @@ test('uses the fetch of the moment when none is given', async () => {
   }
 })
 
+test('without a key, sends none: its fetch identifies the caller, in a browser too', async () => {
+  vi.stubGlobal('window', {})
+  vi.stubGlobal('document', {})
+  try {
+    const { fetch, sent } = fakeFetch(json({ runId: RUN }))
+    await new SvcClient({ apiKey: null, fetch }).getRun(RUN)
+    expect(Object.keys(sent[0]!.headers)).toEqual(['x-svc-client'])
+  } finally {
+    vi.unstubAllGlobals()
+  }
+})
+
+test('refuses to be made without anything that identifies the caller', () => {
+  for (const apiKey of ['', undefined])
+    // @ts-expect-error a variable of the environment that is not set
+    expect(() => new SvcClient({ apiKey, fetch })).toThrow('SvcClient needs an apiKey.')
+  // @ts-expect-error the global fetch identifies nobody
+  expect(() => new SvcClient({ apiKey: null })).toThrow('SvcClient needs an apiKey.')
+})
+
 test('refuses to be made without a key, with an odd address, and in a browser', () => {
   expect(() => new SvcClient({ apiKey: '' })).toThrow('SvcClient needs an apiKey.')
   expect(() => new SvcClient({ apiKey: 'k', baseUrl: 'svc.test' })).toThrow(

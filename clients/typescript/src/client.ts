@@ -27,13 +27,26 @@ const CLIENT = 'ts/0.1.0'
 const MAX_RETRIES = 2
 const TIMEOUT_MS = 60_000
 
-export interface SvcClientOptions {
+/** Who asks: a key, or whoever `fetch` says. */
+export type SvcClientOptions = SvcClientSettings & (KeyIdentity | FetchIdentity)
+
+interface KeyIdentity {
   /** `svc_…`; for backends only. */
   readonly apiKey: string
-  /** Without `/v1`. */
-  readonly baseUrl?: string
   /** Used for everything, uploads included. */
   readonly fetch?: ClientFetch
+}
+
+interface FetchIdentity {
+  /** No `X-API-Key` is sent. */
+  readonly apiKey: null
+  /** Identifies the caller itself, such as by a session of your backend; used for everything, uploads included. */
+  readonly fetch: ClientFetch
+}
+
+interface SvcClientSettings {
+  /** Without `/v1`. */
+  readonly baseUrl?: string
   /** 2 when absent. */
   readonly maxRetries?: number
   /** Bound of a call with its repetitions; one minute when absent. Streams end only by silence, uploads with their address. */
@@ -117,14 +130,15 @@ export class SvcClient {
   readonly #connection: ClientConnection
 
   constructor(options: SvcClientOptions) {
-    if (!options.apiKey) throw new TypeError('SvcClient needs an apiKey.')
-    if ('window' in globalThis && 'document' in globalThis && options.dangerouslyAllowBrowser !== true)
+    const { apiKey } = options
+    if (!apiKey && !(apiKey === null && options.fetch)) throw new TypeError('SvcClient needs an apiKey.')
+    if (apiKey && 'window' in globalThis && 'document' in globalThis && options.dangerouslyAllowBrowser !== true)
       throw new TypeError(
         'SvcClient is for backends: in a browser its key would be readable by whoever opens the page.',
       )
     const baseUrl = (options.baseUrl ?? LOCAL).replace(/\/+$/, '')
     if (!/^https?:\/\//i.test(baseUrl)) throw new TypeError(`baseUrl must begin with http:// or https://: ${baseUrl}`)
-    const headers = { 'X-API-Key': options.apiKey, 'x-svc-client': CLIENT }
+    const headers = { ...(apiKey && { 'X-API-Key': apiKey }), 'x-svc-client': CLIENT }
     this.#connection = createConnection(baseUrl, headers, {
       // Looked up at each call: a fetch that is replaced later is the one that counts.
       fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),

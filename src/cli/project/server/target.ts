@@ -127,8 +127,8 @@ function createClient(call: CommandContext, url: string, apiKey: string): SvcCli
 /** The client over the operator's channel, which serves the routes of `/v1` to the operator and never redacts. */
 export const operatorClient = (operator: OperatorClient, fetch: typeof globalThis.fetch): SvcClient =>
   new SvcClient({
-    // Required by the client; the channel identifies the operator itself.
-    apiKey: 'operator',
+    // The channel identifies the operator.
+    apiKey: null,
     baseUrl: OPERATOR_URL,
     maxRetryAfterMs: PATIENCE_MS,
     // Files go to the storage itself, at the address that the server gave.
