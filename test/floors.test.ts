@@ -35,6 +35,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'files',
     'project',
     'pages',
+    'import',
     'release',
     'runs',
     'dev',

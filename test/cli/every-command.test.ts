@@ -46,6 +46,10 @@ beforeAll(async () => {
   ids.waiting = runId
   ids.task = task.userTaskId
   writeFileSync(join(cwd, 'note.txt'), 'paid twice\n')
+  writeFileSync(
+    join(cwd, 'api.json'),
+    JSON.stringify({ openapi: '3.1.0', servers: [{ url: 'https://shop.example' }], paths: { '/orders': { get: {} } } }),
+  )
   const files = await json<{ items: { filename: string }[] }>(['files', 'upload', 'note.txt'])
   ids.file = files.items[0]!.filename
   ids.trigger = (await json<{ triggerId: string }>(['triggers', 'create', AGENT, '--name', 'spare'])).triggerId
@@ -84,6 +88,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'policy backtest': () => ['policy', 'backtest', '--since', '1d', '--policies', 'policies'],
   'policy revoke': () => ['policy', 'revoke', 'small-refunds', '--reason', 'fraud wave'],
   test: () => ['test', '--filter', 'timeout'],
+  'import openapi': () => ['import', 'openapi', 'api.json'],
   'bundle tree': () => ['bundle', 'tree'],
   'bundle pack': () => ['bundle', 'pack', '-o', 'again.tgz'],
   'bundle verify': () => ['bundle', 'verify', 'bundle.tgz'],

@@ -27,6 +27,27 @@ export const initAnswer = object({
 /** `init --list`. */
 export const templatesAnswer = listAnswer(object({ name: string, about: string }))
 
+export const importAnswer = object({
+  namespace: string,
+  record: string,
+  url: string,
+  documents: list(
+    object({
+      tool: string,
+      operation: string,
+      path: string,
+      action: oneOf('created', 'changed', 'unchanged', 'kept', 'removed'),
+    }),
+  ),
+  lost: list(object({ at: string, what: string, authority: boolean })),
+  questions: list(object({ path: string, what: string })),
+})
+
+/** `import openapi --list`. */
+export const importListAnswer = listAnswer(
+  object({ operation: string, tool: string, tags: list(string), summary: string }),
+)
+
 export const demoResult = object({
   type: oneOf('result'),
   runId: string,

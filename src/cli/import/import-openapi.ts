@@ -1,0 +1,182 @@
+/**
+ * Imports operations of an OpenAPI document: a Tool document each, a record of how they are called, and a route in the project file.
+ * Source: docs/design/command-line.md#imports
+ */
+import { fail } from '../../base/failure.ts'
+import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
+import { isLoopback } from '../../base/net/loopback.ts'
+import { OPERATION_RECORD_VERSION, type OperationRecord, type RecordedOperation } from '../../spec/operation-record.ts'
+import { OperationRecordError, readOperationRecord } from '../../tools/openapi/record.ts'
+import { statIfAny } from '../files/sync-files.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
+import { LossList, type ImportLoss } from './losses.ts'
+import {
+  listOperations,
+  nameOperations,
+  toToolName,
+  type OpenApiDocument,
+  type OpenApiOperation,
+} from './openapi-document.ts'
+import { readSecurity } from './openapi-security.ts'
+import { importOperation, type ImportedTool } from './openapi-tool.ts'
+
+export interface OperationFilter {
+  readonly tags: readonly string[]
+  readonly paths: readonly string[]
+  readonly operations: readonly string[]
+}
+
+export interface NamedOperation {
+  readonly operation: OpenApiOperation
+  /** Last part of the tool's logical id. */
+  readonly name: string
+}
+
+/** Operations with the names of their tools, those that a filter selects: each kind of filter that is given has to match. */
+export function selectOperations(document: OpenApiDocument, filter: OperationFilter): readonly NamedOperation[] {
+  const operations = listOperations(document)
+  const names = nameOperations(operations)
+  const [tags, paths, named] = [filter.tags.map(anyGlob), filter.paths.map(pathGlob), filter.operations.map(anyGlob)]
+  return operations
+    .map((operation) => ({ operation, name: names.get(operation.key)! }))
+    .filter(
+      ({ operation: { tags: own, path, operationId = '' }, name }) =>
+        (tags.length === 0 || own.some((tag) => tags.some((glob) => glob.test(tag)))) &&
+        (paths.length === 0 || paths.some((glob) => glob.test(path))) &&
+        (named.length === 0 || named.some((glob) => glob.test(operationId) || glob.test(name))),
+    )
+}
+
+const escapeRegExp = (text: string): string => text.replace(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
+const anyGlob = (glob: string): RegExp =>
+  new RegExp(`^${escapeRegExp(glob).replace(/\*+/g, '.*').replace(/\?/g, '.')}$`, 's')
+/** `*` stays within a segment, as in paths of files. */
+const pathGlob = (glob: string): RegExp =>
+  new RegExp(
+    `^${escapeRegExp(glob)
+      .replace(/\*+/g, (stars) => (stars.length > 1 ? '.*' : '[^/]*'))
+      .replace(/\?/g, '[^/]')}$`,
+    's',
+  )
+
+export interface OpenApiImport {
+  readonly namespace: string
+  readonly url: string
+  /** Relative to the project. */
+  readonly recordPath: string
+  /** What the last import wrote; undefined at the first. */
+  readonly before: OperationRecord | undefined
+  readonly record: OperationRecord
+  /** In the order of the source. */
+  readonly tools: readonly (ImportedTool & { readonly id: string; readonly key: string; readonly path: string })[]
+  readonly losses: readonly ImportLoss[]
+  /** Operations of the last import that the source no longer has. */
+  readonly gone: readonly string[]
+}
+
+export interface OpenApiImportRequest {
+  readonly document: OpenApiDocument
+  readonly selected: readonly NamedOperation[]
+  readonly source: { readonly name: string; readonly url?: string }
+  readonly directory: string
+  readonly namespace: string | undefined
+  readonly url: string | undefined
+  readonly trustClasses: boolean
+}
+
+/** Reads only. @throws Failure `usage`, `file_unusable` */
+export function planOpenApiImport(request: OpenApiImportRequest): OpenApiImport {
+  const { document, selected, source, directory, trustClasses } = request
+  const namespace = namespaceOf(request)
+  const recordPath = `imports/${namespace}.json`
+  const before = readRecord(directory, recordPath)
+  const losses = new LossList()
+  const security = readSecurity(document, losses)
+  const options = { document, namespace, security, losses, trustClasses }
+  const known = new Map(Object.entries(before?.operations ?? {}).map(([id, each]) => [keyOf(each), id]))
+  const tools = selected.flatMap(({ operation, name }) => {
+    // A tool keeps the name under which agents bind it, whatever the source calls it now.
+    const id = known.get(operation.key) ?? `${namespace}.${name}`
+    const last = id.slice(namespace.length + 1)
+    const made = importOperation(operation, last, options)
+    return made ? [{ ...made, id, key: operation.key, path: `tools/${namespace}/${last}.yaml` }] : []
+  })
+  const url = serverOf(request, losses)
+  const present = new Set(listOperations(document).map(({ key }) => key))
+  const record: OperationRecord = {
+    svcImport: OPERATION_RECORD_VERSION,
+    source: source.name,
+    securitySchemes: { ...before?.securitySchemes, ...security.schemes },
+    operations: { ...before?.operations, ...Object.fromEntries(tools.map(({ id, operation }) => [id, operation])) },
+    written: { ...before?.written, ...Object.fromEntries(tools.map(({ path, document: made }) => [path, made])) },
+  }
+  return {
+    namespace,
+    url,
+    recordPath,
+    before,
+    record,
+    tools,
+    losses: losses.all(),
+    gone: [...known].filter(([key]) => !present.has(key)).map(([key]) => key),
+  }
+}
+
+const keyOf = ({ method, path }: RecordedOperation): string => `${method} ${path}`
+
+function namespaceOf({ document: { root }, namespace, source }: OpenApiImportRequest): string {
+  if (namespace !== undefined) {
+    if (/^[a-z][a-z0-9_-]*(?:\.[a-z][a-z0-9_-]*)*$/.test(namespace) && namespace.length <= 60 && namespace !== 'svc')
+      return namespace
+    throw usageFailure(`"${namespace}" is no namespace: lower-case letters, digits, \`-\`, \`_\`, and dots between.`)
+  }
+  const info = isJsonObject(root['info']) ? root['info'] : {}
+  const title = typeof info['title'] === 'string' ? info['title'] : ''
+  const short = toToolName(
+    title.replace(/\b(?:swagger|openapi|open api|rest|api|v\d+(?:\.\d+)*)\b|\d+\.\d+[.\d]*/gi, ' '),
+  )
+  const name = (short || toToolName(source.name.replace(/^.*\//, '').replace(/\.\w+$/, '')))
+    .slice(0, 24)
+    .replace(/_+$/, '')
+  return name === '' || name === 'svc' ? 'api' : name
+}
+
+function readRecord(directory: string, path: string): OperationRecord | undefined {
+  const file = `${directory}/${path}`
+  if (!statIfAny(file)) return undefined
+  try {
+    return readOperationRecord(file)
+  } catch (error) {
+    if (!(error instanceof OperationRecordError)) throw error
+    // Without it, an import could not tell the author's changes from its own.
+    throw fail(
+      'usage',
+      { what: `${path} cannot be read: ${error.message}` },
+      { fix: 'Take it back from version control.' },
+    )
+  }
+}
+
+/** The address of the API: as given, else the first server, its variables with their defaults. */
+function serverOf({ document: { root }, url, source }: OpenApiImportRequest, losses: LossList): string {
+  const servers = Array.isArray(root['servers']) ? root['servers'].filter(isJsonObject) : []
+  const [first] = servers
+  const given = url ?? (typeof first?.['url'] === 'string' ? fillVariables(first['url'], first) : undefined)
+  const absolute = given !== undefined && URL.canParse(given, source.url) ? new URL(given, source.url) : undefined
+  if (!absolute || !/^https?:$/.test(absolute.protocol))
+    throw usageFailure('The document names no server with an address.', 'Give it: --server https://api.example.com')
+  if (url === undefined && servers.length > 1)
+    losses.add('servers', `the first of ${servers.length} is used: ${absolute.origin}`)
+  if (absolute.protocol === 'http:' && !isLoopback(absolute.hostname) && absolute.hostname !== 'localhost')
+    losses.add('servers', `${absolute.origin} is not https: calls are refused until \`url\` is`, true)
+  absolute.username = absolute.password = absolute.hash = ''
+  return absolute.href.replace(/\/$/, '')
+}
+
+function fillVariables(url: string, server: JsonObject): string {
+  const variables = isJsonObject(server['variables']) ? server['variables'] : {}
+  return url.replace(/\{([^{}]*)\}/g, (whole, name: string) => {
+    const variable = Object.hasOwn(variables, name) ? variables[name] : undefined
+    return isJsonObject(variable) && typeof variable['default'] === 'string' ? variable['default'] : whole
+  })
+}
