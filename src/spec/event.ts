@@ -13,7 +13,7 @@ export const SUBJECTS = {
     'engine.subagent.spawned',
     'engine.subagent.completed',
   ],
-  step: ['started', 'completed', 'failed', 'delta'].map((each) => `engine.step.${each}`),
+  step: ['started', 'completed', 'failed', 'delta', 'progress'].map((each) => `engine.step.${each}`),
   user_task: ['created', 'voted', 'completed', 'expired', 'cancelled'].map((each) => `engine.user_task.${each}`),
   aitl: ['requested', 'answered', 'escalated'].map((each) => `engine.aitl.${each}`),
 } as const satisfies Record<EventKind, readonly string[]>
@@ -41,6 +41,16 @@ export interface TextDelta {
   readonly isAnswer?: boolean
 }
 
+/** What a tool reports of a call under way: live only, like the text of a model. */
+export interface CallProgressEvent {
+  readonly sessionId: SessionId
+  readonly runId: RunId
+  readonly ts: Instant
+  readonly kind: 'step'
+  readonly subject: 'engine.step.progress'
+  readonly data: JsonObject
+}
+
 /** Text of a root run's answer, for readers from whom the timeline is hidden: live only, like the text of a step. */
 export interface OutputText {
   readonly sessionId: SessionId
@@ -52,4 +62,4 @@ export interface OutputText {
 }
 
 /** Live only: never stored, without a number. */
-export type LiveText = TextDelta | OutputText
+export type LiveText = TextDelta | CallProgressEvent | OutputText

@@ -42,7 +42,7 @@ export interface CallOptions {
   /** Milliseconds. */
   readonly timeout: number
   /** Asks the server for reports of progress, and gets each. */
-  readonly onprogress?: () => void
+  readonly onprogress?: (progress: unknown) => void
 }
 
 export interface McpParts {

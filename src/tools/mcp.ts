@@ -24,6 +24,7 @@ import {
   toTokenOutcome,
   toUnauthorizedOutcome,
 } from './mcp-outcome.ts'
+import { createProgressReporter } from './mcp-progress.ts'
 import { createMcpPool, waitForOpening } from './mcp-pool.ts'
 import type { McpPrograms } from './mcp-programs.ts'
 import { tokenErrorOf } from './mcp-token.ts'
@@ -164,6 +165,8 @@ export function createMcpServers({ env, redactor, fetch, clock, version, log, pr
         limit,
         timeoutMs,
         elapsedMs,
+        clock,
+        redactor,
         ...(idleMs !== undefined && { idleMs }),
       }
       guards.set(attempt, invocation.mayLeave)
@@ -228,6 +231,8 @@ interface McpCall {
   readonly timeoutMs: number
   readonly idleMs?: number
   readonly elapsedMs: () => number
+  readonly clock: Clock
+  readonly redactor: Redactor
   readonly mayReconnect: boolean
 }
 
@@ -237,8 +242,9 @@ async function sendCall(
   call: McpCall,
   onList: (list: ToolList) => void,
 ): Promise<ToolOutcome> {
-  const { server, invocation, attempt, limit, timeoutMs, idleMs } = call
-  const { tool, idempotencyKey, completionToken, run } = invocation
+  const { server, invocation, attempt, limit, timeoutMs } = call
+  const { tool, idempotencyKey, completionToken, run, onProgress } = invocation
+  const report = onProgress && createProgressReporter(call.clock, call.redactor, onProgress)
   const name = serverNameOf(tool)
   const options = toCallOptions(limit, timeoutMs)
   const list = await connection.toolsFor(run.id, options)
@@ -263,7 +269,13 @@ async function sendCall(
     },
     attempt,
     { 'idempotency-key': idempotencyKey, 'svc-not-after': notAfter },
-    idleMs === undefined ? options : { ...options, onprogress: () => limit.extend() },
+    {
+      ...options,
+      onprogress(given) {
+        limit.extend()
+        report?.(given)
+      },
+    },
   )
   return toCallOutcome(server.name, answer, call.elapsedMs())
 }

@@ -20,7 +20,17 @@ export interface ToolInvocation {
   readonly mayLeave?: () => boolean
   /** For a tool that only accepts the call: its holder may report the end of the call, once. */
   readonly completionToken?: string
+  /** Called with what the tool reports while it works, not too often. */
+  readonly onProgress?: (progress: ToolProgress) => void
   readonly run: { readonly id: string; readonly sessionId: string; readonly agent: string; readonly version: string }
+}
+
+/** What a tool says of a call under way; nothing of it is trusted. */
+export interface ToolProgress {
+  readonly progress?: number
+  readonly total?: number
+  /** One line, cut. */
+  readonly message?: string
 }
 
 /**

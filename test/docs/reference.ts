@@ -104,7 +104,7 @@ function eventsPage(): string {
   const rows = Object.entries(SUBJECTS).flatMap(([kind, subjects]) => subjects.map((each) => [kind, `\`${each}\``]))
   return page(
     'Events',
-    'What `GET /v1/runs/{runId}/stream`, `svc stream` and the client library tell, as `{ts, kind, subject, data}`. `data` always has `sessionId`\nand `runId`; a step carries its timeline item as `step`, a task itself as `task`. `engine.step.delta` is text as it arrives: live only,\nwithout an id, never stored.',
+    'What `GET /v1/runs/{runId}/stream`, `svc stream` and the client library tell, as `{ts, kind, subject, data}`. `data` always has `sessionId`\nand `runId`; a step carries its timeline item as `step`, a task itself as `task`. `engine.step.delta` is text as it arrives,\n`engine.step.progress` what a tool reports of a call: live only, without an id, never stored.',
     table(['kind', 'subject'], rows),
   )
 }

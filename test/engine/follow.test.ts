@@ -240,3 +240,41 @@ test('of an agent with tools it reaches that reader once it is the answer: no th
     whole: ['engine.step.delta "The secret plan is to look."', 'engine.step.delta "Done."', 'engine.run.completed'],
   })
 })
+
+test('what a tool reports is told to those who see the timeline now, is redacted, and stored nowhere', async () => {
+  let work: (() => void) | undefined
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [tool('look')] })],
+    models: { root: inOrder({ calls: [{ name: 'look' }] }, 'Done.') },
+    tools: {
+      look: ({ onProgress }) =>
+        new Promise((resolve) => {
+          work = () => {
+            onProgress!({ progress: 1, total: 2, message: 'half' })
+            resolve(returns('ok'))
+          }
+        }),
+    },
+  })
+  const run = await bench.start('root')
+  const told: unknown[] = []
+  for await (const event of oneByOne(bench.engine.follow(run, 0, new AbortController().signal))) {
+    if (event === 'live' || 'seq' in event) {
+      await turns()
+      work?.()
+      work = undefined
+    } else if (event.subject === 'engine.step.progress')
+      told.push([event.data, wholeTimelineView(event) === event, redactEvent(event, run)])
+  }
+  const call = expect.any(String) as string
+  const data = {
+    sessionId: expect.any(String) as string,
+    runId: run,
+    toolCallId: call,
+    progress: 1,
+    total: 2,
+    message: 'half',
+  }
+  expect(told).toEqual([[data, true, undefined]])
+  expect(JSON.stringify(await read(bench.engine, run, 0))).not.toContain('progress')
+})

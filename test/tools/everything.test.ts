@@ -5,7 +5,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json/json.ts'
-import type { Toolbox } from '../../src/tools/tool.ts'
+import type { Toolbox, ToolProgress } from '../../src/tools/tool.ts'
 import { listen, stop } from '../fakes/model-server.ts'
 import { agentWith, invocationOf, timeless, toolboxWith, toolNamed } from './invocation.ts'
 
@@ -132,6 +132,20 @@ test.each([
     .invoke(invocationOf(named(name), args), new AbortController().signal)
   await own.close()
   expect(timeless(outcome)).toEqual(expected)
+})
+
+test('what an operation reports is passed on', async () => {
+  const name = 'trigger-long-running-operation'
+  const reports: ToolProgress[] = []
+  const own = toolboxWith({})
+  const invocation = invocationOf(
+    named(name),
+    { duration: 0.1, steps: 4 },
+    { onProgress: (each) => reports.push(each) },
+  )
+  const outcome = await own.route(agent(), named(name))!.invoke(invocation, new AbortController().signal)
+  await own.close()
+  expect([outcome.at, reports]).toEqual(['returned', [{ progress: 1, total: 4 }]])
 })
 
 test('an operation that is called off has an unknown outcome', async () => {

@@ -9,7 +9,7 @@ import type { Clock } from '../../src/base/clock.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import type { McpProgramConfig } from '../../src/spec/config.ts'
 import { digestOfTool } from '../../src/tools/listed-tool.ts'
-import type { Toolbox, ToolInvocation } from '../../src/tools/tool.ts'
+import type { Toolbox, ToolInvocation, ToolProgress } from '../../src/tools/tool.ts'
 import { waitUntil } from '../wait-until.ts'
 import { agentWith, invocationOf, timeless, toolboxWith, toolNamed } from './invocation.ts'
 
@@ -73,8 +73,11 @@ test('the reference server answers over its standard streams', async () => {
     ['get-structured-content', { location: 'New York' }, { temperature: 33, conditions: 'Cloudy', humidity: 82 }],
     ['trigger-long-running-operation', { duration: 0.05, steps: 2 }, expect.stringContaining('completed')],
   ]
-  const answers = calls.map(([name, args]) => call(name, args, { idempotencyKey: name }))
+  const reports: ToolProgress[] = []
+  const onProgress = (each: ToolProgress): void => void reports.push(each)
+  const answers = calls.map(([name, args]) => call(name, args, { idempotencyKey: name, onProgress }))
   expect(await Promise.all(answers)).toEqual(calls.map(([, , result]) => said(result)))
+  expect(reports).toEqual([{ progress: 1, total: 2 }])
 })
 
 test('all calls of all runs share one process, and none of the secrets of the agent is needed', async () => {

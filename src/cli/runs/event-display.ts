@@ -1,5 +1,7 @@
 /** Shows the events of a run as lines; while a card is open they wait. */
+import { safeText } from '../../base/escape-text.ts'
 import { stepOf, type StreamEvent } from '../../client/index.ts'
+import type { ToolProgress } from '../../tools/tool.ts'
 import { createLiveTimeline } from '../../terminal/timeline.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { messageScreen } from '../shell/screen/list.ts'
@@ -33,6 +35,8 @@ export function createEventDisplay(
   const held: StreamEvent[] = []
   let isCardOpen = false
   const draw = (event: StreamEvent): void => {
+    if (event.subject === 'engine.step.progress' && detail !== 'none' && detail !== 'text')
+      screen.lines(screen.theme.dim(`  ${describeProgress(event.data)}`))
     const step = stepOf(event)
     if (detail === 'none' || !step) return
     if (detail === 'text' && step.type !== 'Reasoning') return
@@ -56,6 +60,12 @@ export function createEventDisplay(
     },
     markTold: (taskId) => void told.add(taskId),
   }
+}
+
+/** `2 of 5: reading orders`. The message is the tool's. */
+function describeProgress({ progress, total, message }: ToolProgress): string {
+  const count = progress === undefined ? undefined : total === undefined ? `${progress}` : `${progress} of ${total}`
+  return [count, message === undefined ? undefined : safeText(message)].filter((each) => each !== undefined).join(': ')
 }
 
 /** Delegations and tasks are shown when they start, since they stay open for long; other steps when they end. */

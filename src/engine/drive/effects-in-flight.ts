@@ -1,6 +1,7 @@
 /** Starts the effects that a session asks for, aborts those it no longer needs, and posts their outcomes to its mailbox. */
 import { dieAtFailpoint, isSwitchedOff } from '../../base/failpoint.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
+import { wellFormedJson } from '../../base/json/well-formed.ts'
 import { positionOf } from '../calls/open-questions.ts'
 import { agentNamed, isUnsafeCall, offeredTools } from '../session/bindings.ts'
 import type { EngineParts } from '../interface/engine.ts'
@@ -11,7 +12,7 @@ import type { Run } from '../../spec/run.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import { findPause, type EffectSubject } from '../../spec/steer/pause.ts'
 import { HELD_BACK } from '../../tools/outcome.ts'
-import type { ToolOutcome } from '../../tools/tool.ts'
+import type { ToolOutcome, ToolProgress } from '../../tools/tool.ts'
 import { messagesBefore } from '../prompt/earlier.ts'
 import { slotOwnerOf, type SlotOwner } from '../capacity/fair-line.ts'
 import type { createCompletionSlots, Slots } from '../capacity/slots.ts'
@@ -26,7 +27,7 @@ import { isAllAnswer } from './output-text.ts'
 import { reachedCauses } from '../effects/outage-end.ts'
 import type { Pauses } from './pauses.ts'
 import type { EffectContext, EffectInFlight } from '../effects/effect-in-flight.ts'
-import { performEffect } from '../effects/perform-effect.ts'
+import { performEffect, type LiveReports } from '../effects/perform-effect.ts'
 
 export interface EffectRunner {
   /** Brings the effects in flight in line with the state of the session. */
@@ -178,8 +179,13 @@ async function outcomeOf(
   try {
     if (kind === 'invoke') dieAtFailpoint('effect.afterDispatchRecord')
     if (!started.mayLeave()) return heldBack(effect)
-    const onText = (text: string): void => publish(redactor.push(text))
-    const event = parts.redactor.json(await performEffect(parts, effect, context, onText, started))
+    const shown: LiveReports = {
+      onText: (text) => publish(redactor.push(text)),
+      onProgress(progress) {
+        if (effect.do === 'invoke') publishProgress(parts, notifier, live, effect, progress)
+      },
+    }
+    const event = parts.redactor.json(await performEffect(parts, effect, context, shown, started))
     if (event.type === 'call.ended' && event.outcome.at !== 'unknown')
       slots.arrived(effect.key, event.outcome.at === 'returned' ? storedLength(event.outcome) : 0)
     dieAtFailpoint(kind === 'invoke' ? 'effect.afterReply' : 'model.afterReply')
@@ -236,6 +242,22 @@ const createTextPublisher =
       lastSeq,
     )
   }
+
+/** Tells those who follow the session now what a tool reports. */
+function publishProgress(
+  { clock, redactor }: EngineParts,
+  notifier: SessionNotifier,
+  live: LiveSession,
+  { runId, call }: Extract<RunEffect, { do: 'invoke' }>,
+  progress: ToolProgress,
+): void {
+  const { id: sessionId, lastSeq } = live.tree.session
+  const data = { sessionId, runId, toolCallId: call.id, ...wellFormedJson(redactor.json(progress)) }
+  notifier.publishDelta(
+    { sessionId, runId, ts: clock.now(), kind: 'step', subject: 'engine.step.progress', data },
+    lastSeq,
+  )
+}
 
 function effectContextOf(live: LiveSession, runId: RunId, described: DescribedTools): EffectContext {
   const run = live.tree.runs.find((each) => each.id === runId)!

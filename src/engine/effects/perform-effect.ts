@@ -1,6 +1,6 @@
 /** Performs effects: sends them out of the process and turns their outcomes into events. */
 import { wellFormedJson } from '../../base/json/well-formed.ts'
-import type { ToolOutcome } from '../../tools/tool.ts'
+import type { ToolOutcome, ToolProgress } from '../../tools/tool.ts'
 import { toolNamed } from '../session/bindings.ts'
 import type { EngineParts } from '../interface/engine.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
@@ -9,17 +9,24 @@ import { completeTurn } from './complete.ts'
 import type { EffectContext, EffectInFlight } from './effect-in-flight.ts'
 import type { RunEffect } from './effects.ts'
 
+/** What is told of an effect while it goes on, and stored nowhere. */
+export interface LiveReports {
+  /** The text of a model as it arrives. */
+  readonly onText: (text: string) => void
+  readonly onProgress: (progress: ToolProgress) => void
+}
+
 /** Performs an effect. Failures of providers and tools become events; a thrown error is a bug or an abort. */
 export async function performEffect(
   parts: EngineParts,
   effect: RunEffect,
   context: EffectContext,
-  onText: (text: string) => void,
+  shown: LiveReports,
   inFlight: EffectInFlight,
 ): Promise<RunTransitionEvent> {
-  if (effect.do === 'complete') return completeTurn(parts, effect, context, onText, inFlight)
+  if (effect.do === 'complete') return completeTurn(parts, effect, context, shown.onText, inFlight)
   const { id: callId, attempt } = effect.call
-  return { type: 'call.ended', callId, attempt, outcome: await invokeTool(parts, effect, context, inFlight) }
+  return { type: 'call.ended', callId, attempt, outcome: await invokeTool(parts, effect, context, shown, inFlight) }
 }
 
 type ToolEffect = Extract<RunEffect, { do: 'invoke' }>
@@ -29,6 +36,7 @@ async function invokeTool(
   { tools }: EngineParts,
   { turn, call }: ToolEffect,
   context: EffectContext,
+  { onProgress }: LiveReports,
   { mayLeave, token, controller }: EffectInFlight,
 ): Promise<ToolOutcome> {
   const tool = toolNamed(context.snapshot, call.name)!
@@ -44,6 +52,7 @@ async function invokeTool(
       attempt: call.attempt,
       notAfter: call.state.notAfter,
       mayLeave,
+      onProgress,
       ...(token !== undefined && { completionToken: token }),
       run: {
         id: context.run.id,

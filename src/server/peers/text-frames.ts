@@ -34,13 +34,15 @@ function toFrame(line: string): PeerFrame {
   throw new Error('A line of a peer is neither text nor the name of a stream.')
 }
 
+const LIVE_SUBJECTS: ReadonlySet<unknown> = new Set(['engine.step.delta', 'engine.step.progress', 'engine.run.output'])
+
 /** The sender may be another version of svc, so frames are checked before readers see them. */
 function isPlacedText(value: unknown): value is PlacedText & { [name: string]: never } {
   if (!isJsonObject(value as never)) return false
   const { delta, afterSeq } = value as { delta?: unknown; afterSeq?: unknown }
   if (!isJsonObject(delta as never) || !Number.isSafeInteger(afterSeq)) return false
   const { sessionId, runId, ts, subject, data } = delta as Record<string, unknown>
-  const isLive = subject === 'engine.step.delta' || subject === 'engine.run.output'
+  const isLive = LIVE_SUBJECTS.has(subject)
   return (
     isLive &&
     typeof sessionId === 'string' &&

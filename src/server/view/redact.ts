@@ -67,10 +67,12 @@ function toOutputText(delta: TextDelta): OutputText {
 export const wholeTimelineView = <E extends StoredEvent | LiveText>(event: E): E | undefined =>
   event.subject === 'engine.run.output' || isEmptied(event) ? undefined : event
 
+const LIVE_STEP_SUBJECTS: readonly string[] = ['engine.step.delta', 'engine.step.progress']
+
 /** Some events of an erased session have lost their step, task, question or sub-agent. */
 function isEmptied({ kind, subject, data }: StoredEvent | LiveText): boolean {
   const told: Readonly<JsonObject> = data
-  if (kind === 'step') return told['step'] === undefined && subject !== 'engine.step.delta'
+  if (kind === 'step') return told['step'] === undefined && !LIVE_STEP_SUBJECTS.includes(subject)
   if (kind === 'user_task') return told['task'] === undefined
   if (kind === 'aitl') return told['requestId'] === undefined
   return told['childRunId'] === undefined && HIDDEN_SUBJECTS.includes(subject)

@@ -437,6 +437,7 @@ export type StreamEvent =
   | SubAgentCompletedEvent
   | StepEvent
   | StepDeltaEvent
+  | StepProgressEvent
   | UserTaskEvent
   | AitlQuestionEvent
   | AitlAnswerEvent
@@ -988,6 +989,13 @@ export interface StepDeltaEvent extends StreamEventBase {
   readonly data: TextEventData
 }
 
+/** What a tool reports of a call under way, at most every 5 seconds; live only, without an id. The text is the tool's. */
+export interface StepProgressEvent extends StreamEventBase {
+  readonly kind: 'step'
+  readonly subject: 'engine.step.progress'
+  readonly data: ProgressEventData
+}
+
 /** A user task. */
 export interface UserTaskEvent extends StreamEventBase {
   readonly kind: 'user_task'
@@ -1057,6 +1065,14 @@ export interface StepEventData extends EventData {
 
 export interface TextEventData extends EventData {
   readonly text: string
+}
+
+export interface ProgressEventData extends EventData {
+  readonly toolCallId: string
+  readonly progress?: number
+  readonly total?: number
+  /** At most 200 characters. */
+  readonly message?: string
 }
 
 export interface UserTaskEventData extends EventData {
