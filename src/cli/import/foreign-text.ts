@@ -6,7 +6,7 @@ const UNSEEN = new RegExp(UNSEEN_CHARACTER, 'gu')
 
 /** A description of a foreign document without characters that nobody sees, cut; undefined where nothing is left. */
 export function cleanForeignText(value: JsonValue | undefined, most: number): string | undefined {
-  if (typeof value !== 'string') return undefined
+  if (typeof value !== 'string' || most === 0) return undefined
   const text = value
     .slice(0, most * 8)
     .replace(UNSEEN, '')

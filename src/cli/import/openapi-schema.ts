@@ -11,23 +11,40 @@ import { cleanForeignText } from './foreign-text.ts'
 /** Told of what a schema loses. */
 export type SchemaLossReporter = (what: string, authority?: boolean) => void
 
-/** Below the bounds of `tools/schema-size.ts` (64 KiB, 32 levels, 2,000 nodes), as arguments stand in one schema together. */
-const MAX_BYTES = 24 * 1024
-const MAX_NODES = 600
+/** How much of the bounds of one tool's schema is left (`tools/schema-size.ts`: 64 KiB, 32 levels, 2,000 nodes). */
+export interface SchemaRoom {
+  readonly bytes: number
+  readonly nodes: number
+}
+
 const MAX_ENUM = 200
-/** Levels tried, until the schema is small enough. */
-const LEVELS = [12, 8, 6, 5, 4, 3, 2, 1]
+/** Levels and characters of a description, tried until the schema is small enough. */
+const ATTEMPTS = [
+  [12, 300],
+  [12, 80],
+  [8, 80],
+  [6, 80],
+  [4, 80],
+  [3, 80],
+  [2, 80],
+  [1, 80],
+  [1, 0],
+  [0, 80],
+  [0, 0],
+] as const
 
 export function convertSchema(
   document: OpenApiDocument,
   schema: JsonValue | undefined,
+  room: SchemaRoom,
   report: SchemaLossReporter,
 ): JsonObject {
-  for (const levels of LEVELS) {
+  for (const [levels, textLength] of ATTEMPTS) {
     const losses: [string, boolean][] = []
-    const walk = new SchemaConversion(document, levels, (what, authority = false) => losses.push([what, authority]))
+    const bounds = { levels, textLength, nodes: room.nodes }
+    const walk = new SchemaConversion(document, bounds, (what, authority = false) => losses.push([what, authority]))
     const converted = walk.convert(schema, 0, [])
-    if (walk.nodes > MAX_NODES || JSON.stringify(converted).length > MAX_BYTES) continue
+    if (walk.nodes > room.nodes || Buffer.byteLength(JSON.stringify(converted)) > room.bytes) continue
     losses.forEach(([what, authority]) => report(what, authority))
     return isJsonObject(converted) ? converted : {}
   }
@@ -35,31 +52,37 @@ export function convertSchema(
   return {}
 }
 
+interface ConversionBounds {
+  readonly levels: number
+  readonly textLength: number
+  readonly nodes: number
+}
+
 class SchemaConversion {
   nodes = 0
   readonly #document: OpenApiDocument
-  readonly #maxLevels: number
+  readonly #bounds: ConversionBounds
   readonly #report: SchemaLossReporter
 
-  constructor(document: OpenApiDocument, maxLevels: number, report: SchemaLossReporter) {
+  constructor(document: OpenApiDocument, bounds: ConversionBounds, report: SchemaLossReporter) {
     this.#document = document
-    this.#maxLevels = maxLevels
+    this.#bounds = bounds
     this.#report = report
   }
 
   /** @param open references that are being replaced */
   convert(given: JsonValue | undefined, level: number, open: readonly string[]): JsonValue {
     // Beyond the bound nothing is kept, so that nothing needs to be read.
-    if (++this.nodes > MAX_NODES) return true
+    if (++this.nodes > this.#bounds.nodes) return true
     if (!isJsonObject(given)) return given === false ? false : {}
     const { $ref } = given
     if (typeof $ref === 'string') return this.#replace($ref, given, level, open)
     if (given['$dynamicRef'] !== undefined || given['$recursiveRef'] !== undefined)
       this.#report('a dynamic reference is left open', true)
-    if (level > this.#maxLevels) {
+    if (level > this.#bounds.levels) {
       if (['properties', 'items', 'allOf', 'anyOf', 'oneOf'].every((each) => given[each] === undefined))
         return this.#keywords(given, level, open)
-      return this.#cut(given, `schemas below ${this.#maxLevels} levels are left open`)
+      return this.#cut(given, `schemas below ${this.#bounds.levels} levels are left open`)
     }
     return this.#keywords(given, level, open)
   }
@@ -96,7 +119,7 @@ class SchemaConversion {
     const made: JsonObject = {}
     const type = this.#typeOf(given)
     if (type !== undefined) made['type'] = type
-    const text = cleanForeignText(given['description'] ?? given['title'], 300)
+    const text = cleanForeignText(given['description'] ?? given['title'], this.#bounds.textLength)
     if (text !== undefined) made['description'] = text
     this.#values(given, made)
     this.#numbers(given, made)

@@ -14,7 +14,7 @@ import { RESERVED_HEADERS } from '../../tools/openapi/request.ts'
 import { cleanForeignText } from './foreign-text.ts'
 import type { LossList } from './losses.ts'
 import { resolveObject, type OpenApiDocument, type OpenApiOperation } from './openapi-document.ts'
-import { convertSchema } from './openapi-schema.ts'
+import { convertSchema, type SchemaRoom } from './openapi-schema.ts'
 import type { OpenApiSecurity } from './openapi-security.ts'
 
 export interface ImportedTool {
@@ -115,10 +115,21 @@ function classOf(
   return usual
 }
 
+/** Of all arguments; the rest of the bounds is for names and descriptions of parameters. */
+const MAX_BYTES = 48 * 1024
+const MAX_NODES = 1200
+
 /** The arguments of a tool, with names that vendors accept, each once. */
 class ArgumentList {
   readonly #schemas = new Map<string, JsonValue>()
   readonly #required: string[] = []
+
+  /** For the next argument: half of what is left, so that all of them together stay within the bounds. */
+  room(): SchemaRoom {
+    const used = JSON.stringify([...this.#schemas])
+    const nodes = used.split('{').length + used.split('[').length
+    return { bytes: (MAX_BYTES - Buffer.byteLength(used)) / 2, nodes: (MAX_NODES - nodes) / 2 }
+  }
 
   add(wanted: string, place: string, schema: JsonValue, isRequired: boolean): string {
     const valid = wanted.replace(/[^A-Za-z0-9_.-]+/g, '_').replace(/^_+(?=.)|(?<=.)_+$/g, '')
@@ -191,7 +202,7 @@ function readParameters(
       losses.add(key, `left out: its ${place} parameter ${name} cannot be sent`)
       return undefined
     }
-    const schema = convertSchema(document, schemaOf(parameter), (what, authority) =>
+    const schema = convertSchema(document, schemaOf(parameter), fields.room(), (what, authority) =>
       losses.add(key, `${name}: ${what}`, authority),
     )
     const text = cleanForeignText(parameter['description'], 300)
@@ -267,7 +278,7 @@ function readBody(
     : chosen[0].toLowerCase().startsWith(FORM)
       ? FORM
       : chosen[0]
-  const schema = convertSchema(document, media['schema'], (what, authority) =>
+  const schema = convertSchema(document, media['schema'], fields.room(), (what, authority) =>
     losses.add(key, `body: ${what}`, authority),
   )
   const text = cleanForeignText(body['description'], 300)

@@ -6,6 +6,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import type { JsonObject, JsonValue } from '../../../src/base/json/json.ts'
 import type { ProjectConfig } from '../../../src/spec/config.ts'
+import { measureSchema } from '../../../src/tools/schema-size.ts'
 import { listen, stop } from '../../fakes/model-server.ts'
 import { invoke, toolNamed } from '../../tools/invocation.ts'
 import { svc, type Ran } from '../recording-io.ts'
@@ -399,4 +400,28 @@ test('an address is read under the egress rules, and without what it leads to', 
   } finally {
     await stop(server)
   }
+})
+
+test('many large arguments together stay within the bounds of a schema that runs accept', async () => {
+  const wide = {
+    type: 'object',
+    properties: Object.fromEntries(
+      Array.from({ length: 90 }, (_, at) => [`field_${at}`, { type: 'string', description: 'long '.repeat(60) }]),
+    ),
+  }
+  const parameters = Array.from({ length: 12 }, (_, at) => ({
+    name: `q${at}`,
+    in: 'query',
+    schema: wide,
+    description: 'q',
+  }))
+  await importOf(
+    withOperation(
+      { operationId: 'wide', parameters, requestBody: { content: { 'application/json': { schema: wide } } } },
+      {},
+      'post',
+    ),
+  )
+  const { spec } = parse(read('tools/petstore/wide.yaml')) as { spec: { input_schema: { inline: JsonObject } } }
+  expect(measureSchema(spec.input_schema.inline)).not.toHaveProperty('problem')
 })

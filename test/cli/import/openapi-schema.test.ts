@@ -4,10 +4,12 @@ import { convertSchema } from '../../../src/cli/import/openapi-schema.ts'
 import { measureSchema } from '../../../src/tools/schema-size.ts'
 import { expandable } from './sources.ts'
 
+const ROOM = { bytes: 24 * 1024, nodes: 600 }
+
 const convert = (schema: JsonValue, isOld = true, schemas: JsonObject = {}) => {
   const losses: string[] = []
   const root = { components: { schemas } }
-  const converted = convertSchema({ root, isOld }, schema, (what, authority = false) =>
+  const converted = convertSchema({ root, isOld }, schema, ROOM, (what, authority = false) =>
     losses.push(authority ? `authority: ${what}` : what),
   )
   return { converted, losses }
@@ -112,10 +114,26 @@ test('a cycle is cut where it closes', () => {
 test('what is deep or has many branches stays within the bounds of schemas that runs accept', () => {
   const root = expandable()
   const started = process.cpuUsage().user
-  const converted = convertSchema({ root, isOld: true }, { $ref: '#/components/schemas/resource0' }, () => undefined)
+  const converted = convertSchema(
+    { root, isOld: true },
+    { $ref: '#/components/schemas/resource0' },
+    ROOM,
+    () => undefined,
+  )
   expect((process.cpuUsage().user - started) / 1e6).toBeLessThan(2)
   expect(measureSchema(converted)).not.toHaveProperty('problem')
   let deep: JsonObject = { type: 'string' }
   for (let level = 0; level < 5000; level++) deep = { type: 'object', properties: { a: deep } }
   expect(measureSchema(convert(deep).converted)).not.toHaveProperty('problem')
+})
+
+test('what is large only by its descriptions loses them first', () => {
+  const properties = (of: (at: number) => JsonObject) =>
+    Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`p${at}`, of(at)]))
+  const description = 'long '.repeat(60)
+  const leaf: JsonObject = { type: 'object', properties: properties(() => ({ type: 'string', description })) }
+  const { converted, losses } = convert({ type: 'object', properties: properties(() => leaf) })
+  expect(losses).toEqual([])
+  expect(JSON.stringify(converted)).not.toContain(description)
+  expect(Object.keys(converted['properties'] as JsonObject)).toHaveLength(20)
 })
