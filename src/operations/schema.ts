@@ -4,6 +4,7 @@
  * the references, which show its shape and what `described` says of it.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
+import { fromJson } from '../base/json/typed-json.ts'
 
 /** A JSON Schema that accepts every `T`. */
 export interface TypedSchema<T> {
@@ -91,7 +92,7 @@ export function extended<T, const F extends SchemaFields>(
   { schema }: TypedSchema<T>,
   fields: F,
 ): TypedSchema<T & ObjectOf<F>> {
-  const [base, more] = [schema as unknown as ObjectSchema, object(fields).schema as unknown as ObjectSchema]
+  const [base, more] = [fromJson<ObjectSchema>(schema), fromJson<ObjectSchema>(object(fields).schema)]
   return {
     schema: {
       ...schema,
@@ -103,7 +104,7 @@ export function extended<T, const F extends SchemaFields>(
 
 /** An object of one of two forms. In the schema, fields that only one of them has are optional. */
 export function either<A, B>({ schema: one }: TypedSchema<A>, { schema: other }: TypedSchema<B>): TypedSchema<A | B> {
-  const [left, right] = [one, other] as unknown as readonly [ObjectSchema, ObjectSchema]
+  const [left, right] = [fromJson<ObjectSchema>(one), fromJson<ObjectSchema>(other)]
   return {
     schema: {
       ...one,

@@ -1,6 +1,7 @@
 /** Records model traffic, or replays a recording. Source: docs/design/models-and-tools.md#record-and-replay */
 import { digestOf } from '../base/digest.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
+import { fromJson, toJson } from '../base/json/typed-json.ts'
 import { normalizeRequest, type NormalizedRequest, type Cassette, type CassetteReplay } from '../spec/cassette.ts'
 import {
   ProviderError,
@@ -38,11 +39,11 @@ export function withModelCassette(providers: ModelProviders, { record, replay }:
             record({ kind, key, request: normalized, answer: toRecorded(answer) })
           try {
             for await (const part of provider.complete(request, signal)) {
-              if (part.type === 'end') recordAnswer({ completion: part.completion as unknown as JsonObject })
+              if (part.type === 'end') recordAnswer({ completion: toJson(part.completion) })
               yield part
             }
           } catch (error) {
-            if (error instanceof ProviderError) recordAnswer({ failure: toJson(error) })
+            if (error instanceof ProviderError) recordAnswer({ failure: toRecordedFailure(error) })
             throw error
           }
         },
@@ -58,7 +59,7 @@ const createReplayProvider = (replay: CassetteReplay): ModelProvider => ({
     const answer = replay.answer(normalized)
     if (!answer) throw new ProviderError(replay.describeMiss(normalized), { retryable: false })
     if (answer['failure'] !== undefined) throw toError(answer['failure'] as JsonObject)
-    const completion = answer['completion'] as unknown as ModelCompletion
+    const completion = fromJson<ModelCompletion>(answer['completion'], 'text')
     if (completion.text !== '') yield { type: 'text', text: completion.text }
     yield { type: 'end', completion }
   },
@@ -85,7 +86,7 @@ const toPart = (part: (CompletionRequest['messages'][number] & { role: 'user' })
     ? { type: part.type, text: part.text }
     : { type: part.type, mediaType: part.mediaType, digest: digestOf(part.bytes) }
 
-const toJson = ({ message, status, retryable, retryAfterMs, outage }: ProviderError): JsonObject => ({
+const toRecordedFailure = ({ message, status, retryable, retryAfterMs, outage }: ProviderError): JsonObject => ({
   message,
   retryable,
   ...(status !== undefined && { status }),

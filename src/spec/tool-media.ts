@@ -3,6 +3,7 @@
  * reads: timeline, events and policies see a note in their place.
  */
 import { isJsonObject, type JsonObject } from '../base/json/json.ts'
+import { fromJsonList } from '../base/json/typed-json.ts'
 
 export const MEDIA_KINDS = ['image', 'audio', 'pdf'] as const
 export type MediaKind = (typeof MEDIA_KINDS)[number]
@@ -40,5 +41,5 @@ export const mediaLeftOutOf = (hidden: JsonObject | undefined): number => Number
 /** The media that a step keeps. */
 export function mediaOf(hidden: JsonObject | undefined): readonly ToolMedia[] {
   const media = hidden?.['media']
-  return Array.isArray(media) ? (media.filter(isJsonObject) as unknown as ToolMedia[]) : []
+  return Array.isArray(media) ? fromJsonList<ToolMedia>(media.filter(isJsonObject)) : []
 }

@@ -188,6 +188,6 @@ const closedEarly = (): Error => Object.assign(new Error('The connection was clo
 /** An attempt on several addresses fails with an error that has no message of its own. */
 function sentence(error: NodeJS.ErrnoException): string {
   if (error.message) return error.message
-  const first = (error as unknown as { errors?: readonly Error[] }).errors?.[0]
+  const first = (error as { readonly errors?: readonly Error[] }).errors?.[0]
   return first?.message ?? error.code ?? 'The connection could not be made.'
 }

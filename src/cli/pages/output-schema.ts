@@ -1,5 +1,6 @@
 /** The JSON Schema that `svc schema output:COMMAND` prints: the one in the table of commands, complete in itself. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { fromJson } from '../../base/json/typed-json.ts'
 import type { CommandSpec } from '../shell/command.ts'
 
 /** Schemas of the HTTP interface, by name. */
@@ -11,7 +12,7 @@ type ApiSchemas = Readonly<Record<string, JsonObject>>
  */
 export function outputSchema({ path, summary, json, answer }: CommandSpec, api: JsonObject): JsonObject | undefined {
   if (json === undefined) return undefined
-  const { schemas } = api['components'] as unknown as { schemas: ApiSchemas }
+  const { schemas } = fromJson<{ readonly schemas: ApiSchemas }>(api['components'], 'schemas')
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: `svc ${path} --json`,

@@ -193,7 +193,7 @@ function renamer(template: string, name: string | undefined): (text: string) => 
   if (name === undefined) return (text) => text
   const match = /^([a-z][a-z0-9-]*(?:\.[a-z][a-z0-9-]*)*)\.([a-z][a-z0-9-]*)$/.exec(name)
   if (!match) throw usageFailure(`--name takes namespace.name in lower case, not "${name}".`)
-  const [, namespace, agent] = match as unknown as [string, string, string]
+  const [, namespace = '', agent = ''] = match
   const old = TEMPLATE_AGENT[template]
   return (text) => {
     const renamed = text.replaceAll(new RegExp(`\\b${TEMPLATE_NAMESPACE}\\b(?!\\.example)`, 'g'), namespace)

@@ -1,4 +1,5 @@
 /** Files of tests: `*.scenario.yaml` and `*.policytest.yaml`. Source: docs/design/command-line.md#tests */
+import { fromJson } from '../../base/json/typed-json.ts'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fail, type Failure } from '../../base/failure.ts'
@@ -64,7 +65,7 @@ export interface ReadTestFile<T> {
 }
 
 /** @param check what the schema of the kind does not cover */
-export function readTestFile<T>(
+export function readTestFile<T extends object>(
   kind: TestFileKind,
   text: string,
   path: string,
@@ -81,7 +82,7 @@ export function readTestFile<T>(
     findings.push(...shapeFindings)
     if (shapeFindings.length > 0) continue
     // `checkShape` validated the type.
-    const test = root.value as unknown as T
+    const test = fromJson<T>(root.value)
     findings.push(...check(test, file))
     tests.push(test)
   }

@@ -1,5 +1,6 @@
 /** The file of `svc run --decide`: a list of answers, as in `decide` of a scenario. Source: docs/design/command-line.md#tests */
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
+import { fromJson, fromJsonList } from '../../base/json/typed-json.ts'
 import { fail } from '../../base/failure.ts'
 import { createSpans } from '../../documents/text/document.ts'
 import { decodeUtf8 } from '../../documents/text/decode.ts'
@@ -45,14 +46,14 @@ function readRules(text: string, path: string): readonly DecisionRule[] {
   // Checked like `decide` of a scenario; since the places are those of a made-up document, entries are named by position.
   const [wrong] = rules.flatMap((rule, at) => problemsOf(rule).map((message) => `${path}: entry ${at + 1}: ${message}`))
   if (wrong !== undefined) throw fail('usage', { what: wrong })
-  return rules as unknown as readonly DecisionRule[]
+  return fromJsonList<DecisionRule>(rules)
 }
 
 function problemsOf(rule: JsonObject): string[] {
   const source = decodeUtf8({ path: '', text: JSON.stringify({ scenario: '-', decide: [rule] }) }).source!
   const file = createSpans(source, readYaml(source).roots[0]!)
   const wrong = checkShape('scenario', file)
-  return (wrong.length > 0 ? wrong : ruleFindings(file, [rule as unknown as DecisionRule], '/decide')).map(
+  return (wrong.length > 0 ? wrong : ruleFindings(file, [fromJson<DecisionRule>(rule)], '/decide')).map(
     ({ message }) => message,
   )
 }

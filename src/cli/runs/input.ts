@@ -57,7 +57,7 @@ async function readPair(
       { what: `"${pair}" is not an input.` },
       { fix: 'Write key=text, key:=json, key@file or key=<file.' },
     )
-  const [, name, operator, text] = match as unknown as [string, string, string, string]
+  const [, name = '', operator, text = ''] = match
   if (operator === ':=') return [name, parseJsonInput(text, `The value of ${name}`)]
   if (operator === '=<') return [name, await readText(text, sources)]
   if (operator === '@') {

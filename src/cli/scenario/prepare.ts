@@ -5,6 +5,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { readBoundedText } from '../../base/net/read-bounded.ts'
 import type { JsonValue } from '../../base/json/json.ts'
+import { fromJsonList } from '../../base/json/typed-json.ts'
 import { makeDirectory } from '../../base/make-directory.ts'
 import { turnProblem } from '../../compile/stages/inline.ts'
 import { readValues } from '../../documents/workspace/read.ts'
@@ -173,5 +174,5 @@ async function readScript(path: string): Promise<readonly ScriptTurn[]> {
   const problem = turns.flatMap((turn, at) => turnProblem(turn, at + 1) ?? [])[0]
   if (problem !== undefined) throw usageFailure(`${path}: ${problem}`)
   // Every turn was checked to be one.
-  return turns as unknown as readonly ScriptTurn[]
+  return fromJsonList<ScriptTurn>(turns)
 }

@@ -3,6 +3,7 @@
  * Source: docs/design/bundles-and-authority.md#what-a-change-requires
  */
 import { canonicalJson } from '../../base/json/json.ts'
+import { fromJson } from '../../base/json/typed-json.ts'
 import { sealSet } from '../../policy/policy-set.ts'
 import type { PolicyDocument, SideEffectClass, ToolDocument } from '../../spec/document.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
@@ -25,12 +26,8 @@ import { describePolicyEntry, describePolicyChange, describeWitness } from '../.
 export const diffDocuments = (before: PublishedDocument, after: PublishedDocument): VersionDifference =>
   differenceOf(
     after.kind === 'Tool'
-      ? toolChanges(after.id, before.document as unknown as ToolDocument, after.document as unknown as ToolDocument)
-      : policyChanges(
-          after.id,
-          before.document as unknown as PolicyDocument,
-          after.document as unknown as PolicyDocument,
-        ),
+      ? toolChanges(after.id, fromJson<ToolDocument>(before.document), fromJson<ToolDocument>(after.document))
+      : policyChanges(after.id, fromJson<PolicyDocument>(before.document), fromJson<PolicyDocument>(after.document)),
   )
 
 function toolChanges(

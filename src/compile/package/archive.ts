@@ -5,6 +5,7 @@ import { compareText } from '../../base/compare-text.ts'
 import { digestOf, digestOfJson, type Digest } from '../../base/digest.ts'
 import { fail, type Failure } from '../../base/failure.ts'
 import { canonicalJson, isJsonObject } from '../../base/json/json.ts'
+import { fromJson } from '../../base/json/typed-json.ts'
 import { findContentsFault, MAX_BUNDLE_BYTES, MAX_FILES, refuseFault, type BundleContents } from './contents.ts'
 import { gzipUncompressed } from './gzip.ts'
 
@@ -132,7 +133,7 @@ function readManifest(bytes: Uint8Array | undefined): Manifest {
       typeof each['sha256'] !== 'string'
     )
       throw invalidArchive(`its ${ARCHIVE_MANIFEST} cannot be read`)
-  return value as unknown as Manifest
+  return fromJson<Manifest>(value)
 }
 
 function parseManifestJson(bytes: Uint8Array): unknown {

@@ -1,5 +1,6 @@
 /** Puts files that agents name in by value: instructions, schemas, the script of a scripted model. */
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
+import { fromJsonList } from '../../base/json/typed-json.ts'
 import { MAX_COST } from '../../documents/facts/cost-cap.ts'
 import { readOutageTerms } from '../../documents/facts/outage.ts'
 import { readWholeLimit, type WholeLimit } from '../../documents/facts/whole-limits.ts'
@@ -142,7 +143,7 @@ function readScript(
   const problem = turns.flatMap((turn, index) => turnProblem(turn, index + 1) ?? [])[0]
   // Every turn was checked above.
   return problem === undefined
-    ? (turns as unknown as ScriptTurn[])
+    ? fromJsonList<ScriptTurn>(turns)
     : reportFinding(state, 'doc/schema', at, `${file.path}: ${problem}`)
 }
 

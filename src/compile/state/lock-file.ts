@@ -2,6 +2,7 @@
 import type { Digest } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
 import { canonicalJson, isJsonObject } from '../../base/json/json.ts'
+import { fromJson } from '../../base/json/typed-json.ts'
 
 export interface LockedMember {
   readonly kind: 'agent' | 'tool' | 'policy' | 'schema' | 'instructions' | 'script' | 'models'
@@ -57,7 +58,7 @@ export function readLock(text: string): LockFile {
       { what: 'svc.lock is not a lock file of version 1.' },
       { fix: 'Delete it, then svc compile.' },
     )
-  return value as unknown as LockFile
+  return fromJson<LockFile>(value)
 }
 
 /** Versions that a lock chose from the registry, by `Kind id`. @param update id of a member to choose again */

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
+import { fromJson } from '../../base/json/typed-json.ts'
 import { essentialFaults } from '../../documents/lint/essential.ts'
 import { asKind } from '../../documents/text/document.ts'
 import { loadFiles } from '../../documents/workspace/load.ts'
@@ -20,7 +21,7 @@ export function typedPublished<K extends 'Tool' | 'Policy'>(
   const workspace = loadPublished(content)
   const [document] = workspace.documents
   // Where schemas were left out of the check, the content has them.
-  const value = document && asKind(document, kind) && (content as unknown as Extract<AnyDocument, { readonly kind: K }>)
+  const value = document && asKind(document, kind) && fromJson<Extract<AnyDocument, { readonly kind: K }>>(content)
   const faults = value
     ? essentialFaults(workspace, document)
     : workspace.findings.filter(({ severity }) => severity === 'error')

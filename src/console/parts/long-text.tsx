@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { shortenText } from '../../base/cut-text.ts'
 import { safeBlock, safeText } from '../../base/escape-text.ts'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
+import { fromJson } from '../../base/json/typed-json.ts'
 import type { ValueReference } from '../../spec/api.ts'
 import { findRefusal, sendText, type RequestError } from '../wire/request.ts'
 import type { View } from './view.ts'
@@ -32,7 +33,7 @@ export function LongText({ text }: { readonly text: string }): View {
 /** The reference that the server sends in the place of a large value; undefined for every other value. */
 export const referenceIn = (value: JsonValue | undefined): ValueReference | undefined =>
   isJsonObject(value) && typeof value['svcValue'] === 'string' && typeof value['url'] === 'string'
-    ? (value as unknown as ValueReference)
+    ? fromJson<ValueReference>(value)
     : undefined
 
 /** A stored value that is fetched without being asked for. */

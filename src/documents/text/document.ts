@@ -1,5 +1,6 @@
 /** An authoring document with the place of everything in it. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { fromJson } from '../../base/json/typed-json.ts'
 import { idOf, type AnyDocument, type DocumentKind } from '../../spec/document.ts'
 import { partOfText } from '../../policy/condition/when.ts'
 import type { FindingPlace } from './diagnostic.ts'
@@ -194,7 +195,7 @@ export function asKind<K extends DocumentKind>(
 ): Extract<AnyDocument, { readonly kind: K }> | undefined {
   // The shape check has proven the type.
   return document.kind === kind && document.hasValidShape
-    ? (document.value as unknown as Extract<AnyDocument, { readonly kind: K }>)
+    ? fromJson<Extract<AnyDocument, { readonly kind: K }>>(document.value)
     : undefined
 }
 

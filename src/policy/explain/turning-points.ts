@@ -1,5 +1,6 @@
 /** Finds what would change a decision by trying other values, one field at a time. Source: docs/design/policies.md#replay */
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
+import { toJson } from '../../base/json/typed-json.ts'
 import { leavesOf, type ConditionLeaf } from '../condition/condition.ts'
 import type { PolicyDecision, CallFacts } from '../condition/decision.ts'
 import { describeValue } from '../condition/describe.ts'
@@ -145,7 +146,7 @@ function withValueAt(facts: CallFacts, { path, windowMs }: ComparedField, value:
   }
   if (path.root !== 'args') {
     const root = path.root as 'run' | 'session'
-    const other = withValue(facts[root] as unknown as JsonValue, path.segments, value)
+    const other = withValue(toJson(facts[root]), path.segments, value)
     return other === undefined ? undefined : { ...facts, [root]: other }
   }
   const args = withValue(facts.args, path.segments, value)

@@ -1,5 +1,6 @@
 /** Prepares recorded decisions to be repeated under the policies of their version or under others. */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { fromJson } from '../../base/json/typed-json.ts'
 import type { RecordedDecision } from '../../operations/decisions.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
@@ -74,7 +75,7 @@ export function recordedFacts(
       session,
       principal,
       svc,
-      ...(isJsonObject(keyFacts) && { effect: keyFacts as unknown as NonNullable<CallFacts['effect']> }),
+      ...(isJsonObject(keyFacts) && { effect: fromJson<NonNullable<CallFacts['effect']>>(keyFacts) }),
       args,
       now: Date.parse(recordedAt),
       // Recorded only if a policy read them; otherwise unknown.

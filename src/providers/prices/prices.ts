@@ -4,7 +4,7 @@
  */
 import type { Instant } from '../../base/clock.ts'
 import { digestOfJson } from '../../base/digest.ts'
-import type { JsonObject } from '../../base/json/json.ts'
+import { toJson } from '../../base/json/typed-json.ts'
 import type { PriceConfig, ProjectConfig, ProviderType } from '../../spec/config.ts'
 import { providerSpellings } from '../../spec/document.ts'
 import type { ModelPrice, ModelTerms, PriceOfModel, TokenRates } from '../../spec/price.ts'
@@ -65,7 +65,7 @@ function makePrice({ currency = 'USD', input, output, cached_input, cache_write,
     ...(cache_write !== undefined && { cache_write }),
     ...(reasoning !== undefined && { reasoning }),
   }
-  const digest = digestOfJson({ ...rates, currency } as unknown as JsonObject)
+  const digest = digestOfJson(toJson({ ...rates, currency }))
   return { ...rates, currency, version: `svc.config.yaml ${digest.replace('sha256:', '').slice(0, 12)}` }
 }
 

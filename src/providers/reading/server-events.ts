@@ -87,7 +87,7 @@ async function* readFrames(response: Response): AsyncGenerator<Frame, void> {
   })
   let start = ''
   let isStream = false
-  for await (const bytes of response.body as unknown as AsyncIterable<Uint8Array>) {
+  for await (const bytes of response.body ?? []) {
     const text = decoder.decode(bytes, { stream: true })
     if (isStream) parser.feed(text)
     else {

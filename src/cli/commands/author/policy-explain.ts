@@ -3,6 +3,7 @@ import { digestOfJson } from '../../../base/digest.ts'
 import { fail } from '../../../base/failure.ts'
 import { isUuid } from '../../../base/ids.ts'
 import { isJsonObject, type JsonValue } from '../../../base/json/json.ts'
+import { toJson } from '../../../base/json/typed-json.ts'
 import { explainDecision, type DecisionExplanation } from '../../../policy/explain/explain.ts'
 import { indexRecordedCalls } from '../../../policy/replay/recorded-calls.ts'
 import {
@@ -92,7 +93,7 @@ const withArguments = (
   argsDigest: digestOfJson(args),
   decision,
   explanation,
-  policies: policies as unknown as readonly JsonValue[],
+  policies: toJson(policies),
 })
 
 /** The recorded decision has precedence: the engine may require an approval for a reason outside of policies. */

@@ -124,7 +124,7 @@ function parseEdit(text: string): { step: number; value: JsonValue } {
       { what: `"${text}" is no edit.` },
       { fix: 'Write 3=text, or 5:=json for the result of a call.' },
     )
-  const [, step, operator, given] = match as unknown as [string, string, string, string]
+  const [, step, operator, given = ''] = match
   if (operator === '=') return { step: Number(step), value: given }
   try {
     return { step: Number(step), value: parseJson(given) }

@@ -76,7 +76,7 @@ const readInput = async (call: CommandContext, file: string): Promise<string> =>
 async function readPair(call: CommandContext, pair: string): Promise<readonly [string, JsonValue]> {
   const match = /^([^=:@]+)(:=|=<|=)(.*)$/s.exec(pair)
   if (!match) throw usageFailure(`"${pair}" is not a parameter.`, 'Write key=text, key:=json or key=<file.')
-  const [, name, operator, text] = match as unknown as [string, string, string, string]
+  const [, name = '', operator, text = ''] = match
   if (operator === ':=') return [name, parseJsonInput(text, `The value of ${name}`)]
   return [name, operator === '=<' ? await readText(text, call) : text]
 }

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import { safeText } from '../../../base/escape-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
+import { toJson } from '../../../base/json/typed-json.ts'
 import type { Conversation, TimelineItem } from '../../../spec/api.ts'
 import type { RunOutline } from '../../../operations/runs.ts'
 import type { View } from '../../parts/view.ts'
@@ -163,7 +164,7 @@ export function RawTab({ status, runs }: { readonly status: unknown; readonly ru
       <h2>Status</h2>
       <JsonView value={(status ?? null) as JsonValue} />
       <h2>Runs</h2>
-      <JsonView value={runs as unknown as JsonValue} />
+      <JsonView value={toJson(runs)} />
     </div>
   )
 }

@@ -3,6 +3,7 @@
  * Source: docs/design/models-and-tools.md#attempts
  */
 import type { JsonValue } from '../../../base/json/json.ts'
+import { fromJsonList } from '../../../base/json/typed-json.ts'
 import { API_VERSION, canonicalProvider, type ModelSpec } from '../../../spec/document.ts'
 import type { Document } from '../../text/document.ts'
 import { readValues } from '../../workspace/read.ts'
@@ -44,7 +45,7 @@ export function readModelFallback(text: string, first: ModelSpec): ModelFallback
   const wrong = list.findIndex((model) => !isModel(model))
   if (wrong >= 0)
     return { problem: `Model ${wrong + 1} of ${MODEL_FALLBACK} does not have the form of \`spec.model\`.` }
-  const models = list as unknown as readonly ModelSpec[]
+  const models = fromJsonList<ModelSpec>(list)
   const ids = [first, ...models].map(idOfModel)
   const twice = ids.findIndex((id, at) => ids.indexOf(id) < at)
   if (twice > 0) {

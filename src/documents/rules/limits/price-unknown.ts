@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../../base/json/json.ts'
+import { fromJson } from '../../../base/json/typed-json.ts'
 import { PRICE_TABLE_VERSION, termsOf } from '../../../providers/prices/prices.ts'
 import { mappingOf, providerTypeOf } from '../../../providers/registry/provider-type.ts'
 import type { ModelSpec } from '../../../spec/document.ts'
@@ -16,7 +17,7 @@ export const limitsPriceUnknown: LintRule = {
   check(document, report, project) {
     const [model] = document.at('spec.model')
     if (!model || !isJsonObject(model.value)) return
-    const first = model.value as unknown as ModelSpec
+    const first = fromJson<ModelSpec>(model.value)
     for (const annotation of document.texts('metadata.annotations.*')) {
       const cap = annotation.key === MAX_COST ? readMoney(annotation.value) : undefined
       if (!cap) continue

@@ -2,6 +2,7 @@ import { isOnlineProvider, OFFLINE_PROVIDERS, type ModelSpec } from '../../../sp
 import { MODEL_FALLBACK, findModelFallback } from '../../facts/agents/model-fallback.ts'
 import { lacksProviderSecret } from '../../facts/agents/model-secret.ts'
 import { isJsonObject } from '../../../base/json/json.ts'
+import { fromJson } from '../../../base/json/typed-json.ts'
 import type { LintProject, LintRule } from '../../facts/rule.ts'
 
 export const modelFallback: LintRule = {
@@ -16,7 +17,7 @@ export const modelFallback: LintRule = {
     const declared = document.at('secrets.*').map(({ key }) => key)
     for (const annotation of document.allTexts('metadata.annotations.*')) {
       if (annotation.key !== MODEL_FALLBACK) continue
-      const fallback = findModelFallback(workspace, document, annotation.value, model.value as unknown as ModelSpec)
+      const fallback = findModelFallback(workspace, document, annotation.value, fromJson<ModelSpec>(model.value))
       if ('problem' in fallback) report(annotation, fallback.problem)
       else
         for (const each of fallback.models) {

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../../base/json/json.ts'
+import { fromJson } from '../../../base/json/typed-json.ts'
 import type { SchemaSpec } from '../../../spec/document.ts'
 import { measureSchema } from '../../../tools/schema-size.ts'
 import type { Document } from '../../text/document.ts'
@@ -31,11 +32,7 @@ export const schemaRefLoop: LintRule = {
 }
 
 const byValue = (workspace: Workspace, document: Document, { at, ref }: SchemaUse) =>
-  schemaByValue(
-    workspace,
-    document,
-    isJsonObject(at.value) ? (at.value as unknown as SchemaSpec) : { ref: ref!.written },
-  )
+  schemaByValue(workspace, document, isJsonObject(at.value) ? fromJson<SchemaSpec>(at.value) : { ref: ref!.written })
 
 /** The outermost reference that is written in this text; references inlined from other files have other names. */
 function placeOfRef(schema: SchemaText, refs: readonly string[]): string {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../base/json/json.ts'
+import { fromJson } from '../../../base/json/typed-json.ts'
 import { isJsonObject } from '../../../base/json/json.ts'
 import type { ModelSpec } from '../../../spec/document.ts'
 import {
@@ -69,10 +70,7 @@ export const toolVendorLimit: LintRule = {
 /** The limits of the vendors whose models the agent may call, each once. */
 function limitsOf(document: Document, { workspace, providers }: LintProject): ReadonlySet<VendorToolLimits> {
   const model: JsonObject = mappingIn(document, 'spec', 'model')
-  const named = [
-    model,
-    ...(document.hasValidShape ? fallbackOf(document, workspace, model as unknown as ModelSpec) : []),
-  ]
+  const named = [model, ...(document.hasValidShape ? fallbackOf(document, workspace, fromJson<ModelSpec>(model)) : [])]
   return new Set(
     named.flatMap((each) => {
       const provider = isJsonObject(each) ? textMember(each, 'provider') : undefined

@@ -4,7 +4,7 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
+import { createTarDecoder } from 'modern-tar'
 import type { Clock } from '../../../base/clock.ts'
 import { fail } from '../../../base/failure.ts'
 import type { Log } from '../../../base/log.ts'
@@ -71,7 +71,7 @@ async function unpack({ archive, config, clock, log }: RestoreOptions, staging: 
   let storage: ObjectStorage | undefined
   let [database, objects] = [false, 0]
   try {
-    for await (const { header, body } of entries as unknown as AsyncIterable<ParsedTarEntry>) {
+    for await (const { header, body } of entries) {
       if (!manifest) {
         if (header.name !== BACKUP_MANIFEST) throw invalid(`its first entry is ${header.name}`)
         manifest = readManifest(await new Response(body).text())
