@@ -31,10 +31,9 @@ const LISTS: readonly (readonly string[])[] = [
   [],
   ['--help'],
   ['help', '--tree'],
-  ...['views', 'continue', 'approvals', 'environment', 'exit-codes', 'files', 'formatting', 'offline'].map((each) => [
-    'help',
-    each,
-  ]),
+  ...['views', 'continue', 'approvals', 'authoring', 'environment', 'exit-codes', 'files', 'formatting', 'offline'].map(
+    (each) => ['help', each],
+  ),
   ['init', '--list'],
   ['lint'],
   ['compile', '--matrix'],

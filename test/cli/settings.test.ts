@@ -290,7 +290,7 @@ describe('completion', () => {
   })
 })
 
-test.each(['environment', 'exit-codes', 'formatting', 'approvals', 'offline', 'files'])(
+test.each(['authoring', 'environment', 'exit-codes', 'formatting', 'approvals', 'offline', 'files'])(
   'help tells the topic %s',
   async (topic) => {
     const { code, stdout } = await run(['help', topic])

@@ -26,7 +26,9 @@ describe('svc init', () => {
     const answers = ['asked', 'blank', 'globex.helper', false]
     const refused = await svc(['init'], { cwd, tty: true, answers })
     expect(refused.code).toBe(0)
-    expect(refused.stderr).toContain('asked/\n  .gitignore  .gitattributes  README.md  bundle.yaml  svc.config.yaml\n')
+    expect(refused.stderr).toContain(
+      'asked/\n  .gitignore  .gitattributes  README.md  bundle.yaml  svc.config.yaml  AGENTS.md\n',
+    )
     expect(refused.stderr).toContain('  agents/  helper.yaml\n')
     expect(refused.stderr).toContain('nothing was written')
     expect(existsSync(join(cwd, 'asked'))).toBe(false)
@@ -119,6 +121,8 @@ describe('svc init', () => {
     const withoutHeader = (text: string): string => text.replace(/^# yaml-language-server: .*\n/, '')
     expect(Object.fromEntries(own.map(([path, text]) => [path, withoutHeader(text)]))).toEqual({
       ...tree(join(ROOT, 'templates/refund')),
+      'AGENTS.md': readFileSync(join(ROOT, 'templates/AGENTS.md'), 'utf8'),
+      '.claude/skills/svc/SKILL.md': readFileSync(join(ROOT, 'templates/SKILL.md'), 'utf8'),
       '.gitattributes': '* text=auto eol=lf\n',
       '.gitignore': '.svc/\n.env\n.env.*\n*.log\n',
     })

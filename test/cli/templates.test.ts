@@ -2,13 +2,14 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { templateNames } from '../../src/cli/pages/template.ts'
 import { svc, temporary } from './recording-io.ts'
 
 const TEMPLATES = resolve(import.meta.dirname, '../../templates')
 const { path: cwd, remove } = temporary()
 afterAll(remove)
 
-describe.each(readdirSync(TEMPLATES))('the template %s', (name) => {
+describe.each(await templateNames())('the template %s', (name) => {
   const directory = join(cwd, name)
 
   test('says in its first line what it teaches', () => {

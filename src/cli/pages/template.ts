@@ -89,7 +89,7 @@ export async function planTemplate(
     .map((each) => relative(source, join(each.parentPath, each.name)))
     .sort()
   // Small enough to be read whole.
-  const hasSchemas = template !== SMALL_TEMPLATE
+  const isSmall = template === SMALL_TEMPLATE
   const has = (ending: RegExp): boolean => paths.some((path) => ending.test(path))
   const templatePipeline = paths.includes('.github/workflows/agents.yml') ? 'github' : undefined
   const chosen = ci ?? templatePipeline
@@ -112,17 +112,18 @@ export async function planTemplate(
     ...(await Promise.all(
       paths.map(async (path) => {
         const text = rename(await readFile(join(source, path), 'utf8'))
-        return { path: rename(path), text: hasSchemas ? `${editorHeader(path, text)}${text}` : text }
+        return { path: rename(path), text: isSmall ? text : `${editorHeader(path, text)}${text}` }
       }),
     )),
     ...(await Promise.all(
-      (hasSchemas ? SCHEMAS : []).map(async (kind) => ({
+      (isSmall ? [] : SCHEMAS).map(async (kind) => ({
         path: `${SCHEMA_DIRECTORY}/${kind}.schema.json`,
         text: await readSchemaFile(kind),
       })),
     )),
   ]
-  return (model ? withRealModel(files, model) : files).map(({ path, text }) => ({
+  const guide = isSmall ? [] : (await guideFiles()).map(({ path, text }) => ({ path, text: rename(text) }))
+  return [...(model ? withRealModel(files, model) : files), ...guide].map(({ path, text }) => ({
     path: path.replaceAll('\\', '/'),
     text: path === 'svc.config.yaml' && workspace ? text.replace(/^workspace: .*$/m, `workspace: ${workspace}`) : text,
   }))
@@ -160,6 +161,17 @@ export async function writeTemplate(
 /** The directories that must be made for `path`, outer ones first. */
 const missingFolders = (path: string): readonly string[] =>
   existsSync(path) || dirname(path) === path ? [] : [...missingFolders(dirname(path)), path]
+
+/** What coding agents read first; `svc help authoring` shows it. */
+export const readGuide = (): Promise<string> => readFile(join(packageFile('templates'), 'AGENTS.md'), 'utf8')
+
+const guideFiles = async (): Promise<readonly TemplateFile[]> => [
+  { path: 'AGENTS.md', text: await readGuide() },
+  {
+    path: '.claude/skills/svc/SKILL.md',
+    text: await readFile(join(packageFile('templates'), 'SKILL.md'), 'utf8'),
+  },
+]
 
 const noFiles = (error: NodeJS.ErrnoException): string[] => {
   if (error.code === 'ENOENT') return []

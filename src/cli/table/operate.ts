@@ -220,7 +220,7 @@ export const operateCommands: readonly CommandEntry[] = [
     arguments: [
       {
         name: '[words...]',
-        description: 'command, or a topic: environment, exit-codes, formatting, approvals, offline, files',
+        description: 'command, or a topic: authoring, environment, exit-codes, formatting, approvals, offline, files',
       },
     ],
     options: [{ flags: '--tree', description: 'every command with its summary' }],

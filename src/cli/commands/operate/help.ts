@@ -24,7 +24,7 @@ export async function help(call: CommandContext<ValueOf<typeof helpAnswer>>): Pr
   if (given.flag('tree'))
     return await show(commands.map(({ path, summary }) => `${path.padEnd(20)}   ${summary}`).join('\n'))
   const topic = topics[words.join(' ')]
-  if (topic) return await show(topic())
+  if (topic) return await show(await topic())
   if (manual.show(words)) return
   const asked = words.join(' ')
   const known = [...commands.map(({ path }) => path), ...Object.keys(topics)]
@@ -39,7 +39,8 @@ const toPrinted = <T extends { readonly description: string }>({ description, ..
 })
 
 /** Help topics. */
-const topics: Readonly<Record<string, () => string>> = {
+const topics: Readonly<Record<string, () => string | Promise<string>>> = {
+  authoring: async () => await (await import('../../pages/template.ts')).readGuide(),
   'exit-codes': () =>
     Object.entries(exitCodes)
       .map(([code, { meaning, typical }]) => `${code.padStart(4)}  ${meaning}${typical ? `\n      ${typical}` : ''}`)
