@@ -17,7 +17,8 @@ export default defineConfig({
     // A failed hook is not tried again.
     hookTimeout: 300_000,
     expect: { poll: { timeout: 50_000 } },
-    maxWorkers: 2,
+    // Tests wait for programs, browsers and time-outs: three at once keep two processors busy.
+    maxWorkers: 3,
     // Processes, browsers and databases on a machine that others use too: a test that fails is tried once more, and CI names it at its
     // end (`test/summary.ts`). Generated cases have a fixed seed (`test/seed.ts`), so a fault of the code fails twice.
     retry: 1,

@@ -133,6 +133,12 @@ describe('svc test', () => {
     expect(stdout).toContain('own/one.scenario.yaml:5:3 `statsu` is not a key of expect. Did you mean `status`?')
   })
 
+  test('a bundle that is not there is named, with the directory from which its path counts', async () => {
+    const { code, stdout } = await play(scenario('').replace('bundle: .', 'bundle: shpo'))
+    expect(code).toBe(1)
+    expect(stdout).toContain('No such bundle "shpo" below the directory of svc.config.yaml.')
+  })
+
   test('runs before it have ended in the same workspace, with their own answers', async () => {
     const { code, stdout } = await play(
       scenario(

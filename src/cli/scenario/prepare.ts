@@ -55,7 +55,7 @@ export function createPreparation(
     const path =
       scenario.bundle === undefined
         ? await pathOfAgent(project, scenario.agent, file)
-        : resolve(project.directory, scenario.bundle)
+        : pathOfBundle(project, scenario.bundle)
     const compiled = built.get(path) ?? compileAt(project, path)
     built.set(path, compiled)
     const { bundle, lateBound } = await compiled
@@ -69,6 +69,13 @@ export function createPreparation(
     const replace = await scriptReplacer(scenario, found, [bundle, ...lateBound], project)
     return { project, agent, cassette, lateBound: lateBound.map(replace), bundle: replace(bundle) }
   }
+}
+
+/** @throws Failure `not_found` */
+function pathOfBundle({ directory }: Project, bundle: string): string {
+  const path = resolve(directory, bundle)
+  if (existsSync(path)) return path
+  throw fail('not_found', { what: `bundle "${bundle}" below the directory of svc.config.yaml` })
 }
 
 async function compileAt(project: Project, path: string): Promise<Pick<PreparedScenario, 'bundle' | 'lateBound'>> {
