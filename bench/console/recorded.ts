@@ -3,7 +3,7 @@ import { digestOfJson } from '../../src/base/digest.ts'
 import { agentIdOf, versionIdOf, workspaceIdOf } from '../../src/base/ids.ts'
 import { openRefundServer, REFUND_DESK, type RefundServer } from '../../scripts/screens/refund-server.ts'
 import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
-import { aRun, aSession, aStep, aTurn, NO_LIMITS } from '../../test/store/makers.ts'
+import { aRun, aSession, aStep, anUpdate, NO_LIMITS } from '../../test/store/makers.ts'
 
 /** Decisions of one session. */
 const EACH = 10
@@ -75,7 +75,7 @@ export async function openWithDecisions(count: number, each = EACH): Promise<Ref
         },
       }),
     )
-    await desk.server.store.start(aTurn(session, { runs: [run], steps, calls, busy: false }), NO_LIMITS)
+    await desk.server.store.start(anUpdate(session, { runs: [run], steps, calls, busy: false }), NO_LIMITS)
   }
   return desk
 }
@@ -98,6 +98,6 @@ export async function addLongRun(desk: RefundServer, steps: number): Promise<str
       },
     }),
   )
-  await desk.server.store.start(aTurn(session, { runs: [run], steps: rows, busy: false }), NO_LIMITS)
+  await desk.server.store.start(anUpdate(session, { runs: [run], steps: rows, busy: false }), NO_LIMITS)
   return `/runs/${run.id}?all=1`
 }

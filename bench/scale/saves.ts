@@ -5,7 +5,7 @@ import { migrateDatabase } from '../../src/store/postgres/migrate-database.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import type { SessionUpdate } from '../../src/store/session-update.ts'
 import type { Session } from '../../src/spec/session.ts'
-import { aRun, aStart, aStep, aTurn, NO_LIMITS } from '../../test/store/makers.ts'
+import { aRun, aStart, aStep, anUpdate, NO_LIMITS } from '../../test/store/makers.ts'
 
 /** Sessions that save at once, each after its last save. */
 const SESSIONS = 64
@@ -22,13 +22,13 @@ function aTurnOf(session: Session, n: number): SessionUpdate {
   const text = 'The item arrived broken and the risk is low, so a refund is due. '.repeat(6)
   const ordinal = session.lastOrdinal
   const steps = [1, 2].map((at) => aStep(session, ordinal + at, { content: { text, turn: n } } as never))
-  const said = ['engine.step.completed', 'engine.step.completed', 'engine.run.resumed']
-  return aTurn(
+  const subjects = ['engine.step.completed', 'engine.step.completed', 'engine.run.resumed']
+  return anUpdate(
     { ...session, lastOrdinal: ordinal + 2, totalTokensUsed: n * 300 },
     {
       runs: [aRun(session, { lastSequence: ordinal + 2 })],
       steps,
-      said,
+      subjects,
       calls: [
         {
           sessionId: session.id,

@@ -6,7 +6,7 @@ import type { Conversation } from '../../src/spec/api.ts'
 import { createApp } from '../../src/server/app.ts'
 import { listenHttp } from '../../src/server/http/listen.ts'
 import { openServer } from '../../src/server/open.ts'
-import { openHouse } from '../server/fixtures.ts'
+import { openFixture } from '../server/fixtures.ts'
 import { caller, closing, DESK, options, publishDesk, running, scripted, taskOf } from '../server/running.ts'
 import { verifies } from './verifies.ts'
 
@@ -28,27 +28,27 @@ verifies('keys.scope', async () => {
 })
 
 verifies('triggers.api-only', async () => {
-  const house = openHouse()
-  await house.deploy(DESK)
-  await house.operator('POST /triggers', {
+  const fixture = openFixture()
+  await fixture.deploy(DESK)
+  await fixture.operator('POST /triggers', {
     body: { agent: DESK, type: 'schedule', name: 'nightly', cron: '0 3 * * *' },
   })
-  await expect(house.operator('POST /keys', { body: { agent: DESK, trigger: 'nightly' } })).rejects.toThrow(
+  await expect(fixture.operator('POST /keys', { body: { agent: DESK, trigger: 'nightly' } })).rejects.toThrow(
     'Trigger \\"nightly\\" is a schedule trigger; keys belong to API triggers.',
   )
 })
 
 verifies('triggers.allow-ips', async () => {
-  const house = openHouse()
-  const agentId = await house.deploy(DESK)
-  const listener = await listenHttp(toNodeHandler(createApp(house.services)), {
+  const fixture = openFixture()
+  const agentId = await fixture.deploy(DESK)
+  const listener = await listenHttp(toNodeHandler(createApp(fixture.services)), {
     host: '127.0.0.1',
     port: 0,
-    ids: house.services.ids,
+    ids: fixture.services.ids,
   })
   closing(() => listener.close(0))
   const startWith = async (name: string, allowIps: string[]) => {
-    const { secret } = await house.keyFor(DESK, { trigger: { name, allowIps } })
+    const { secret } = await fixture.keyFor(DESK, { trigger: { name, allowIps } })
     const url = `http://127.0.0.1:${listener.port}/v1/agents/${agentId}/runs`
     return (await fetch(url, { method: 'POST', headers: { 'x-api-key': secret } })).status
   }
@@ -58,12 +58,12 @@ verifies('triggers.allow-ips', async () => {
 })
 
 verifies('requests.json', async () => {
-  const house = openHouse()
-  const agentId = await house.deploy(DESK)
-  const { secret: key } = await house.keyFor(DESK)
+  const fixture = openFixture()
+  const agentId = await fixture.deploy(DESK)
+  const { secret: key } = await fixture.keyFor(DESK)
   const startAs = async (type: string) => {
     const headers = { 'content-type': type }
-    return (await house.api(`/v1/agents/${agentId}/runs`, { key, method: 'POST', body: '{}', headers })).status
+    return (await fixture.api(`/v1/agents/${agentId}/runs`, { key, method: 'POST', body: '{}', headers })).status
   }
   expect(await startAs('application/json')).toBe(202)
   expect(await startAs('application/json; charset=utf-8')).toBe(202)

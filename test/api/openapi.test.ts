@@ -9,14 +9,14 @@ import { openRuntime } from '../../src/server/runtime/runtime.ts'
 import { createOperatorApp } from '../../src/server/operator-app.ts'
 import { parseCancel, parseFinalize, parseMessage, parsePresign, parseStart } from '../../src/server/http/validate.ts'
 import type { Conversation } from '../../src/spec/api.ts'
-import { openHouse as openTestHouse } from '../server/fixtures.ts'
+import { openFixture as openTestFixture } from '../server/fixtures.ts'
 import { closing, desk, options, publishDesk, running, taskOf } from '../server/running.ts'
 import { closedSchemaOf, faultsOf, operations, schemaOf } from './document.ts'
 
 const UNKNOWN = '019f0000-0000-7000-8000-000000000000'
 
 test('has every route, and no other', () => {
-  const lines = listApiRoutes(openTestHouse().services, identifyByKey).map(
+  const lines = listApiRoutes(openTestFixture().services, identifyByKey).map(
     ({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`,
   )
   expect([...operations.keys()].toSorted()).toEqual(lines.toSorted())

@@ -6,7 +6,7 @@
 import { expect, test } from 'vitest'
 import { workspaceIdOf, agentIdOf, versionIdOf } from '../../src/base/ids.ts'
 import { publishDesk, DESK, desk } from '../server/running.ts'
-import { aRun, aSession, aStep, aTurn, NO_LIMITS } from '../store/makers.ts'
+import { aRun, aSession, aStep, anUpdate, NO_LIMITS } from '../store/makers.ts'
 import { describeInBrowser, openPage } from './browser.ts'
 import { newCode, openWithConsole } from './browser-session.ts'
 import { isLong } from '../cases.ts'
@@ -42,7 +42,7 @@ async function openRunOf(steps: number) {
       },
     }),
   )
-  await server.store.start(aTurn(session, { runs: [run], steps: rows, busy: false }), NO_LIMITS)
+  await server.store.start(anUpdate(session, { runs: [run], steps: rows, busy: false }), NO_LIMITS)
   const opened = await openPage(`${server.consoleUrl}/#code=${await newCode(server)}`)
   await opened.page.getByRole('heading', { name: 'Inbox' }).waitFor()
   return { server, ...opened, path: `/runs/${run.id}?all=1` }

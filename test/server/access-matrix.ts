@@ -10,7 +10,7 @@ import { listApiRoutes } from '../../src/server/app.ts'
 import { identifyByKey } from '../../src/server/auth/auth.ts'
 import type { Clock } from '../../src/base/clock.ts'
 import type { Store } from '../../src/store/store.ts'
-import { NOW, openHouse, type House } from './fixtures.ts'
+import { NOW, openFixture, type Fixture } from './fixtures.ts'
 
 const WORKSPACES = ['acme', 'beta', 'gamma']
 const AGENTS = ['acme.desk', 'acme.clerk']
@@ -49,7 +49,7 @@ const blobs: Blobs = {
 
 /** @param openStore an empty one; in memory where absent */
 export function accessMatrix(openStore?: (clock: Clock) => Promise<Store>): void {
-  let house: House
+  let fixture: Fixture
   const keys: Key[] = []
   const agents: Place[] = []
   const runs: Place[] = []
@@ -59,9 +59,9 @@ export function accessMatrix(openStore?: (clock: Clock) => Promise<Store>): void
 
   beforeAll(async () => {
     const given =
-      openStore && (await openStore({ now: () => house?.clock.now() ?? NOW, monotonic: () => performance.now() }))
-    house = openHouse({ blobs, ...(given && { store: given }) })
-    house.doors.start = async (request) => ({
+      openStore && (await openStore({ now: () => fixture?.clock.now() ?? NOW, monotonic: () => performance.now() }))
+    fixture = openFixture({ blobs, ...(given && { store: given }) })
+    fixture.doors.start = async (request) => ({
       sessionId: UNKNOWN,
       runId: UNKNOWN,
       status: 'Running',
@@ -69,11 +69,11 @@ export function accessMatrix(openStore?: (clock: Clock) => Promise<Store>): void
       output: null,
       agentId: request.agentId,
     })
-    house.doors.conversation = async () =>
+    fixture.doors.conversation = async () =>
       ({ session: { input: null, output: null, startContext: null }, runs: [], items: [] }) as never
-    house.doors.follow = async function* () {}
+    fixture.doors.follow = async function* () {}
     for (const workspace of WORKSPACES) {
-      const each = workspace === 'acme' ? house : openHouse({ workspace, store: house.services.store })
+      const each = workspace === 'acme' ? fixture : openFixture({ workspace, store: fixture.services.store })
       for (const agent of AGENTS) {
         agents.push({ name: `${workspace} ${agent}`, id: await each.deploy(agent), workspace, agent })
         const own = await each.storeRun(agent)
@@ -88,14 +88,14 @@ export function accessMatrix(openStore?: (clock: Clock) => Promise<Store>): void
     runs.push({ name: 'an unknown run', id: UNKNOWN }, { name: 'no id', id: 'x' })
     sessions.push({ name: 'an unknown session', id: UNKNOWN }, { name: 'no id', id: 'x' })
     objects.push({ name: 'an unknown object', id: 'x/files/y' })
-    const { store } = house.services
+    const { store } = fixture.services
     const keyByHash = store.keyByHash.bind(store)
     store.keyByHash = (hash) => (lookups++, keyByHash(hash))
   })
 
-  afterAll(() => house.services.store.close())
+  afterAll(() => fixture.services.store.close())
 
-  async function withTrigger(each: House, workspace: string, agent: string, trigger: string): Promise<void> {
+  async function withTrigger(each: Fixture, workspace: string, agent: string, trigger: string): Promise<void> {
     const uploads = trigger === 'first'
     const made = await each.keyFor(agent, { trigger: { name: trigger }, key: { allowUploads: uploads } })
     const name = `${workspace} ${agent} ${trigger}`
@@ -128,15 +128,15 @@ export function accessMatrix(openStore?: (clock: Clock) => Promise<Store>): void
   /** Keys that were good once, and what never was one. */
   async function outOfUse(): Promise<void> {
     const make = async (name: string, key = {}, trigger = {}) =>
-      house.keyFor('acme.desk', { trigger: { name, ...trigger }, key })
+      fixture.keyFor('acme.desk', { trigger: { name, ...trigger }, key })
     const revoked = await make('revoked')
-    await house.operator('POST /keys/:id/revoke', { id: revoked.keyId })
+    await fixture.operator('POST /keys/:id/revoke', { id: revoked.keyId })
     const expired = await make('expired', { expiresInSeconds: 60 })
-    house.clock.wind(60_000)
+    fixture.clock.wind(60_000)
     const asleep = await make('asleep')
-    await house.operator('PATCH /triggers/:id', { id: asleep.triggerId, body: { active: false } })
+    await fixture.operator('PATCH /triggers/:id', { id: asleep.triggerId, body: { active: false } })
     const gone = await make('gone')
-    await house.operator('DELETE /triggers/:id', { id: gone.triggerId })
+    await fixture.operator('DELETE /triggers/:id', { id: gone.triggerId })
     const elsewhere = await make('elsewhere', {}, { allowIps: ['10.0.0.0/8'] })
     const good = keys[0]!.secret!
     const refused = 'invalid_api_key'
@@ -222,7 +222,7 @@ export function accessMatrix(openStore?: (clock: Clock) => Promise<Store>): void
   const OPEN = ['GET /v1/openapi.json', 'GET /v1/healthz', 'POST /v1/completions/:token']
 
   test('every route is in the matrix', () => {
-    const lines = listApiRoutes(house.services, identifyByKey).map(({ method, path }) => `${method} ${path}`)
+    const lines = listApiRoutes(fixture.services, identifyByKey).map(({ method, path }) => `${method} ${path}`)
     expect(lines.toSorted()).toEqual([...Object.keys(STATUS), ...OPEN].toSorted())
   })
 
@@ -252,8 +252,8 @@ export function accessMatrix(openStore?: (clock: Clock) => Promise<Store>): void
     const bodies = new Map<string, Set<string>>()
     for (const key of keys)
       for (const place of places) {
-        house.clock.wind(100)
-        const response = await house.api(
+        fixture.clock.wind(100)
+        const response = await fixture.api(
           path.replace(':digest', INPUT).replace(':name', 'paid').replace(/:\w+/, place.id),
           {
             method,
@@ -280,15 +280,15 @@ export function accessMatrix(openStore?: (clock: Clock) => Promise<Store>): void
     const secrets = malformed(keys[0]!.secret!)
     expect(secrets.filter(isWellFormedKey)).toEqual([])
     lookups = 0
-    house.clock.wind(1000)
-    for (const secret of secrets) await house.api(`/v1/runs/${UNKNOWN}`, { key: secret })
+    fixture.clock.wind(1000)
+    for (const secret of secrets) await fixture.api(`/v1/runs/${UNKNOWN}`, { key: secret })
     expect(lookups).toBe(0)
-    await house.api(`/v1/runs/${UNKNOWN}`, { key: createApiKeySecret() })
+    await fixture.api(`/v1/runs/${UNKNOWN}`, { key: createApiKeySecret() })
     expect(lookups).toBe(1)
   })
 
   test('an address that tries too many keys is refused for a while; good keys go on, also one not seen before', async () => {
-    const own = openHouse()
+    const own = openFixture()
     await own.deploy('acme.desk')
     const { secret } = await own.keyFor('acme.desk')
     const codeOf = async (key: string) => {

@@ -2,17 +2,17 @@ import { expect, test } from 'vitest'
 import { fail } from '../../src/base/failure.ts'
 import { agentIdOf, isUuid } from '../../src/base/ids.ts'
 import { verifies } from '../api/verifies.ts'
-import { openHouse, versionOf } from './fixtures.ts'
+import { openFixture, versionOf } from './fixtures.ts'
 
 const DESK = 'acme.refund-desk'
 const UNKNOWN = '019f0000-0000-7000-8000-000000000000'
 
 /** One agent with a key, the usual case. */
-async function desk(given: Parameters<typeof openHouse>[0] = {}) {
-  const house = openHouse(given)
-  const agentId = await house.deploy(DESK)
-  const { secret: key, triggerId, keyId } = await house.keyFor(DESK)
-  return { ...house, agentId, key, triggerId, keyId, runs: `/v1/agents/${agentId}/runs` }
+async function desk(given: Parameters<typeof openFixture>[0] = {}) {
+  const fixture = openFixture(given)
+  const agentId = await fixture.deploy(DESK)
+  const { secret: key, triggerId, keyId } = await fixture.keyFor(DESK)
+  return { ...fixture, agentId, key, triggerId, keyId, runs: `/v1/agents/${agentId}/runs` }
 }
 
 /** The body without its request id, which is a UUID and equal to the header's. */
@@ -214,13 +214,13 @@ test('tells nothing of a bug', async () => {
 })
 
 test('a rate limit carries Retry-After and the limits of the trigger', async () => {
-  const house = openHouse()
-  const agentId = await house.deploy(DESK)
-  const { secret: key } = await house.keyFor(DESK, { trigger: { ratePerMinute: 10, ratePerDay: 100 } })
-  house.doors.start = () => {
+  const fixture = openFixture()
+  const agentId = await fixture.deploy(DESK)
+  const { secret: key } = await fixture.keyFor(DESK, { trigger: { ratePerMinute: 10, ratePerDay: 100 } })
+  fixture.doors.start = () => {
     throw fail('rate_limited', { limit: '10 starts a minute' }, { retryAfterSeconds: 6 })
   }
-  const response = await house.api(`/v1/agents/${agentId}/runs`, { key, json: {} })
+  const response = await fixture.api(`/v1/agents/${agentId}/runs`, { key, json: {} })
   expect(response.headers.get('retry-after')).toBe('6')
   expect(response.headers.get('ratelimit')).toBe('"minute";r=0;t=6')
   expect(response.headers.get('ratelimit-policy')).toBe('"minute";q=10;w=60, "day";q=100;w=86400')
@@ -241,13 +241,13 @@ verifies('auth.key-required', async () => {
 })
 
 test.each(['svc_nonsense', `svc_${'0'.repeat(38)}`])('does not look for a key that cannot be one: %s', async (key) => {
-  const house = await desk()
+  const fixture = await desk()
   let queries = 0
-  house.services.store.keyByHash = async () => {
+  fixture.services.store.keyByHash = async () => {
     queries++
     return undefined
   }
-  expect(await problemOf(await house.api(house.runs, { key, json: {} }))).toEqual({
+  expect(await problemOf(await fixture.api(fixture.runs, { key, json: {} }))).toEqual({
     status: 401,
     code: 'invalid_api_key',
     error: 'The API key is not valid.',
@@ -483,12 +483,14 @@ verifies('service.prefix', async () => {
 })
 
 test('the status line has its phrase, for those who read it', async () => {
-  const house = openHouse()
+  const fixture = openFixture()
   const lines = await Promise.all(
-    [house.api('/v1/healthz'), house.api('/v2'), house.api('/v1/healthz', { method: 'POST' })].map(async (answer) => {
-      const { status, statusText } = await answer
-      return `${status} ${statusText}`
-    }),
+    [fixture.api('/v1/healthz'), fixture.api('/v2'), fixture.api('/v1/healthz', { method: 'POST' })].map(
+      async (answer) => {
+        const { status, statusText } = await answer
+        return `${status} ${statusText}`
+      },
+    ),
   )
   expect(lines).toEqual(['200 OK', '404 Not Found', '405 Method Not Allowed'])
 })

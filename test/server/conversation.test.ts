@@ -8,7 +8,7 @@ import { redactConversation, slimContent } from '../../src/server/view/redact.ts
 import { collectTimeline } from '../engine/collect-timeline.ts'
 import type { Conversation } from '../../src/spec/api.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
-import { aRun, aSession, aStart, aStep, aTurn, NO_LIMITS, NOW, runId } from '../store/makers.ts'
+import { aRun, aSession, aStart, aStep, anUpdate, NO_LIMITS, NOW, runId } from '../store/makers.ts'
 
 const clock = { now: () => NOW, monotonic: () => 0 }
 
@@ -51,7 +51,7 @@ test('while a long timeline is read others have their turn, and what they add is
   const { store, session } = await stored(250)
   const read = collectTimeline(await conversationOf(store, session.id))
   const now = (await store.session(session.id))!
-  await store.save(aTurn({ ...now, lastOrdinal: 251 }, { steps: [aStep(session, 251)] }))
+  await store.save(anUpdate({ ...now, lastOrdinal: 251 }, { steps: [aStep(session, 251)] }))
   expect((await read).items).toHaveLength(250)
   expect((await collectTimeline(await conversationOf(store, session.id))).items).toHaveLength(251)
 })

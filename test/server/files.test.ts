@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Blobs } from '../../src/blobs/blobs.ts'
 import { sweepUploads } from '../../src/server/runtime/upkeep/sweep.ts'
 import { verifies } from '../api/verifies.ts'
-import { openHouse } from './fixtures.ts'
+import { openFixture } from './fixtures.ts'
 
 const DESK = 'acme.refund-desk'
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}'
@@ -29,13 +29,13 @@ function memoryBlobs() {
   return { blobs, objects }
 }
 
-async function library(config: Parameters<typeof openHouse>[0] = {}, uploads = true) {
+async function library(config: Parameters<typeof openFixture>[0] = {}, uploads = true) {
   const { blobs, objects } = memoryBlobs()
-  const house = openHouse({ ...config, blobs })
-  await house.deploy(DESK)
-  const { secret: key } = await house.keyFor(DESK, { key: { allowUploads: uploads } })
+  const fixture = openFixture({ ...config, blobs })
+  await fixture.deploy(DESK)
+  const { secret: key } = await fixture.keyFor(DESK, { key: { allowUploads: uploads } })
   const call = async (route: 'presign' | 'finalize', json: unknown) => {
-    const response = await house.api(`/v1/file-library/${route}`, { key, json })
+    const response = await fixture.api(`/v1/file-library/${route}`, { key, json })
     const body = (await response.json()) as Record<string, never>
     return { status: response.status, body }
   }
@@ -46,7 +46,7 @@ async function library(config: Parameters<typeof openHouse>[0] = {}, uploads = t
     }
   const upload = ({ uploadUrl }: { uploadUrl: string }, size: number) =>
     void objects.set(new URL(uploadUrl).pathname.slice(1), new Uint8Array(size))
-  return { ...house, blobs, objects, call, presign, upload }
+  return { ...fixture, blobs, objects, call, presign, upload }
 }
 
 verifies('files.presign', async () => {
@@ -84,16 +84,16 @@ verifies('files.finalize', async () => {
 })
 
 test('a finalized file can be sent with a message', async () => {
-  const house = await library()
-  const { secret: key, triggerId } = await house.keyFor(DESK, { trigger: { name: 'second' } })
-  const { runId } = await house.storeRun(DESK, { triggerId, status: 'WaitingForResponse' })
-  const presigned = await house.presign()
-  house.upload(presigned, 40)
+  const fixture = await library()
+  const { secret: key, triggerId } = await fixture.keyFor(DESK, { trigger: { name: 'second' } })
+  const { runId } = await fixture.storeRun(DESK, { triggerId, status: 'WaitingForResponse' })
+  const presigned = await fixture.presign()
+  fixture.upload(presigned, 40)
   const files = [{ svcFile: true, objectKey: presigned.objectKey, filename: 'receipt.png' }]
-  expect((await house.api(`/v1/runs/${runId}/messages`, { key, json: { runId, files } })).status).toBe(422)
-  await house.call('finalize', { objectKey: presigned.objectKey, maxContentLength: 100 })
-  expect((await house.api(`/v1/runs/${runId}/messages`, { key, json: { runId, files } })).status).toBe(202)
-  expect(house.asked.answers[0]!.answer.files).toEqual(files)
+  expect((await fixture.api(`/v1/runs/${runId}/messages`, { key, json: { runId, files } })).status).toBe(422)
+  await fixture.call('finalize', { objectKey: presigned.objectKey, maxContentLength: 100 })
+  expect((await fixture.api(`/v1/runs/${runId}/messages`, { key, json: { runId, files } })).status).toBe(202)
+  expect(fixture.asked.answers[0]!.answer.files).toEqual(files)
 })
 
 test('what is uploaded again after finalize changes nothing', async () => {

@@ -65,7 +65,7 @@ export interface Asked {
   readonly cancels: { readonly runId: string; readonly reason: string | undefined }[]
 }
 
-export interface House {
+export interface Fixture {
   readonly services: ServerServices
   readonly clock: { now(): number; monotonic(): number; wind(ms: number): void }
   readonly asked: Asked
@@ -107,16 +107,16 @@ export interface House {
   ) => Promise<{ readonly runId: RunId; readonly sessionId: string; readonly childId: RunId }>
 }
 
-export function openHouse(
+export function openFixture(
   given: {
     readonly config?: ProjectConfig
     readonly blobs?: Blobs
     readonly rules?: HostRules
     readonly workspace?: string
-    /** Of another house, so that several workspaces live in one store. */
+    /** Of another fixture, so that several workspaces live in one store. */
     readonly store?: Store
   } = {},
-): House {
+): Fixture {
   const time = { now: NOW }
   const clock = {
     ...ownStoreClock({ now: () => time.now, monotonic: () => time.now }),
@@ -126,9 +126,9 @@ export function openHouse(
   const store = given.store ?? openSqlite(':memory:', { clock })
   const workspace = given.workspace ?? WORKSPACE
   const asked: Asked = { starts: [], answers: [], cancels: [] }
-  const doors: House['doors'] = {}
+  const doors: Fixture['doors'] = {}
 
-  const storeRun: House['storeRun'] = async (
+  const storeRun: Fixture['storeRun'] = async (
     agent,
     { triggerId = null, status = 'Running', events = 0, child = false, input = { order: 'A-1042' }, tags } = {},
   ) => {
@@ -322,7 +322,7 @@ export function openHouse(
   const app = createApp(services, given.rules)
   const operatorApp = createOperatorApp(services)
 
-  const operatorRaw: House['operatorRaw'] = async (line, body) => {
+  const operatorRaw: Fixture['operatorRaw'] = async (line, body) => {
     const [method, path] = line.split(' ') as [string, string]
     return operatorApp.fetch(
       new Request(`http://operator.svc${path}`, {
@@ -331,7 +331,7 @@ export function openHouse(
       }),
     )
   }
-  const operator: House['operator'] = async (line, { body, query, id } = {}) => {
+  const operator: Fixture['operator'] = async (line, { body, query, id } = {}) => {
     const search = query ? `?${new URLSearchParams(query)}` : ''
     const response = await operatorRaw(line.replace(':id', id ?? '') + search, body)
     const answer: unknown = await response.json()

@@ -4,19 +4,19 @@ import { toNodeHandler } from 'h3/node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApp } from '../../src/server/app.ts'
 import { listenHttp, type HttpListener } from '../../src/server/http/listen.ts'
-import { openHouse } from './fixtures.ts'
+import { openFixture } from './fixtures.ts'
 
-const house = openHouse()
+const fixture = openFixture()
 let listener: HttpListener
 /** Requests that reached a handler. */
 let handled = 0
 
 beforeAll(async () => {
-  const handle = toNodeHandler(createApp(house.services, { loopback: true, hosts: [], origins: [] }))
+  const handle = toNodeHandler(createApp(fixture.services, { loopback: true, hosts: [], origins: [] }))
   listener = await listenHttp((request, response) => (handled++, handle(request, response)), {
     host: '127.0.0.1',
     port: 0,
-    ids: house.services.ids,
+    ids: fixture.services.ids,
     patience: { headersMs: 150, requestMs: 300, checkMs: 20 },
   })
 })
@@ -125,10 +125,10 @@ test.each<[string, string]>([
 })
 
 test('bytes that are no HTTP behind a stream cut it, and put nothing into it', async () => {
-  await house.deploy('acme.refund-desk')
-  const { secret, triggerId } = await house.keyFor('acme.refund-desk', { trigger: { name: 'streams' } })
-  const { runId } = await house.storeRun('acme.refund-desk', { triggerId })
-  house.doors.follow = async function* (_run, _after, signal) {
+  await fixture.deploy('acme.refund-desk')
+  const { secret, triggerId } = await fixture.keyFor('acme.refund-desk', { trigger: { name: 'streams' } })
+  const { runId } = await fixture.storeRun('acme.refund-desk', { triggerId })
+  fixture.doors.follow = async function* (_run, _after, signal) {
     yield ['live']
     await new Promise<void>((end) => signal.addEventListener('abort', () => end()))
   }
@@ -160,12 +160,12 @@ test('30 senders of slow headers are cut off, and others are served meanwhile', 
 })
 
 test('30 senders of slow bodies are cut off', async () => {
-  await house.deploy('acme.refund-desk')
-  const { secret, triggerId } = await house.keyFor('acme.refund-desk')
-  const { runId } = await house.storeRun('acme.refund-desk', { triggerId })
+  await fixture.deploy('acme.refund-desk')
+  const { secret, triggerId } = await fixture.keyFor('acme.refund-desk')
+  const { runId } = await fixture.storeRun('acme.refund-desk', { triggerId })
   const head = `POST /v1/runs/${runId}/input HTTP/1.1\r\n${HOST}X-API-Key: ${secret}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`
   const slow = Array.from({ length: 30 }, () => statuses(head))
   expect(await statuses(get(HOST + CLOSE))).toBe('200')
   for (const seen of await Promise.all(slow)) expect(seen).toMatch(/^(?:408|400|closed)$/)
-  expect(house.asked.answers).toEqual([])
+  expect(fixture.asked.answers).toEqual([])
 })

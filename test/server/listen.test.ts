@@ -8,7 +8,7 @@ import { afterEach, expect, test } from 'vitest'
 import { createApp } from '../../src/server/app.ts'
 import { listenHttp, listenAdmin, type HttpListener } from '../../src/server/http/listen.ts'
 import { createOperatorApp } from '../../src/server/operator-app.ts'
-import { openHouse } from './fixtures.ts'
+import { openFixture } from './fixtures.ts'
 import { removeDirectory } from '../remove-directory.ts'
 
 const DESK = 'acme.refund-desk'
@@ -20,16 +20,16 @@ afterEach(async () => {
   open = []
 })
 
-async function onSocket(given: Parameters<typeof openHouse>[0] = {}) {
-  const house = openHouse(given)
-  const agentId = await house.deploy(DESK)
-  const listener: HttpListener = await listenHttp(toNodeHandler(createApp(house.services, rules)), {
+async function onSocket(given: Parameters<typeof openFixture>[0] = {}) {
+  const fixture = openFixture(given)
+  const agentId = await fixture.deploy(DESK)
+  const listener: HttpListener = await listenHttp(toNodeHandler(createApp(fixture.services, rules)), {
     host: '127.0.0.1',
     port: 0,
-    ids: house.services.ids,
+    ids: fixture.services.ids,
   })
   open.push(() => listener.close(0))
-  return { ...house, agentId, listener, port: listener.port, url: `http://127.0.0.1:${listener.port}` }
+  return { ...fixture, agentId, listener, port: listener.port, url: `http://127.0.0.1:${listener.port}` }
 }
 
 /** What comes back for these bytes until the server closes the connection. */
@@ -219,7 +219,7 @@ test('the operator’s socket belongs to its owner alone, and replaces what a cr
   const directory = mkdtempSync(join(tmpdir(), 'svc-test-'))
   open.push(() => removeDirectory(directory))
   const path = join(directory, 'admin.sock')
-  const { services } = openHouse()
+  const { services } = openFixture()
   const first = await listenAdmin(createOperatorApp(services).handleNode, path, services.ids)
   open.push(() => first.close(0))
   const second = await listenAdmin(createOperatorApp(services).handleNode, path, services.ids)

@@ -1,14 +1,14 @@
 /** GET /live: when a hint leaves, by a clock wound by hand. Source: docs/design/console.md#routes */
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { SessionId } from '../../src/base/ids.ts'
-import { openHouse } from './fixtures.ts'
+import { openFixture } from './fixtures.ts'
 
 afterEach(() => void vi.useRealTimers())
 
 /** What a reader of the stream has got since it last looked. */
 async function openLive() {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
-  const { services, clock, operatorRaw } = openHouse()
+  const { services, clock, operatorRaw } = openFixture()
   const reader = (await operatorRaw('GET /live')).body!.pipeThrough(new TextDecoderStream()).getReader()
   let got = ''
   const reading = (async () => {
@@ -98,7 +98,7 @@ test('a reader that leaves listens no longer', async () => {
 describe('a reader that does not read', () => {
   async function openUnread() {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
-    const { services, clock, operatorRaw } = openHouse()
+    const { services, clock, operatorRaw } = openFixture()
     const reader = (await operatorRaw('GET /live')).body!.getReader()
     const wait = async (ms: number): Promise<void> => {
       clock.wind(ms)

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
 import { verifies } from '../api/verifies.ts'
-import { openHouse } from './fixtures.ts'
+import { openFixture } from './fixtures.ts'
 
 const DESK = 'acme.refund-desk'
 const TASK = '019f1111-1111-7111-8111-111111111111'
 const OTHER = '019f2222-2222-7222-8222-222222222222'
 
 async function waiting(trigger: Record<string, unknown> = {}) {
-  const house = openHouse()
-  await house.deploy(DESK)
-  const { secret: key, keyId, triggerId } = await house.keyFor(DESK, { trigger })
-  const { runId } = await house.storeRun(DESK, { triggerId, status: 'WaitingForHITL' })
-  const send = (json: unknown, path = 'messages') => house.api(`/v1/runs/${runId}/${path}`, { key, json })
-  return { ...house, key, keyId, runId, send }
+  const fixture = openFixture()
+  await fixture.deploy(DESK)
+  const { secret: key, keyId, triggerId } = await fixture.keyFor(DESK, { trigger })
+  const { runId } = await fixture.storeRun(DESK, { triggerId, status: 'WaitingForHITL' })
+  const send = (json: unknown, path = 'messages') => fixture.api(`/v1/runs/${runId}/${path}`, { key, json })
+  return { ...fixture, key, keyId, runId, send }
 }
 
 verifies('messages.two-paths', async () => {

@@ -1,7 +1,7 @@
 /** The routes of `/v1` on the operator's channel. */
 import { expect, test } from 'vitest'
 import type { Conversation, StartRunResponse } from '../../src/spec/api.ts'
-import { openHouse } from './fixtures.ts'
+import { openFixture } from './fixtures.ts'
 import { running } from './running.ts'
 
 const UNKNOWN = '019f0000-0000-7000-8000-000000000000'
@@ -34,11 +34,11 @@ test('an operator starts, answers and cancels runs of every agent without a key'
 })
 
 test('an operator answers under the own identity', async () => {
-  const house = openHouse()
-  await house.deploy('acme.desk')
-  const { runId } = await house.storeRun('acme.desk')
-  await house.operatorRaw(`POST /v1/runs/${runId}/messages`, { runId, text: 'Hello.' })
-  expect(house.asked.answers).toMatchObject([
+  const fixture = openFixture()
+  await fixture.deploy('acme.desk')
+  const { runId } = await fixture.storeRun('acme.desk')
+  await fixture.operatorRaw(`POST /v1/runs/${runId}/messages`, { runId, text: 'Hello.' })
+  expect(fixture.asked.answers).toMatchObject([
     { runId, answer: { text: 'Hello.', by: { type: 'operator', id: 'ana@acme.example' } }, hidden: false },
   ])
 })
@@ -50,10 +50,10 @@ test.each([
   ['POST /v1/file-library/presign', { filename: 1 }, 400, 'validation_failed'],
   ['DELETE /v1/healthz', undefined, 405, 'method_not_allowed'],
 ])('%s is refused as on the address of the API', async (line, body, status, code) => {
-  const response = await openHouse().operatorRaw(line, body)
+  const response = await openFixture().operatorRaw(line, body)
   expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([status, code])
 })
 
 test('the address of the API does not serve the routes of the operator', async () => {
-  expect((await openHouse().api('/status')).status).toBe(404)
+  expect((await openFixture().api('/status')).status).toBe(404)
 })

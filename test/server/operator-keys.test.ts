@@ -1,11 +1,11 @@
 /** Credentials of persons at the operator channel. Source: docs/design/approvals.md#who-may-decide */
 import { expect, test } from 'vitest'
 import { createOperatorApp } from '../../src/server/operator-app.ts'
-import { openHouse } from './fixtures.ts'
+import { openFixture } from './fixtures.ts'
 
 const channel = () => {
-  const house = openHouse()
-  const app = createOperatorApp(house.services)
+  const fixture = openFixture()
+  const app = createOperatorApp(fixture.services)
   const ask = async (line: string, key?: string, body?: object) => {
     const [method, path] = line.split(' ') as [string, string]
     const headers = { 'content-type': 'application/json', ...(key !== undefined && { 'x-operator-key': key }) }
@@ -14,7 +14,7 @@ const channel = () => {
     )
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
   }
-  return { ...house, ask, who: async (key?: string) => (await ask('GET /status', key)).body['operator'] }
+  return { ...fixture, ask, who: async (key?: string) => (await ask('GET /status', key)).body['operator'] }
 }
 
 test('a request comes from the person whose credential it carries, else from the local identity', async () => {
@@ -67,11 +67,13 @@ test('tells when it was last used, to ten seconds', async () => {
 })
 
 test('a credential takes no other name, not even where a developer may', async () => {
-  const house = openHouse()
-  const { secret } = await house.operator('POST /operator-keys', { body: { email: 'ben@acme.example', roles: ['a'] } })
-  await house.deploy('acme.desk')
-  const { runId } = await house.storeRun('acme.desk')
-  const app = createOperatorApp({ ...house.services, development: true })
+  const fixture = openFixture()
+  const { secret } = await fixture.operator('POST /operator-keys', {
+    body: { email: 'ben@acme.example', roles: ['a'] },
+  })
+  await fixture.deploy('acme.desk')
+  const { runId } = await fixture.storeRun('acme.desk')
+  const app = createOperatorApp({ ...fixture.services, development: true })
   const send = async (as: string, key?: string) => {
     const request = new Request(`http://operator.svc/runs/${runId}/messages`, {
       method: 'POST',
@@ -79,9 +81,9 @@ test('a credential takes no other name, not even where a developer may', async (
       body: JSON.stringify({ text: 'Hello.', as }),
     })
     await app.fetch(request)
-    return house.asked.answers.splice(0).map(({ answer }) => answer.by)
+    return fixture.asked.answers.splice(0).map(({ answer }) => answer.by)
   }
-  const by = { type: 'operator', workspaceId: house.services.workspace.id }
+  const by = { type: 'operator', workspaceId: fixture.services.workspace.id }
   expect(await send('zoe@acme.example')).toEqual([{ ...by, id: 'zoe@acme.example', proof: 'claimed', roles: [] }])
   expect(await send('zoe@acme.example', secret)).toEqual([])
   const ben = { ...by, id: 'ben@acme.example', proof: 'credential', roles: ['a'] }

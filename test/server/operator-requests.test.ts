@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openHouse } from './fixtures.ts'
+import { openFixture } from './fixtures.ts'
 
 const AGENT = { agent: 'acme.desk' }
 
@@ -88,7 +88,7 @@ test.each<[string, unknown, readonly (readonly [string, string])[]]>([
   ['GET /logs?level=trace', undefined, [['/level', 'must be debug, info, warn or error']]],
   ['GET /files/content', undefined, [['/key', 'is required']]],
 ])('%s with %j names each field that is wrong', async (line, body, places) => {
-  const response = await openHouse().operatorRaw(line, body)
+  const response = await openFixture().operatorRaw(line, body)
   const { error, code, details } = (await response.json()) as Record<string, unknown>
   expect([response.status, code, details]).toEqual([
     400,
@@ -105,5 +105,5 @@ test.each([
   ['GET /tasks?all=true&unknown=1', undefined],
   ['POST /restored/release', undefined],
 ])('%s is accepted', async (line, body) => {
-  expect((await openHouse().operatorRaw(line, body)).status).toBe(200)
+  expect((await openFixture().operatorRaw(line, body)).status).toBe(200)
 })

@@ -4,7 +4,7 @@ import { hashKey, isWellFormedKey } from '../../src/base/api-key.ts'
 import { digestOfDocument } from '../../src/spec/snapshot.ts'
 import type { TaskRecord } from '../../src/spec/task.ts'
 import { verifies } from '../api/verifies.ts'
-import { openHouse, snapshotOf, versionOf } from './fixtures.ts'
+import { openFixture, snapshotOf, versionOf } from './fixtures.ts'
 
 const DESK = 'acme.refund-desk'
 
@@ -14,7 +14,7 @@ const bundleOf = (id: string, version = '1.0.0') => {
 }
 
 test('publishes a bundle once, and deploys its root', async () => {
-  const { operator, services } = openHouse()
+  const { operator, services } = openFixture()
   const bundle = bundleOf(DESK)
   const { agentId } = (await operator('POST /publish', { body: { bundle } })).published[0]!
   expect(await operator('POST /publish', { body: { bundle, deploy: true } })).toEqual({
@@ -35,7 +35,7 @@ test('publishes a bundle once, and deploys its root', async () => {
 })
 
 test('refuses a snapshot whose digest is another, and keeps nothing', async () => {
-  const { operatorRaw, services } = openHouse()
+  const { operatorRaw, services } = openFixture()
   const bundle = bundleOf(DESK)
   const forged = { ...bundle, agents: [{ ...bundle.agents[0]!, purpose: 'Something else.' }] }
   const response = await operatorRaw('POST /publish', { bundle: forged })
@@ -47,7 +47,7 @@ test('refuses a snapshot whose digest is another, and keeps nothing', async () =
 })
 
 test('a published version never changes', async () => {
-  const { operator, operatorRaw } = openHouse()
+  const { operator, operatorRaw } = openFixture()
   await operator('POST /publish', { body: { bundle: bundleOf(DESK) } })
   const snapshot = snapshotOf(DESK, '1.0.0', { purpose: 'Other.' })
   const response = await operatorRaw('POST /publish', { bundle: { ...bundleOf(DESK), agents: [snapshot] } })
@@ -55,7 +55,7 @@ test('a published version never changes', async () => {
 })
 
 test('refuses a document whose digest is another', async () => {
-  const { operatorRaw } = openHouse()
+  const { operatorRaw } = openFixture()
   const document = { kind: 'Tool', id: 'acme.refunds', version: '1.0.0', document: { spec: {} } } as const
   const good = { ...document, digest: digestOfDocument(document) }
   const send = async (member: object) =>
@@ -66,7 +66,7 @@ test('refuses a document whose digest is another', async () => {
 })
 
 test('a yanked version is never the newest, and comes back', async () => {
-  const { operator, operatorRaw } = openHouse()
+  const { operator, operatorRaw } = openFixture()
   for (const version of ['1.0.0', '1.1.0'])
     await operator('POST /publish', { body: { bundle: bundleOf(DESK, version) } })
   const yank = (yanked: boolean) =>
@@ -88,7 +88,7 @@ test('a yanked version is never the newest, and comes back', async () => {
 })
 
 test('no yanked version is deployed unasked: not by its number, not by a rollback, not by publishing it again', async () => {
-  const { operator, operatorRaw, deploy } = openHouse()
+  const { operator, operatorRaw, deploy } = openFixture()
   const agentId = await deploy(DESK, '1.0.0')
   for (const version of ['1.1.0', '1.2.0']) {
     await operator('POST /publish', { body: { bundle: bundleOf(DESK, version) } })
@@ -110,7 +110,7 @@ test('no yanked version is deployed unasked: not by its number, not by a rollbac
 })
 
 test('a yank has a reason of one line, which the refusal and the list of versions name', async () => {
-  const { operator, operatorRaw } = openHouse()
+  const { operator, operatorRaw } = openFixture()
   await operator('POST /publish', { body: { bundle: bundleOf(DESK, '1.0.0') } })
   const body = { kind: 'Agent', id: DESK, version: '1.0.0', yanked: true } as const
   const wrong = async (changes: object) => {
@@ -146,7 +146,7 @@ test('a yank has a reason of one line, which the refusal and the list of version
 })
 
 test('deploys a version, the newest, and the previous one again', async () => {
-  const { operator, deploy, storeRun } = openHouse()
+  const { operator, deploy, storeRun } = openFixture()
   const agentId = await deploy(DESK, '1.0.0')
   await storeRun(DESK)
   await storeRun(DESK, { status: 'Completed' })
@@ -169,7 +169,7 @@ test('deploys a version, the newest, and the previous one again', async () => {
 })
 
 test('shows agents, versions and snapshots', async () => {
-  const { operator, deploy, keyFor } = openHouse()
+  const { operator, deploy, keyFor } = openFixture()
   const agentId = await deploy(DESK, '1.0.0', { inputContract: { type: 'object' } })
   await keyFor(DESK)
   expect(await operator('GET /agents', { query: {} })).toEqual({
@@ -204,7 +204,7 @@ test('shows agents, versions and snapshots', async () => {
 })
 
 verifies('keys.prefix', async () => {
-  const { operator, deploy, services } = openHouse()
+  const { operator, deploy, services } = openFixture()
   await deploy(DESK)
   await operator('POST /triggers', { body: { agent: DESK, type: 'api' } })
   const { secret, ...key } = await operator('POST /keys', { body: { agent: DESK, trigger: 'api' } })
@@ -217,7 +217,7 @@ verifies('keys.prefix', async () => {
 })
 
 verifies('keys.uploads-off', async () => {
-  const { operator, deploy } = openHouse()
+  const { operator, deploy } = openFixture()
   await deploy(DESK)
   await operator('POST /triggers', { body: { agent: DESK, type: 'api' } })
   expect(await operator('POST /keys', { body: { agent: DESK, trigger: 'api' } })).toMatchObject({ allowUploads: false })
@@ -227,7 +227,7 @@ verifies('keys.uploads-off', async () => {
 })
 
 verifies('triggers.expose-on', async () => {
-  const { operator, deploy } = openHouse()
+  const { operator, deploy } = openFixture()
   const agentId = await deploy(DESK)
   expect(await operator('POST /triggers', { body: { agent: DESK, type: 'api' } })).toEqual({
     triggerId: expect.any(String),
@@ -255,7 +255,7 @@ verifies('triggers.expose-on', async () => {
 })
 
 test('names triggers after their type unless told, and changes and deletes them', async () => {
-  const { operator, deploy, keyFor, api } = openHouse()
+  const { operator, deploy, keyFor, api } = openFixture()
   await deploy(DESK)
   const { secret: key, triggerId } = await keyFor(DESK)
   const second = await operator('POST /triggers', {
@@ -286,7 +286,7 @@ test.each([
   [{ type: 'api', allowIps: ['10.0.0.0/8', 'ten'] }, '/allowIps/1', 'must be an address or a CIDR'],
   [{ type: 'api', ratePerMinute: 0 }, '/ratePerMinute', 'must be an integer from 1'],
 ])('refuses the trigger %j', async (given, path, message) => {
-  const { operatorRaw, deploy } = openHouse()
+  const { operatorRaw, deploy } = openFixture()
   await deploy(DESK)
   const response = await operatorRaw('POST /triggers', { agent: DESK, ...given })
   expect([response.status, ((await response.json()) as { details: unknown }).details]).toEqual([
@@ -296,7 +296,7 @@ test.each([
 })
 
 test('a schedule needs a cron line that has a next time', async () => {
-  const { operator, operatorRaw, deploy } = openHouse()
+  const { operator, operatorRaw, deploy } = openFixture()
   await deploy(DESK)
   const body = { agent: DESK, type: 'schedule', cron: '0 9 * * 1-5', timeZone: 'Europe/Berlin' }
   expect(await operator('POST /triggers', { body })).toMatchObject({
@@ -310,7 +310,7 @@ test('a schedule needs a cron line that has a next time', async () => {
 })
 
 test('lists runs and finds one by the end of its id', async () => {
-  const { operator, deploy, storeRun, clock } = openHouse()
+  const { operator, deploy, storeRun, clock } = openFixture()
   await deploy(DESK)
   const done = await storeRun(DESK, { status: 'Completed' })
   clock.wind(1000)
@@ -343,7 +343,7 @@ test('lists runs and finds one by the end of its id', async () => {
 })
 
 test('starts, cancels and answers with the operator’s authority', async () => {
-  const { operator, deploy, storeRun, asked } = openHouse()
+  const { operator, deploy, storeRun, asked } = openFixture()
   await deploy(DESK)
   await operator('POST /runs', { body: { agent: DESK, input: { a: 1 } } })
   expect(asked.starts).toMatchObject([
@@ -370,7 +370,7 @@ test('starts, cancels and answers with the operator’s authority', async () => 
 })
 
 test('nobody answers under another name by typing it', async () => {
-  const { operator, deploy, storeRun, asked } = openHouse()
+  const { operator, deploy, storeRun, asked } = openFixture()
   await deploy(DESK)
   const { runId } = await storeRun(DESK)
   expect(
@@ -384,8 +384,8 @@ test('nobody answers under another name by typing it', async () => {
 })
 
 test('the inbox holds tasks by deadline, then replies, and tells why', async () => {
-  const house = openHouse()
-  const { operator, deploy, storeRun, services } = house
+  const fixture = openFixture()
+  const { operator, deploy, storeRun, services } = fixture
   await deploy(DESK)
   const { runId, sessionId } = await storeRun(DESK, { status: 'WaitingForHITL' })
   const reply = await storeRun(DESK, { status: 'WaitingForResponse' })
@@ -494,7 +494,7 @@ test('the inbox holds tasks by deadline, then replies, and tells why', async () 
 })
 
 test('tells who answers', async () => {
-  const { operator } = openHouse()
+  const { operator } = openFixture()
   expect(await operator('GET /status', { query: {} })).toEqual({
     version: '0.1.0',
     pid: process.pid,

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { parseWait } from '../../src/server/routes/prefer-wait.ts'
 import type { Conversation, RunStatusBody } from '../../src/spec/api.ts'
-import { openHouse } from './fixtures.ts'
+import { openFixture } from './fixtures.ts'
 import { running, scripted, taskOf } from './running.ts'
 
 const DESK = 'acme.refund-desk'
@@ -27,12 +27,12 @@ test.each([
 })
 
 async function asked() {
-  const house = await running()
+  const fixture = await running()
   const send = async (method: string, path: string, prefer: string | undefined, body?: unknown) => {
-    const response = await fetch(house.server.url + path, {
+    const response = await fetch(fixture.server.url + path, {
       method,
       headers: {
-        'x-api-key': house.secret,
+        'x-api-key': fixture.secret,
         'content-type': 'application/json',
         ...(prefer !== undefined && { prefer }),
       },
@@ -44,17 +44,17 @@ async function asked() {
       body: (await response.json()) as RunStatusBody,
     }
   }
-  return { house, agentId: house.agentId, send }
+  return { fixture, agentId: fixture.agentId, send }
 }
 
 test('start, message and status answer when the run pauses or ends, with the body of that moment', async () => {
-  const { house, send, agentId } = await asked()
+  const { fixture, send, agentId } = await asked()
   const started = await send('POST', `/v1/agents/${agentId}/runs`, 'wait=20', { input: { order: 'A-1', amount: 180 } })
   expect(started).toMatchObject({ status: 202, applied: 'wait=20', body: { status: 'WaitingForHITL', output: null } })
   const { runId } = started.body
-  const polled = await house.get<RunStatusBody>(`/v1/runs/${runId}`)
+  const polled = await fixture.get<RunStatusBody>(`/v1/runs/${runId}`)
   expect([started.body.pending?.length, started.body.pending]).toEqual([1, polled.pending])
-  const task = taskOf(await house.get<Conversation>(`/v1/runs/${runId}/conversation`))
+  const task = taskOf(await fixture.get<Conversation>(`/v1/runs/${runId}/conversation`))
   const answered = await send('POST', `/v1/runs/${runId}/messages`, 'wait=20', {
     runId,
     userTaskId: task,
@@ -83,26 +83,26 @@ test('a refused message is answered at once', async () => {
   expect(refused).toMatchObject({ status: 202, applied: null, body: { code: 'task_not_found' } })
 })
 
-/** A house whose runs never pause, so that only the caller, the time or the server ends a wait. */
+/** A fixture whose runs never pause, so that only the caller, the time or the server ends a wait. */
 async function endless() {
-  const house = openHouse()
-  await house.deploy(DESK)
-  const { secret, keyId, triggerId } = await house.keyFor(DESK)
-  const { runId } = await house.storeRun(DESK, { triggerId, status: 'Running' })
-  house.doors.waitForPause = (_, signal) =>
+  const fixture = openFixture()
+  await fixture.deploy(DESK)
+  const { secret, keyId, triggerId } = await fixture.keyFor(DESK)
+  const { runId } = await fixture.storeRun(DESK, { triggerId, status: 'Running' })
+  fixture.doors.waitForPause = (_, signal) =>
     new Promise((resolve) =>
       signal.aborted ? resolve(undefined) : signal.addEventListener('abort', () => resolve(undefined)),
     )
   const read = (seconds: number, signal?: AbortSignal) =>
-    house.api(`/v1/runs/${runId}`, {
+    fixture.api(`/v1/runs/${runId}`, {
       key: secret,
       headers: { prefer: `wait=${seconds}` },
       ...(signal && { signal }),
     })
   const waits = async (count: number) => {
-    while (house.services.readers.count(keyId) !== count) await new Promise((resolve) => setImmediate(resolve))
+    while (fixture.services.readers.count(keyId) !== count) await new Promise((resolve) => setImmediate(resolve))
   }
-  return { ...house, keyId, read, waits }
+  return { ...fixture, keyId, read, waits }
 }
 
 test('after the time the answer is the run as it is then', async () => {
@@ -143,11 +143,11 @@ test('beyond 100 waits of one key a request is answered at once, and says that n
 })
 
 test('a wait over the network ends when the connection closes', async () => {
-  const house = await running({ snapshot: scripted([{ say: 'Hello.', delay_ms: 60_000 }]) })
-  const { body } = await house.start()
+  const fixture = await running({ snapshot: scripted([{ say: 'Hello.', delay_ms: 60_000 }]) })
+  const { body } = await fixture.start()
   const gone = new AbortController()
-  const wait = fetch(`${house.server.url}/v1/runs/${body['runId']}`, {
-    headers: { 'x-api-key': house.secret, prefer: 'wait=60' },
+  const wait = fetch(`${fixture.server.url}/v1/runs/${body['runId']}`, {
+    headers: { 'x-api-key': fixture.secret, prefer: 'wait=60' },
     signal: gone.signal,
   })
   const settled = wait.catch((error: unknown) => (error as Error).name)

@@ -4,7 +4,7 @@ import { redactEvent } from '../../src/server/view/redact.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
 import type { RunId, SessionId } from '../../src/base/ids.ts'
 import { verifies } from '../api/verifies.ts'
-import { openHouse } from './fixtures.ts'
+import { openFixture } from './fixtures.ts'
 
 const DESK = 'acme.refund-desk'
 const AT = '2026-11-20T10:00:00.000Z'
@@ -90,12 +90,12 @@ const whole: Conversation = {
 }
 
 async function read(exposeTimeline: boolean, query = ''): Promise<Conversation> {
-  const house = openHouse()
-  await house.deploy(DESK)
-  const { secret: key, triggerId } = await house.keyFor(DESK, { trigger: { exposeTimeline } })
-  const { runId } = await house.storeRun(DESK, { triggerId })
-  house.doors.conversation = async () => ({ ...whole, isRootRun: (id) => id === 'root' })
-  return (await (await house.api(`/v1/runs/${runId}/conversation${query}`, { key })).json()) as Conversation
+  const fixture = openFixture()
+  await fixture.deploy(DESK)
+  const { secret: key, triggerId } = await fixture.keyFor(DESK, { trigger: { exposeTimeline } })
+  const { runId } = await fixture.storeRun(DESK, { triggerId })
+  fixture.doors.conversation = async () => ({ ...whole, isRootRun: (id) => id === 'root' })
+  return (await (await fixture.api(`/v1/runs/${runId}/conversation${query}`, { key })).json()) as Conversation
 }
 
 verifies('conversation.redacted', async () => {

@@ -4,10 +4,10 @@ import { expect, test } from 'vitest'
 import { createOperatorApp } from '../../src/server/operator-app.ts'
 import { writeReferencePage } from '../../src/server/operator/reference-page.ts'
 import { openApi, operations } from '../api/document.ts'
-import { openHouse } from './fixtures.ts'
+import { openFixture } from './fixtures.ts'
 
 async function readPage() {
-  const response = await createOperatorApp(openHouse().services).fetch(new Request('http://svc.test/reference'))
+  const response = await createOperatorApp(openFixture().services).fetch(new Request('http://svc.test/reference'))
   return { response, html: await response.text() }
 }
 

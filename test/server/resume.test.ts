@@ -11,7 +11,7 @@ import { createApp } from '../../src/server/app.ts'
 import { listenHttp } from '../../src/server/http/listen.ts'
 import { openServer } from '../../src/server/open.ts'
 import type { Conversation } from '../../src/spec/api.ts'
-import { openHouse } from './fixtures.ts'
+import { openFixture } from './fixtures.ts'
 import { caller, closing, directory, DESK, options, publishDesk, running, taskOf } from './running.ts'
 import { cases } from '../cases.ts'
 
@@ -136,18 +136,18 @@ test('curl and the package eventsource read it too, the latter until it is told 
 })
 
 async function followed() {
-  const house = openHouse()
-  await house.deploy(DESK)
-  const { secret, triggerId } = await house.keyFor(DESK)
-  const { runId } = await house.storeRun(DESK, { triggerId })
-  const listener = await listenHttp(toNodeHandler(createApp(house.services)), {
+  const fixture = openFixture()
+  await fixture.deploy(DESK)
+  const { secret, triggerId } = await fixture.keyFor(DESK)
+  const { runId } = await fixture.storeRun(DESK, { triggerId })
+  const listener = await listenHttp(toNodeHandler(createApp(fixture.services)), {
     host: '127.0.0.1',
     port: 0,
-    ids: house.services.ids,
+    ids: fixture.services.ids,
   })
   closing(() => listener.close(0))
   const path = `/v1/runs/${runId}/stream`
-  return { ...house, secret, path, port: listener.port, url: `http://127.0.0.1:${listener.port}${path}` }
+  return { ...fixture, secret, path, port: listener.port, url: `http://127.0.0.1:${listener.port}${path}` }
 }
 
 test('a reader that does not read costs some buffers and is cut off; what it was sent is whole to the cut', async () => {

@@ -4,7 +4,7 @@ import type { Log } from '../../src/base/log.ts'
 import { createEmbeddedJobs } from '../../src/queue/embedded-jobs.ts'
 import { describeRefusedTick, scheduleJob, type RefusedTick } from '../../src/server/runtime/schedule.ts'
 import { nextTick } from '../../src/server/runtime/ticks.ts'
-import { NOW, openHouse } from './fixtures.ts'
+import { NOW, openFixture } from './fixtures.ts'
 
 const DESK = 'acme.daily-report'
 
@@ -19,13 +19,13 @@ async function turns(): Promise<void> {
 
 async function scheduled(cron: string, timeZone?: string, at = NOW) {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  const house = openHouse()
-  house.clock.wind(at - NOW)
-  await house.deploy(DESK)
-  const { triggerId } = await house.operator('POST /triggers', {
+  const fixture = openFixture()
+  fixture.clock.wind(at - NOW)
+  await fixture.deploy(DESK)
+  const { triggerId } = await fixture.operator('POST /triggers', {
     body: { agent: DESK, type: 'schedule', cron, ...(timeZone && { timeZone }) },
   })
-  const { store, engine, workspace, config, clock } = house.services
+  const { store, engine, workspace, config, clock } = fixture.services
   const told: object[] = []
   const log: Log = { write: (level, message, about) => void (level === 'warn' && told.push({ message, ...about })) }
   const open = () => {
@@ -36,31 +36,31 @@ async function scheduled(cron: string, timeZone?: string, at = NOW) {
     return { refresh: () => jobs.wake('schedule'), stop: () => jobs.close() }
   }
   let schedule = open()
-  house.services.serverState.onTriggersChanged = () => schedule.refresh()
+  fixture.services.serverState.onTriggersChanged = () => schedule.refresh()
   const wind = async (ms: number) => {
     // The clock first: a timer that fires asks it what is due.
-    house.clock.wind(ms)
+    fixture.clock.wind(ms)
     await vi.advanceTimersByTimeAsync(ms)
     await turns()
   }
   await turns()
   return {
-    ...house,
+    ...fixture,
     schedule,
     triggerId,
     wind,
     told,
-    starts: () => house.asked.starts.length,
+    starts: () => fixture.asked.starts.length,
     /** No server runs for so long. */
     away: async (ms: number) => {
       await schedule.stop()
-      house.clock.wind(ms)
+      fixture.clock.wind(ms)
       schedule = open()
       await turns()
     },
     /** The machine sleeps for so long: its clock goes on, its timers do not. */
     sleep: async (ms: number) => {
-      house.clock.wind(ms)
+      fixture.clock.wind(ms)
       await vi.advanceTimersByTimeAsync(600_000)
       await turns()
     },
@@ -252,17 +252,17 @@ test.each([
   },
   { what: 'no tick of a trigger that is older, such as one that was inactive', afterMs: 130_000, starts: 0 },
 ])('starts the run of $what', async ({ afterMs, starts }) => {
-  const house = openHouse()
-  await house.deploy(DESK)
-  await house.operator('POST /triggers', { body: { agent: DESK, type: 'schedule', cron: '* * * * *' } })
-  const { store, engine, workspace, config, clock } = house.services
+  const fixture = openFixture()
+  await fixture.deploy(DESK)
+  await fixture.operator('POST /triggers', { body: { agent: DESK, type: 'schedule', cron: '* * * * *' } })
+  const { store, engine, workspace, config, clock } = fixture.services
   const log: Log = { write: () => undefined }
   const job = scheduleJob({ store, engine, workspaceId: workspace.id, config, clock, log, isShared: true })
-  house.clock.wind(afterMs)
+  fixture.clock.wind(afterMs)
   await job.run(new AbortController().signal)
-  expect(house.asked.starts.length).toBe(starts)
+  expect(fixture.asked.starts.length).toBe(starts)
   await job.run(new AbortController().signal)
-  expect(house.asked.starts.length).toBe(starts)
+  expect(fixture.asked.starts.length).toBe(starts)
 })
 
 test('however many ticks were missed, the one that is due comes', async () => {
@@ -291,7 +291,7 @@ test.each([
   ['one that lacks a field', { order: 'A-1' }, '/input/amount is required.'],
   ['one of another type', { order: 'A-1', amount: '40' }, '/input/amount must be number.'],
 ])('a schedule with %s that its agent refuses is not made, and not changed to it', async (_, input, why) => {
-  const { operator, deploy } = openHouse()
+  const { operator, deploy } = openFixture()
   await deploy(DESK, '1.0.0', { inputContract: CONTRACT })
   const schedule = { agent: DESK, type: 'schedule', cron: '0 9 * * *' }
   const create = (given: object) => operator('POST /triggers', { body: { ...schedule, ...given } })
@@ -308,7 +308,7 @@ test.each([
 })
 
 test('an input belongs to a schedule alone, and a deployment that refuses it is told where the schedule is', async () => {
-  const { operator, deploy } = openHouse()
+  const { operator, deploy } = openFixture()
   await deploy(DESK)
   await expect(operator('POST /triggers', { body: { agent: DESK, type: 'api', input: {} } })).rejects.toThrow(
     'belongs to a schedule trigger',

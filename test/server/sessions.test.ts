@@ -3,17 +3,17 @@ import { describe, expect, test } from 'vitest'
 import { digestOf } from '../../src/base/digest.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import type { SessionList, ValueReference } from '../../src/spec/api.ts'
-import { openHouse } from './fixtures.ts'
+import { openFixture } from './fixtures.ts'
 import { running } from './running.ts'
 
 const DESK = 'acme.refund-desk'
 
 async function desk() {
-  const house = openHouse()
-  const agentId = await house.deploy(DESK)
+  const fixture = openFixture()
+  const agentId = await fixture.deploy(DESK)
   const list = async (key: string, query = ''): Promise<SessionList> =>
-    (await (await house.api(`/v1/agents/${agentId}/sessions${query}`, { key })).json()) as SessionList
-  return { ...house, agentId, list }
+    (await (await fixture.api(`/v1/agents/${agentId}/sessions${query}`, { key })).json()) as SessionList
+  return { ...fixture, agentId, list }
 }
 
 test.each([
@@ -72,22 +72,22 @@ const MIB = 1024 * 1024
 describe('a page of large values', () => {
   /** Sessions with an input of so many bytes each, and their key. */
   async function withInputs(sizes: readonly number[]) {
-    const house = await desk()
-    const { secret, triggerId } = await house.keyFor(DESK)
+    const fixture = await desk()
+    const { secret, triggerId } = await fixture.keyFor(DESK)
     const runs: { readonly runId: string; readonly input: JsonObject }[] = []
     for (const size of sizes) {
       const input = { text: 'x'.repeat(size - '{"text":""}'.length) }
-      const { runId } = await house.storeRun(DESK, { triggerId, input })
+      const { runId } = await fixture.storeRun(DESK, { triggerId, input })
       runs.unshift({ runId, input })
-      house.clock.wind(1)
+      fixture.clock.wind(1)
     }
     const read = async (query: string) => {
-      const response = await house.api(`/v1/agents/${house.agentId}/sessions?${query}`, { key: secret })
+      const response = await fixture.api(`/v1/agents/${fixture.agentId}/sessions?${query}`, { key: secret })
       const text = await response.text()
       expect(response.headers.get('content-length')).toBe(String(Buffer.byteLength(text)))
       return { bytes: Buffer.byteLength(text), list: JSON.parse(text) as SessionList }
     }
-    return { ...house, key: secret, runs, read }
+    return { ...fixture, key: secret, runs, read }
   }
   const reference = (runId: string, input: JsonObject): ValueReference => {
     const text = JSON.stringify(input)

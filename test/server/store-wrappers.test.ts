@@ -4,7 +4,7 @@ import { silentLog } from '../../src/base/log.ts'
 import { withRunLog } from '../../src/server/log/run-log.ts'
 import { withSpans, type Telemetry } from '../../src/server/log/spans.ts'
 import type { Store } from '../../src/store/store.ts'
-import { aSession, aStart, aTurn, NO_LIMITS } from '../store/makers.ts'
+import { aSession, aStart, anUpdate, NO_LIMITS } from '../store/makers.ts'
 
 test.each<[string, (store: Store) => Store]>([
   ['withRunLog', (store) => withRunLog(store, silentLog)],
@@ -19,7 +19,7 @@ test.each<[string, (store: Store) => Store]>([
   const store = wrap(bare)
   const holder = { worker: 'ann', ttlMs: 1, epoch: 3 }
   const start = [aStart('a'), NO_LIMITS, undefined, holder] as const
-  const save = [aTurn(aSession('a')), holder] as const
+  const save = [anUpdate(aSession('a')), holder] as const
   expect(await store.start(...start)).toBe(answers.start)
   expect(await store.save(...save)).toBe(answers.save)
   expect(seen).toEqual([[...start], [...save]])

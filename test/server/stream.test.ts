@@ -4,7 +4,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import type { FollowedEvent } from '../../src/engine/interface/engine.ts'
 import type { RunId, SessionId } from '../../src/base/ids.ts'
 import { verifies } from '../api/verifies.ts'
-import { openHouse, type House } from './fixtures.ts'
+import { openFixture, type Fixture } from './fixtures.ts'
 
 const DESK = 'acme.refund-desk'
 
@@ -13,18 +13,18 @@ afterEach(() => {
 })
 
 async function opened(given: { status?: 'Running' | 'Completed'; events?: number; exposeTimeline?: boolean } = {}) {
-  const house = openHouse()
-  await house.deploy(DESK)
-  const made = await house.keyFor(DESK, { trigger: { exposeTimeline: given.exposeTimeline ?? true } })
-  const run = await house.storeRun(DESK, {
+  const fixture = openFixture()
+  await fixture.deploy(DESK)
+  const made = await fixture.keyFor(DESK, { trigger: { exposeTimeline: given.exposeTimeline ?? true } })
+  const run = await fixture.storeRun(DESK, {
     triggerId: made.triggerId,
     status: given.status ?? 'Completed',
     events: given.events ?? 3,
     child: true,
   })
   const stream = (query = '', headers: Record<string, string> = {}) =>
-    house.api(`/v1/runs/${run.runId}/stream${query}`, { key: made.secret, headers })
-  return { ...house, ...made, ...run, stream }
+    fixture.api(`/v1/runs/${run.runId}/stream${query}`, { key: made.secret, headers })
+  return { ...fixture, ...made, ...run, stream }
 }
 
 verifies('stream.one-line', async () => {
@@ -173,22 +173,24 @@ test('revoking the key ends its streams', async () => {
 
 test('a key that expires ends its streams', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  const house = openHouse()
-  await house.deploy(DESK)
-  const { secret: key, triggerId } = await house.keyFor(DESK, { key: { expiresInSeconds: 60 } })
-  const { runId } = await house.storeRun(DESK, { triggerId })
+  const fixture = openFixture()
+  await fixture.deploy(DESK)
+  const { secret: key, triggerId } = await fixture.keyFor(DESK, { key: { expiresInSeconds: 60 } })
+  const { runId } = await fixture.storeRun(DESK, { triggerId })
   let text = Promise.resolve('')
-  const signal = await followed(house.doors, async () => {
-    text = (await house.api(`/v1/runs/${runId}/stream`, { key })).text()
-    house.clock.wind(59_999)
+  const signal = await followed(fixture.doors, async () => {
+    text = (await fixture.api(`/v1/runs/${runId}/stream`, { key })).text()
+    fixture.clock.wind(59_999)
     await vi.advanceTimersByTimeAsync(59_999)
-    expect(house.services.readers.count((await house.services.store.keys(house.services.workspace.id))[0]!.id)).toBe(1)
-    house.clock.wind(1)
+    expect(
+      fixture.services.readers.count((await fixture.services.store.keys(fixture.services.workspace.id))[0]!.id),
+    ).toBe(1)
+    fixture.clock.wind(1)
     await vi.advanceTimersByTimeAsync(1)
   })
   expect(signal.aborted).toBe(true)
   expect(await text).toBe('retry: 1000\n\n: live\n\n')
-  expect((await house.api(`/v1/runs/${runId}/stream`, { key })).status).toBe(401)
+  expect((await fixture.api(`/v1/runs/${runId}/stream`, { key })).status).toBe(401)
 })
 
 test('a reader that leaves 1 MiB unsent is disconnected', async () => {
@@ -242,7 +244,7 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve())))
 
 /** The signal that the engine was given, once `act` has made it end. */
-async function followed(doors: House['doors'], act: () => Promise<void>): Promise<AbortSignal> {
+async function followed(doors: Fixture['doors'], act: () => Promise<void>): Promise<AbortSignal> {
   let given: AbortSignal | undefined
   let done: () => void = () => {}
   const over = new Promise<void>((resolve) => (done = resolve))

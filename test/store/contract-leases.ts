@@ -4,7 +4,7 @@ import type { SessionId, TriggerId } from '../../src/base/ids.ts'
 import type { Session } from '../../src/spec/session.ts'
 import { FIRST_EPOCH, type LeaseHolder } from '../../src/store/lease.ts'
 import type { Store } from '../../src/store/store.ts'
-import { NOW, NO_LIMITS, aStart, aTurn, runId, sessionId } from './makers.ts'
+import { NOW, NO_LIMITS, aStart, anUpdate, runId, sessionId } from './makers.ts'
 
 const TTL = 15_000
 const holder = (worker: string, epoch?: number): LeaseHolder => ({
@@ -47,7 +47,7 @@ export function leaseContract(parts: { readonly store: () => Store; readonly set
       const idle = await start('idle')
       await start('held', 'bob')
       await start('early', undefined, { startedAt: NOW + 1 })
-      await store.save(aTurn(idle, { busy: false }))
+      await store.save(anUpdate(idle, { busy: false }))
       expect(await store.claim('ann', 1, TTL)).toEqual([{ sessionId: sessionId('early'), epoch: 1 }])
       expect(await store.claim('ann', 9, TTL)).toEqual([{ sessionId: sessionId('late'), epoch: 1 }])
       expect(await store.claim('ann', 9, TTL)).toEqual([])
@@ -131,7 +131,7 @@ export function leaseContract(parts: { readonly store: () => Store; readonly set
       const a = await start('a', 'ann')
       await start('b', 'ann')
       await start('c', 'bob')
-      await store.save(aTurn(a), holder('ann', FIRST_EPOCH))
+      await store.save(anUpdate(a), holder('ann', FIRST_EPOCH))
       parts.setNow(NOW + TTL - 1)
       const renewed = await store.renew('ann', TTL)
       expect([...renewed].sort((one, other) => other.version - one.version)).toEqual([
@@ -157,7 +157,7 @@ export function leaseContract(parts: { readonly store: () => Store; readonly set
 
     test('one that waits for a person, has ended, or is held by a restore cannot be claimed', async () => {
       const session = await start('a', 'ann')
-      await store.save(aTurn(session, { busy: false }), holder('ann', FIRST_EPOCH))
+      await store.save(anUpdate(session, { busy: false }), holder('ann', FIRST_EPOCH))
       expect(await store.claimOne('bob', session.id, TTL)).toBeUndefined()
       expect(await store.claimOne('bob', sessionId('none'), TTL)).toBeUndefined()
     })
@@ -169,11 +169,11 @@ export function leaseContract(parts: { readonly store: () => Store; readonly set
 
     test('the holder saves while its lease lasts, and keeps it while the session has work in flight', async () => {
       const session = await start('a', 'ann')
-      expect(await store.save(aTurn(session), holder('ann', FIRST_EPOCH))).toEqual({
+      expect(await store.save(anUpdate(session), holder('ann', FIRST_EPOCH))).toEqual({
         sessionId: session.id,
         epoch: FIRST_EPOCH,
       })
-      expect(await store.save(aTurn(later(session), { busy: false }), holder('ann', FIRST_EPOCH))).toBeUndefined()
+      expect(await store.save(anUpdate(later(session), { busy: false }), holder('ann', FIRST_EPOCH))).toBeUndefined()
       expect(await heldBy(session.id)).toBeUndefined()
       expect(await store.renew('ann', TTL)).toEqual([])
     })
@@ -181,42 +181,42 @@ export function leaseContract(parts: { readonly store: () => Store; readonly set
     test('refuses the save of a holder whose lease has expired, was taken over or has another epoch, and stores nothing', async () => {
       const session = await start('a', 'ann')
       const lost = { code: 'lease_lost' }
-      await expect(store.save(aTurn(session), holder('ann', FIRST_EPOCH + 1))).rejects.toMatchObject(lost)
-      await expect(store.save(aTurn(session), holder('bob', FIRST_EPOCH))).rejects.toMatchObject(lost)
+      await expect(store.save(anUpdate(session), holder('ann', FIRST_EPOCH + 1))).rejects.toMatchObject(lost)
+      await expect(store.save(anUpdate(session), holder('bob', FIRST_EPOCH))).rejects.toMatchObject(lost)
       parts.setNow(NOW + TTL)
-      await expect(store.save(aTurn(session), holder('ann', FIRST_EPOCH))).rejects.toMatchObject(lost)
+      await expect(store.save(anUpdate(session), holder('ann', FIRST_EPOCH))).rejects.toMatchObject(lost)
       await store.claimOne('bob', session.id, TTL)
-      await expect(store.save(aTurn(session), holder('ann', FIRST_EPOCH))).rejects.toMatchObject(lost)
+      await expect(store.save(anUpdate(session), holder('ann', FIRST_EPOCH))).rejects.toMatchObject(lost)
       expect((await store.session(session.id))!.version).toBe(1)
     })
 
     test('a save with the right lease and an old version is refused as moved on', async () => {
       const session = await start('a', 'ann')
-      await store.save(aTurn(session))
-      await expect(store.save(aTurn(session), holder('ann', FIRST_EPOCH))).rejects.toMatchObject({
+      await store.save(anUpdate(session))
+      await expect(store.save(anUpdate(session), holder('ann', FIRST_EPOCH))).rejects.toMatchObject({
         code: 'run_moved_on',
       })
     })
 
     test('anybody saves by the version alone: the holder keeps the lease, and loses it with the work in flight', async () => {
       const session = await start('a', 'ann')
-      expect(await store.save(aTurn(session))).toBeUndefined()
+      expect(await store.save(anUpdate(session))).toBeUndefined()
       expect(await heldBy(session.id)).toBe('ann')
-      await store.save(aTurn(later(session), { busy: false }))
+      await store.save(anUpdate(later(session), { busy: false }))
       expect(await heldBy(session.id)).toBeUndefined()
       expect(await store.renew('ann', TTL)).toEqual([])
     })
 
     test('a save takes a session that nobody holds, if it leaves work in flight', async () => {
       const session = await start('a', 'ann')
-      await store.save(aTurn(session, { busy: false }), holder('ann', FIRST_EPOCH))
-      expect(await store.save(aTurn(later(session), { busy: false }), holder('bob'))).toBeUndefined()
+      await store.save(anUpdate(session, { busy: false }), holder('ann', FIRST_EPOCH))
+      expect(await store.save(anUpdate(later(session), { busy: false }), holder('bob'))).toBeUndefined()
       expect(await heldBy(session.id)).toBeUndefined()
-      const taken = await store.save(aTurn(later(session, 2)), holder('bob'))
+      const taken = await store.save(anUpdate(later(session, 2)), holder('bob'))
       expect(taken).toEqual({ sessionId: session.id, epoch: FIRST_EPOCH + 1 })
-      await expect(store.save(aTurn(later(session, 3)), holder('eve'))).rejects.toMatchObject({ code: 'lease_lost' })
+      await expect(store.save(anUpdate(later(session, 3)), holder('eve'))).rejects.toMatchObject({ code: 'lease_lost' })
       parts.setNow(NOW + TTL)
-      expect(await store.save(aTurn(later(session, 3)), holder('eve'))).toEqual({
+      expect(await store.save(anUpdate(later(session, 3)), holder('eve'))).toEqual({
         sessionId: session.id,
         epoch: FIRST_EPOCH + 2,
       })
@@ -225,11 +225,11 @@ export function leaseContract(parts: { readonly store: () => Store; readonly set
     test('clears a timer that fired, but not one that was set anew meanwhile', async () => {
       const session = await start('a')
       const timer = { sessionId: session.id, runId: runId('a'), kind: 'retry', ref: '', at: NOW } as const
-      await store.save(aTurn(session, { setTimers: [timer] }))
-      await store.save(aTurn(later(session), { setTimers: [{ ...timer, at: NOW + 5 }] }))
-      await store.save(aTurn(later(session, 2), { clearTimers: [{ ...timer, firedAt: NOW }] }))
+      await store.save(anUpdate(session, { setTimers: [timer] }))
+      await store.save(anUpdate(later(session), { setTimers: [{ ...timer, at: NOW + 5 }] }))
+      await store.save(anUpdate(later(session, 2), { clearTimers: [{ ...timer, firedAt: NOW }] }))
       expect(await store.nextTimerAt()).toBe(NOW + 5)
-      await store.save(aTurn(later(session, 3), { clearTimers: [{ ...timer, firedAt: NOW + 5 }] }))
+      await store.save(anUpdate(later(session, 3), { clearTimers: [{ ...timer, firedAt: NOW + 5 }] }))
       expect(await store.nextTimerAt()).toBeUndefined()
     })
   })

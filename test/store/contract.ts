@@ -33,7 +33,7 @@ import {
   aStep,
   aTask,
   aTrigger,
-  aTurn,
+  anUpdate,
   anEvent,
   fileId,
   keyId,
@@ -90,7 +90,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
       })
       const save = async (name: string, ...effects: EffectChange[]) => {
         const session = (await store.session(sessionId(name))) ?? (await started(name))
-        await store.save(aTurn(session, { effects }))
+        await store.save(anUpdate(session, { effects }))
       }
       const end = (name: string, state: EffectEnd['state'], result?: string): EffectChange => ({
         end: { runId: runId(name), callId: 'c1', state, ...(result !== undefined && { result }) },
@@ -216,7 +216,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         expect(await store.task(taskId('a'))).toBeUndefined()
         expect(await store.events(sessionId('a'), 0, 10)).toEqual([])
         expect(await store.stepsOfSession(sessionId('a'))).toEqual([])
-        await expect(store.save(aTurn(aSession('a')))).rejects.toMatchObject({ code: 'not_found' })
+        await expect(store.save(anUpdate(aSession('a')))).rejects.toMatchObject({ code: 'not_found' })
       })
 
       test('stores the changes of a save and increments the version', async () => {
@@ -230,7 +230,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         })
         const child = aRun(session, { id: runId('child'), parentRunId: run.id, parentCallId: 'c1', depth: 1 })
         await store.save(
-          aTurn(session, {
+          anUpdate(session, {
             session: {
               ...session,
               status: 'Completed',
@@ -241,7 +241,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
               lastOrdinal: 2,
             },
             runs: [run, child],
-            said: ['engine.run.completed'],
+            subjects: ['engine.run.completed'],
             busy: false,
           }),
         )
@@ -269,7 +269,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
           ['Running', 'WaitingForHITL', 'WaitingForHITL', 'Running', 'WaitingForResponse'] as const
         ).entries()) {
           const run = aRun(session, { status, lastSequence })
-          await store.save(aTurn(session, { session: { ...session, status, runCount: lastSequence }, runs: [run] }))
+          await store.save(anUpdate(session, { session: { ...session, status, runCount: lastSequence }, runs: [run] }))
           const kept = (await store.load(session.id))!
           expect(kept.runs).toEqual([run])
           session = { ...session, status, runCount: lastSequence, version: session.version + 1 }
@@ -281,11 +281,11 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         const session = await started('a')
         const write = (by: string) =>
           store.save(
-            aTurn(session, {
+            anUpdate(session, {
               runs: [aRun(session, { error: by })],
               steps: [aStep(session, 1, { content: { by } })],
               tasks: [aTask(session, by)],
-              said: [`engine.run.${by}`],
+              subjects: [`engine.run.${by}`],
               setTimers: [{ sessionId: session.id, runId: runId('a'), kind: 'retry', ref: by, at: NOW }],
             }),
           )
@@ -310,14 +310,14 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
           code: 'run_moved_on',
           message: `Session ${session.id} has changed since version ${session.version} was read.`,
         }
-        await expect(store.save(aTurn(session, { said: ['engine.run.late'] }))).rejects.toMatchObject(refused)
+        await expect(store.save(anUpdate(session, { subjects: ['engine.run.late'] }))).rejects.toMatchObject(refused)
         await expect(startOf('c')).rejects.toMatchObject(refused)
         expect(await store.session(sessionId('c'))).toBeUndefined()
         expect((await store.events(session.id, 1, 10)).map(({ subject }) => subject)).not.toContain('engine.run.late')
         // Read again, it is saved as ever, and a start that looked before is refused in its turn.
         const again = (await store.session(session.id))!
         expect(again).toEqual({ ...session, version: session.version + 1 })
-        await store.save(aTurn(again, { said: ['engine.run.late'] }))
+        await store.save(anUpdate(again, { subjects: ['engine.run.late'] }))
         const [one, other] = await Promise.allSettled([
           store.start(aStart('d', {}, { follows: { ...follows, version: again.version + 1 } }), NO_LIMITS),
           store.start(aStart('e', {}, { follows: { ...follows, version: again.version + 1 } }), NO_LIMITS),
@@ -342,7 +342,9 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         const sessions = await Promise.all(['a', 'b', 'c'].map((each) => started(each)))
         const outcomes = await Promise.allSettled(
           sessions.map((session, index) =>
-            store.save(aTurn(index === 1 ? { ...session, version: 7 } : session, { said: ['engine.run.paused'] })),
+            store.save(
+              anUpdate(index === 1 ? { ...session, version: 7 } : session, { subjects: ['engine.run.paused'] }),
+            ),
           ),
         )
         expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
@@ -359,10 +361,10 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
 
       test('refuses an update whose run is unknown or belongs to another session', async () => {
         const [a, b] = [await started('a'), await started('b')]
-        await expect(store.save(aTurn(a, { steps: [aStep(a, 1, { runId: runId('none') })] }))).rejects.toThrow(
+        await expect(store.save(anUpdate(a, { steps: [aStep(a, 1, { runId: runId('none') })] }))).rejects.toThrow(
           'not in the store',
         )
-        await expect(store.save(aTurn(a, { runs: [aRun(b)] }))).rejects.toThrow('belongs to another session')
+        await expect(store.save(anUpdate(a, { runs: [aRun(b)] }))).rejects.toThrow('belongs to another session')
         expect((await store.session(a.id))?.version).toBe(1)
       })
     })
@@ -391,7 +393,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
     ])('reads of a run that used %s what it used', async (_, used) => {
       const session = await started('a')
       const run = aRun(session, { usage: { ...NOTHING_USED, ...used } })
-      await store.save(aTurn(session, { runs: [run] }))
+      await store.save(anUpdate(session, { runs: [run] }))
       expect(await store.run(run.id)).toEqual(run)
     })
 
@@ -472,7 +474,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
           aStep(session, 2, { runId: child.id, sequence: 1, type: 'UserMessage', tokensUsed: null }),
           aStep(session, 3, { sequence: 2, error: 'refused' }),
         ]
-        await store.save(aTurn(session, { runs: [child], steps }))
+        await store.save(anUpdate(session, { runs: [child], steps }))
         expect(await store.stepsOfSession(session.id)).toEqual(steps)
         expect(await store.stepsAfter(session.id, 0, 2)).toEqual(steps.slice(0, 2))
         expect(await store.stepsAfter(session.id, 2, 2)).toEqual(steps.slice(2))
@@ -495,7 +497,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
           aStep(session, 6, { runId: child.id, sequence: 2, type: 'Reasoning', content: { text: 'Other' } }),
           said(7, 'Output', { output: { long: 'y'.repeat(100_000) } }),
         ]
-        await store.save(aTurn(session, { runs: [child], steps }))
+        await store.save(anUpdate(session, { runs: [child], steps }))
         expect(await store.saidBefore(session.id, 8, 10)).toEqual([steps[0], steps[1], steps[3], steps[6]])
         expect(await store.saidBefore(session.id, 7, 10)).toEqual([steps[0], steps[1], steps[3]])
         expect(await store.saidBefore(session.id, 8, 2)).toEqual([steps[3], steps[6]])
@@ -508,12 +510,12 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         const open = aStep(session, 1, { type: 'ToolCall', finishedAt: null })
         const close = (version: number, finishedAt: number, error: string | null) =>
           store.save(
-            aTurn(
+            anUpdate(
               { ...session, version },
               { closedSteps: [{ id: open.id, ordinal: open.ordinal, finishedAt, error }] },
             ),
           )
-        await store.save(aTurn(session, { steps: [open] }))
+        await store.save(anUpdate(session, { steps: [open] }))
         await close(2, NOW + 50, 'broken')
         await close(3, NOW + 60, null)
         expect(await store.stepsOfRun(runId('a'))).toEqual([{ ...open, finishedAt: NOW + 50, error: 'broken' }])
@@ -537,7 +539,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
           subject: 'engine.step.completed',
           ordinal: 1,
         }
-        await store.save({ ...aTurn({ ...session, lastSeq: 3 }, { steps }), events: [shown] })
+        await store.save({ ...anUpdate({ ...session, lastSeq: 3 }, { steps }), events: [shown] })
         const read = await store.stepsOfSession(session.id)
         expect(JSON.stringify(read)).toBe(JSON.stringify(steps))
         const [event] = await store.events(session.id, 2, 1)
@@ -550,9 +552,9 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
       ])('refuses two steps with one number %s', async (_, number) => {
         const session = await started('a')
         const counted = (lastSequence: number) => ({ runs: [aRun(session, { lastSequence })] })
-        await store.save(aTurn(session, { ...counted(1), steps: [aStep(session, 1)] }))
+        await store.save(anUpdate(session, { ...counted(1), steps: [aStep(session, 1)] }))
         await expect(
-          store.save(aTurn({ ...session, version: 2 }, { ...counted(2), steps: [aStep(session, 2, number)] })),
+          store.save(anUpdate({ ...session, version: 2 }, { ...counted(2), steps: [aStep(session, 2, number)] })),
         ).rejects.toThrow(/unique/i)
         expect((await store.session(session.id))?.version).toBe(2)
       })
@@ -562,7 +564,9 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
       test('returns events after a number, in order, at most `limit`', async () => {
         const session = await started('a')
         await started('b')
-        await store.save(aTurn(session, { said: ['engine.run.paused', 'engine.run.resumed', 'engine.run.completed'] }))
+        await store.save(
+          anUpdate(session, { subjects: ['engine.run.paused', 'engine.run.resumed', 'engine.run.completed'] }),
+        )
         const seqs = async (after: number, limit: number) =>
           (await store.events(session.id, after, limit)).map(({ seq }) => seq)
         expect(await seqs(0, 10)).toEqual([1, 2, 3, 4, 5])
@@ -585,12 +589,12 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
           ordinal: step.ordinal,
         })
         await store.save({
-          ...aTurn({ ...session, lastSeq: 4 }, { steps: [open, whole] }),
+          ...anUpdate({ ...session, lastSeq: 4 }, { steps: [open, whole] }),
           events: [shows(3, open, 'started'), shows(4, whole, 'failed')],
         })
         const end = { id: open.id, ordinal: open.ordinal, finishedAt: NOW + 9, error: 'broken' }
         await store.save({
-          ...aTurn({ ...session, version: 2, lastSeq: 5 }, { closedSteps: [end] }),
+          ...anUpdate({ ...session, version: 2, lastSeq: 5 }, { closedSteps: [end] }),
           events: [shows(5, open, 'failed')],
         })
         const said = (await store.events(session.id, 2, 10)).map(({ seq, data }) => ({ seq, data }))
@@ -611,7 +615,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
       ])('refuses a turn that %s', async (_, seqs, lastSeq) => {
         const session = await started('a')
         const turn = {
-          ...aTurn(session),
+          ...anUpdate(session),
           session: { ...session, lastSeq },
           events: seqs.map((seq) => anEvent(session, seq, 'engine.run.paused')),
         }
@@ -623,14 +627,14 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         let count = 0
         await fc.assert(
           fc.asyncProperty(
-            fc.array(fc.record({ said: fc.integer({ min: 0, max: 4 }), stale: fc.boolean() }), { maxLength: 8 }),
+            fc.array(fc.record({ added: fc.integer({ min: 0, max: 4 }), stale: fc.boolean() }), { maxLength: 8 }),
             fc.integer({ min: 1, max: 5 }),
             async (moves, page) => {
               let session = await started(`walk-${count++}`)
-              for (const { said, stale } of moves) {
-                const subjects = Array.from({ length: said }, () => 'engine.run.paused')
+              for (const { added, stale } of moves) {
+                const subjects = Array.from({ length: added }, () => 'engine.run.paused')
                 const saved = await store
-                  .save(aTurn(stale ? { ...session, version: session.version - 1 } : session, { said: subjects }))
+                  .save(anUpdate(stale ? { ...session, version: session.version - 1 } : session, { subjects }))
                   .then(
                     () => 'kept',
                     (error: { code: string }) => error.code,
@@ -660,7 +664,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
           aTask(session, 'one', { callId: 'c1' }),
           aTask(session, 'two', { callId: 'c2', options: [{ id: 'x', label: 'X' }] }),
         ]
-        await store.save(aTurn(session, { tasks: [one, two] }))
+        await store.save(anUpdate(session, { tasks: [one, two] }))
         expect((await store.load(session.id))?.tasks).toEqual([one, two])
         const done = {
           ...one,
@@ -668,7 +672,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
           completedAt: NOW + 5,
           answer: { outcome: 'approved' as const, approved: true },
         }
-        await store.save(aTurn({ ...session, version: 2 }, { tasks: [done] }))
+        await store.save(anUpdate({ ...session, version: 2 }, { tasks: [done] }))
         expect((await store.load(session.id))?.tasks).toEqual([two])
         expect(await store.task(one.id)).toEqual(done)
         expect(await store.tasksOfSession(session.id)).toEqual([done, two])
@@ -678,9 +682,9 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         const session = await started('a')
         const first = aTask(session, 'first', { callId: 'c1' })
         const next = aTask(session, 'next', { callId: 'c1', kind: 'escalation' })
-        await store.save(aTurn(session, { tasks: [first] }))
-        await expect(store.save(aTurn({ ...session, version: 2 }, { tasks: [next] }))).rejects.toThrow(/unique/i)
-        await store.save(aTurn({ ...session, version: 2 }, { tasks: [next, { ...first, status: 'expired' }] }))
+        await store.save(anUpdate(session, { tasks: [first] }))
+        await expect(store.save(anUpdate({ ...session, version: 2 }, { tasks: [next] }))).rejects.toThrow(/unique/i)
+        await store.save(anUpdate({ ...session, version: 2 }, { tasks: [next, { ...first, status: 'expired' }] }))
         expect((await store.load(session.id))?.tasks).toEqual([next])
       })
 
@@ -690,7 +694,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         const bob = { approver: 'key:bob', approved: true, at: NOW + 2 }
         const task = aTask(session, 't')
         const save = (version: number, votes: readonly (typeof bob)[]) =>
-          store.save(aTurn({ ...session, version }, { tasks: [{ ...task, votes }] }))
+          store.save(anUpdate({ ...session, version }, { tasks: [{ ...task, votes }] }))
         await save(1, [ann])
         await save(2, [ann, bob])
         expect((await store.task(task.id))?.votes).toEqual([ann, bob])
@@ -712,7 +716,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         const voted = { ...one, votes: [ann] }
         const waits = () => store.pendingTasks(session.id)
         const save = (version: number, ...tasks: readonly TaskRecord[]) =>
-          store.save(aTurn({ ...session, version }, { tasks }))
+          store.save(anUpdate({ ...session, version }, { tasks }))
         expect([await waits(), await waits()]).toEqual([[], []])
         await save(1, one)
         expect([await waits(), await waits()]).toEqual([[one], [one]])
@@ -733,7 +737,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         const other = await started('b', { agentId: agentIdOf('main', 'pay.other'), agentName: 'pay.other' })
         const away = await started('c', { workspaceId: ELSEWHERE, agentId: agentIdOf('elsewhere', 'pay.clerk') })
         await store.save(
-          aTurn(session, {
+          anUpdate(session, {
             tasks: [
               aTask(session, 'whenever'),
               aTask(session, 'later', { expiresAt: NOW + HOUR, kind: 'escalation' }),
@@ -742,8 +746,8 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
             ],
           }),
         )
-        await store.save(aTurn(other, { tasks: [aTask(other, 'other', { expiresAt: NOW + 2 * MINUTE })] }))
-        await store.save(aTurn(away, { tasks: [aTask(away, 'away')] }))
+        await store.save(anUpdate(other, { tasks: [aTask(other, 'other', { expiresAt: NOW + 2 * MINUTE })] }))
+        await store.save(anUpdate(away, { tasks: [aTask(away, 'away')] }))
         const list = async (filter: object, page = ALL) => {
           const { items, total } = await store.tasks({ workspaceId: WORKSPACE, ...filter }, page)
           return [items.map(({ id }) => id), total]
@@ -761,7 +765,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
 
       test('finds tasks by the ending of their id, in their workspace only', async () => {
         const session = await started('a')
-        await store.save(aTurn(session, { tasks: [aTask(session, 'one'), aTask(session, 'two')] }))
+        await store.save(anUpdate(session, { tasks: [aTask(session, 'one'), aTask(session, 'two')] }))
         const ending = taskId('one').slice(-7)
         expect((await store.tasksEndingWith(WORKSPACE, ending, 5)).map(({ id }) => id)).toEqual([taskId('one')])
         expect(await store.tasksEndingWith(ELSEWHERE, ending, 5)).toEqual([])
@@ -785,10 +789,10 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
 
       test('replaces a call by its key, and returns the calls of a session or of an agent since an instant', async () => {
         const [a, b] = [await started('a'), await started('b')]
-        await store.save(aTurn(a, { calls: [call(a, 'c1', NOW + 1, 'sent'), call(a, 'c2', NOW + 5, 'executed')] }))
-        await store.save(aTurn(b, { calls: [call(b, 'c1', NOW + 3, 'denied')] }))
+        await store.save(anUpdate(a, { calls: [call(a, 'c1', NOW + 1, 'sent'), call(a, 'c2', NOW + 5, 'executed')] }))
+        await store.save(anUpdate(b, { calls: [call(b, 'c1', NOW + 3, 'denied')] }))
         await store.save(
-          aTurn(
+          anUpdate(
             { ...a, version: 2 },
             { calls: [{ ...call(a, 'c1', NOW + 1, 'executed'), attempt: 2, arguments: null }] },
           ),
@@ -807,8 +811,8 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
       test('returns those of a session that are named, and the states of all page by page', async () => {
         const [a, b] = [await started('a'), await started('b')]
         const made = ['c1', 'c2', 'c3'].map((callId) => call(a, callId, NOW + 1, 'sent'))
-        await store.save(aTurn(a, { calls: made }))
-        await store.save(aTurn(b, { calls: [call(b, 'c1', NOW + 1, 'sent')] }))
+        await store.save(anUpdate(a, { calls: made }))
+        await store.save(anUpdate(b, { calls: [call(b, 'c1', NOW + 1, 'sent')] }))
         const runId = a.rootRunId
         const named = await store.callsNamed(a.id, [
           { runId, callId: 'c3' },
@@ -842,7 +846,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         const due = async (at: number, limit = 10) => (await store.dueTimers(at, limit)).map(({ ref }) => ref)
         expect(await store.nextTimerAt()).toBeUndefined()
         await store.save(
-          aTurn(session, {
+          anUpdate(session, {
             setTimers: [
               timer('task_timeout', 'late', NOW + 30),
               timer('retry', 'soon', NOW + 10),
@@ -856,7 +860,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         expect(await due(NOW + 30, 2)).toEqual(['soon', ''])
         expect(await store.dueTimers(NOW + 10, 10)).toEqual([timer('retry', 'soon', NOW + 10)])
         await store.save(
-          aTurn(
+          anUpdate(
             { ...session, version: 2 },
             {
               clearTimers: [
@@ -892,7 +896,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         expect(await start({ maxConcurrentRuns: 1 }, { triggerId: nameBasedId('other') })).toEqual({
           outcome: 'started',
         })
-        await store.save(aTurn(session, { session: { ...session, status: 'Failed', finishedAt: NOW }, busy: false }))
+        await store.save(anUpdate(session, { session: { ...session, status: 'Failed', finishedAt: NOW }, busy: false }))
         expect(await start({ maxConcurrentRuns: 1 })).toEqual({ outcome: 'started' })
       })
 
@@ -956,9 +960,9 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
 
       test('counts the tokens of the plan on the day they are used', async () => {
         const session = await started('a')
-        await store.save(aTurn(session, { session: { ...session, totalTokensUsed: 60 } }))
+        await store.save(anUpdate(session, { session: { ...session, totalTokensUsed: 60 } }))
         expect(await start({ planTokensPerDay: 100 })).toEqual({ outcome: 'started' })
-        await store.save(aTurn({ ...session, version: 2, totalTokensUsed: 100 }))
+        await store.save(anUpdate({ ...session, version: 2, totalTokensUsed: 100 }))
         expect(await start({ planTokensPerDay: 100 })).toEqual({
           outcome: 'plan_limited',
           limit: 'tokens_per_day',
@@ -974,12 +978,12 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
           const session = await store.session(sessionId(name))
           const cost = euros === undefined ? {} : { cost: { amount: euros, currency: 'EUR' } }
           const plan = { cap, reserves: [{ runId: runId(name), tokens, ...cost }], frees: [] }
-          await store.save(aTurn(session!, { plan }))
+          await store.save(anUpdate(session!, { plan }))
         }
         const end = async (name: string, tokens: number) => {
           const session = await store.session(sessionId(name))
           const used = { ...session!, totalTokensUsed: session!.totalTokensUsed + tokens }
-          await store.save(aTurn(used, { plan: { cap, reserves: [], frees: [runId(name)] } }))
+          await store.save(anUpdate(used, { plan: { cap, reserves: [], frees: [runId(name)] } }))
         }
         beforeEach(async () => {
           for (const name of ['a', 'b', 'c']) await started(name)
@@ -1524,7 +1528,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
       const starting = store.start(aStart('a'), NO_LIMITS)
       await Promise.all([starting, store.close()])
       await expect(starting).resolves.toEqual({ outcome: 'started' })
-      await expect(store.save(aTurn(aSession('a')))).rejects.toThrow('not open')
+      await expect(store.save(anUpdate(aSession('a')))).rejects.toThrow('not open')
     })
   })
 }

@@ -26,7 +26,7 @@ import {
   aStart,
   aStep,
   aTrigger,
-  aTurn,
+  anUpdate,
   NO_LIMITS,
   NOW,
   runId,
@@ -245,7 +245,7 @@ describe.skipIf(!server)('a copy', () => {
     for (const name of ['ann', 'bob', 'cid']) {
       await store.start(aStart(name), NO_LIMITS)
       const session = (await store.session(sessionId(name)))!
-      await store.save(aTurn(session, { steps: [aStep(session, 1)], busy: false }))
+      await store.save(anUpdate(session, { steps: [aStep(session, 1)], busy: false }))
     }
     await store.presignFile(aFile('f'), null)
     const seen = async (each: Store) => ({

@@ -11,7 +11,7 @@ import type { Session } from '../../src/spec/session.ts'
 import type { RunStep } from '../../src/spec/step.ts'
 import type { CallRow } from '../../src/store/session-update.ts'
 import type { Store } from '../../src/store/store.ts'
-import { AGENT, NOW, NO_LIMITS, aRun, aSession, aStart, aStep, aTask, aTurn, runId } from './makers.ts'
+import { AGENT, NOW, NO_LIMITS, aRun, aSession, aStart, aStep, aTask, anUpdate, runId } from './makers.ts'
 import { cases } from '../cases.ts'
 
 const TYPES = ['UserMessage', 'Reasoning', 'PolicyDecision', 'ToolResult', 'Output', 'RunCompleted'] as const
@@ -81,7 +81,7 @@ async function storeSession(store: Store, name: string, given: readonly AnyRun[]
   const tasks = given.flatMap(({ hasTask }, at) =>
     hasTask ? [aTask(session, `${name} ${at}`, { runId: named(at) })] : [],
   )
-  await store.save(aTurn(session, { runs, steps, tasks, calls }))
+  await store.save(anUpdate(session, { runs, steps, tasks, calls }))
   return session
 }
 

@@ -90,13 +90,13 @@ export const aRun = (session: Session, about: Partial<Run> = {}): Run => ({
   ...about,
 })
 
-/** An update that changes nothing; `said` adds events, numbered after the session's last one. */
-export const aTurn = (
+/** An update that changes nothing; `subjects` adds events, numbered after the session's last one. */
+export const anUpdate = (
   session: Session,
-  about: Partial<SessionUpdate> & { said?: readonly string[] } = {},
+  about: Partial<SessionUpdate> & { subjects?: readonly string[] } = {},
 ): SessionUpdate => {
-  const { said = [], ...rest } = about
-  const events = said.map((subject, index) => anEvent(session, session.lastSeq + index + 1, subject))
+  const { subjects = [], ...rest } = about
+  const events = subjects.map((subject, index) => anEvent(session, session.lastSeq + index + 1, subject))
   return {
     runs: [],
     steps: [],
@@ -120,7 +120,11 @@ export const aStart = (
   turn: Partial<SessionUpdate> = {},
 ): SessionUpdate => {
   const session = aSession(name, about)
-  return aTurn(session, { runs: [aRun(session)], said: ['engine.session.started', 'engine.run.started'], ...turn })
+  return anUpdate(session, {
+    runs: [aRun(session)],
+    subjects: ['engine.session.started', 'engine.run.started'],
+    ...turn,
+  })
 }
 
 export const anEvent = (session: Session, seq: number, subject: string): StoredEvent => ({

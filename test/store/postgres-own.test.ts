@@ -14,7 +14,7 @@ import {
   aRun,
   aStart,
   aStep,
-  aTurn,
+  anUpdate,
   keyId,
   runId,
   sessionId,
@@ -126,7 +126,7 @@ describe.skipIf(!server)('a PostgreSQL that processes share', () => {
         const session = await start(store, 'a')
         proxy.loseNext('save_sessions', fault)
         expect(
-          await store.save(aTurn(session, { said: ['engine.run.paused'] }), { worker: 'ann', ttlMs: 9000 }),
+          await store.save(anUpdate(session, { subjects: ['engine.run.paused'] }), { worker: 'ann', ttlMs: 9000 }),
         ).toEqual({
           sessionId: session.id,
           epoch: 1,
@@ -146,7 +146,7 @@ describe.skipIf(!server)('a PostgreSQL that processes share', () => {
       const store = await open(proxy.url(database))
       const session = await start(store, 'a')
       proxy.loseNext('save_sessions', 'statement')
-      await expect(store.save(aTurn(session))).rejects.toMatchObject({ code: 'store_unreachable' })
+      await expect(store.save(anUpdate(session))).rejects.toMatchObject({ code: 'store_unreachable' })
       expect((await store.session(session.id))!.version).toBe(1)
     })
 
@@ -157,14 +157,14 @@ describe.skipIf(!server)('a PostgreSQL that processes share', () => {
       await admin.transaction(async (tx) => {
         await tx.rows('select id from session where id = :id for update', { id: session.id })
         proxy.loseNext('save_sessions', 'connection')
-        saved = store.save(aTurn(session)).then(
+        saved = store.save(anUpdate(session)).then(
           () => 'saved',
           (error: { code: string }) => error.code,
         )
         expect(await saved).toBe('store_unreachable')
       })
       expect((await store.session(session.id))!.version).toBe(1)
-      await store.save(aTurn(session))
+      await store.save(anUpdate(session))
       expect((await store.session(session.id))!.version).toBe(2)
     })
   })
@@ -218,7 +218,7 @@ describe.skipIf(!server)('a PostgreSQL that processes share', () => {
     }
     expect(await waitFor(true)).toBe(true)
     const lease = (await one.claimOne('ann', session.id, 9000))!
-    await one.save(aTurn(session), { worker: 'ann', ttlMs: 9000, epoch: lease.epoch })
+    await one.save(anUpdate(session), { worker: 'ann', ttlMs: 9000, epoch: lease.epoch })
     expect(await waitFor(false)).toBe(true)
     await one.release('ann', [lease])
     expect(await waitFor(true)).toBe(true)
@@ -255,7 +255,7 @@ describe.skipIf(!server)('a PostgreSQL that processes share', () => {
     const seen = (await two[0]!.workspaceHistory(WORKSPACE)).version
     const outcomes = await Promise.all(
       sessions.map((session, at) =>
-        two[at]!.save({ ...aTurn(session), historySeen: seen }).then(
+        two[at]!.save({ ...anUpdate(session), historySeen: seen }).then(
           () => 'saved',
           (error: { code: string }) => error.code,
         ),
@@ -288,7 +288,7 @@ describe.skipIf(!server)('a PostgreSQL that processes share', () => {
     const outcomes = await Promise.all(
       two.map((store, index) =>
         Promise.allSettled(
-          (index === 0 ? sessions : sessions.toReversed()).map((session) => store.save(aTurn(session))),
+          (index === 0 ? sessions : sessions.toReversed()).map((session) => store.save(anUpdate(session))),
         ),
       ),
     )
@@ -305,9 +305,9 @@ describe.skipIf(!server)('a PostgreSQL that processes share', () => {
     const lanes = Array.from({ length: 30 }, async (_, lane) => {
       for (let n = 0; n < 20; n++) {
         const session = await start(store, `s${lane * 20 + n}`)
-        await store.save(aTurn({ ...session, status: 'WaitingForHITL', totalTokensUsed: 1 }))
+        await store.save(anUpdate({ ...session, status: 'WaitingForHITL', totalTokensUsed: 1 }))
         const waiting = (await store.session(session.id))!
-        await store.save(aTurn({ ...waiting, status: 'Completed', finishedAt: NOW, totalTokensUsed: 3 }))
+        await store.save(anUpdate({ ...waiting, status: 'Completed', finishedAt: NOW, totalTokensUsed: 3 }))
       }
     })
     await Promise.all(lanes)
@@ -337,7 +337,7 @@ describe.skipIf(!server)('a PostgreSQL that processes share', () => {
     const session = await start(store, 'a')
     const content = { z: 'a\0b', a: '\ud800', 'k\\u0000': '\\', nested: [1.0, '"\\u0000"'] }
     await store.save(
-      aTurn(session, {
+      anUpdate(session, {
         steps: [aStep(session, 1, { content })],
         runs: [aRun(session, { output: content, error: 'x\0y\ud800z\\u0000' })],
       }),
@@ -352,11 +352,11 @@ describe.skipIf(!server)('a PostgreSQL that processes share', () => {
   test('a database that restarts loses nothing that was acknowledged, and is used again', async () => {
     const store = await open()
     let session = await start(store, 'a')
-    await store.save(aTurn(session))
+    await store.save(anUpdate(session))
     server!.restart()
     session = (await store.session(session.id))!
     expect(session.version).toBe(2)
-    await store.save(aTurn(session))
+    await store.save(anUpdate(session))
     expect((await store.session(session.id))!.version).toBe(3)
   })
 

@@ -5,7 +5,7 @@ import { nameBasedId, type TriggerId } from '../../src/base/ids.ts'
 import type { Trigger } from '../../src/spec/key.ts'
 import type { Session } from '../../src/spec/session.ts'
 import type { Store } from '../../src/store/store.ts'
-import { NOW, NO_LIMITS, WORKSPACE, aStart, aTrigger, aTurn, runId, sessionId } from './makers.ts'
+import { NOW, NO_LIMITS, WORKSPACE, aStart, aTrigger, anUpdate, runId, sessionId } from './makers.ts'
 
 /** When the store was restored, and when the backup was taken. */
 export const RESTORED_AT = NOW + 60_000
@@ -40,7 +40,7 @@ export function restoredContract(
       await store.start(aStart('open', { triggerId: old.id }), NO_LIMITS)
       await store.start(aStart('ended', { triggerId: old.id }), NO_LIMITS)
       const ended = (await store.session(sessionId('ended')))!
-      await store.save(aTurn({ ...ended, status: 'Completed', finishedAt: NOW } as Session, { busy: false }))
+      await store.save(anUpdate({ ...ended, status: 'Completed', finishedAt: NOW } as Session, { busy: false }))
       now = RESTORED_AT + 10
       return hold(store, clock)
     }

@@ -19,7 +19,7 @@ import type { EffectChange, SessionUpdate } from '../../src/store/session-update
 import type { StartLimits } from '../../src/store/start-outcome.ts'
 import type { Store } from '../../src/store/store.ts'
 import { cases } from '../cases.ts'
-import { aRun, aSession, aTurn, NOW, runId, sessionId, WORKSPACE } from './makers.ts'
+import { aRun, aSession, anUpdate, NOW, runId, sessionId, WORKSPACE } from './makers.ts'
 import { startPostgres } from './postgres-server.ts'
 
 const server = startPostgres()
@@ -142,7 +142,7 @@ function createActor(store: Store, now: () => number) {
     const run = aRun(session, { ...(stored && { starter }), startedAt: now() })
     const followed = given.follows !== undefined && given.follows !== given.name ? await read(given.follows) : undefined
     const update: SessionUpdate = {
-      ...aTurn(session, { runs: [run], said: ['engine.run.started'], busy: given.busy }),
+      ...anUpdate(session, { runs: [run], subjects: ['engine.run.started'], busy: given.busy }),
       ...(followed && { follows: { sessionId: followed.id, version: followed.version } }),
     }
     const claim = given.key && {
@@ -177,10 +177,10 @@ function createActor(store: Store, now: () => number) {
     const reserves = given.reserves
       ? [{ runId: run.id, tokens: given.reserves.tokens, ...(given.reserves.cost && { cost: given.reserves.cost }) }]
       : []
-    const update = aTurn(session, {
+    const update = anUpdate(session, {
       runs: [run],
       busy: given.busy,
-      said: ['engine.run.changed'],
+      subjects: ['engine.run.changed'],
       effects: given.effects.map((each) => toChange(each, session, now())),
       ...(given.seen !== undefined && {
         historySeen: (await store.workspaceHistory(WORKSPACE)).version - given.seen,

@@ -19,7 +19,7 @@ import {
   aStart,
   aStep,
   aTask,
-  aTurn,
+  anUpdate,
   runId,
   sessionId,
 } from './makers.ts'
@@ -82,7 +82,7 @@ export function searchContract(name: string, open: (clock: Clock) => Store | Pro
         finishedAt: NOW + 5,
         output,
       } as const
-      await store.save(aTurn(ended, { runs: [{ ...aRun(ended), error }], busy: false }))
+      await store.save(anUpdate(ended, { runs: [{ ...aRun(ended), error }], busy: false }))
       return (await store.session(session.id))!
     }
     const find = async (filter: Omit<RunFilter, 'workspaceId'>): Promise<readonly string[]> => {
@@ -120,14 +120,14 @@ export function searchContract(name: string, open: (clock: Clock) => Store | Pro
       const next = { ...first, rootRunId: runId('second'), entryRunId: first.rootRunId, input: { order: 'second' } }
       const running = { ...next, status: 'Running', finishedAt: null, output: null } as const
       await store.start(
-        aTurn(running, { runs: [aRun(running, { startedAt: NOW + 9 })], said: ['engine.session.resumed'] }),
+        anUpdate(running, { runs: [aRun(running, { startedAt: NOW + 9 })], subjects: ['engine.session.resumed'] }),
         NO_LIMITS,
       )
       expect(await find({ text: 'first' })).toEqual([runId('s')])
       expect(await find({ text: 'second' })).toEqual([runId('second')])
       const ended = await end((await store.session(first.id))!, 'green')
       const again = { ...ended, status: 'Running', finishedAt: null, output: null } as const
-      await store.save(aTurn(again, { runs: [aRun(again)] }))
+      await store.save(anUpdate(again, { runs: [aRun(again)] }))
       expect(await find({ text: 'green' })).toEqual([])
       await end((await store.session(first.id))!, 'yellow')
       expect([await find({ text: 'green' }), await find({ text: 'yellow' }), await find({ text: 'blue' })]).toEqual([
@@ -171,7 +171,7 @@ export function searchContract(name: string, open: (clock: Clock) => Store | Pro
       await start('b', { startedAt: NOW + 1 })
       const a = runId('a')
       const stored = (await store.session(session.id))!
-      await store.save(aTurn(stored, { effects: [{ take: aClaim(stored, 'refund:A-1') }] }))
+      await store.save(anUpdate(stored, { effects: [{ take: aClaim(stored, 'refund:A-1') }] }))
       expect(await find({ effect: 'refund:A-1' })).toEqual([a])
       expect(await find({ effect: 'refund:A-2' })).toEqual([])
       expect(await find({ tool: 'acme.refunds' })).toEqual([a])
@@ -272,7 +272,7 @@ export function searchContract(name: string, open: (clock: Clock) => Store | Pro
       const ended = await end(first, 'Done.')
       const running = { ...ended, rootRunId: runId('next'), status: 'Running', finishedAt: null, output: null } as const
       const next = aRun(running, { startedAt: NOW + 9, starter: by('cy', 'phone'), versionLabel: '1.1.0' })
-      await store.start(aTurn(running, { runs: [next], said: ['engine.session.resumed'] }), NO_LIMITS)
+      await store.start(anUpdate(running, { runs: [next], subjects: ['engine.session.resumed'] }), NO_LIMITS)
       const [a, b] = [runId('a'), runId('b')]
       expect(await find({ versionLabel: '1.0.0' })).toEqual([a])
       expect(await find({ versionLabel: '1.0' })).toEqual([])

@@ -18,7 +18,7 @@ import {
   aStart,
   aStep,
   aTask,
-  aTurn,
+  anUpdate,
   runId,
   sessionId,
 } from './makers.ts'
@@ -152,9 +152,9 @@ export function sessionContract(name: string, open: (clock: Clock) => Store | Pr
       const next = { ...first, rootRunId: runId('second'), entryRunId: first.rootRunId, input: { order: 'second' } }
       const session = { ...next, status: 'Running', finishedAt: null, output: null } as const
       const update: SessionUpdate = {
-        ...aTurn(session, {
+        ...anUpdate(session, {
           runs: [aRun(session, { starter: { ...starter, triggeredBy: 'key:2' } })],
-          said: ['engine.session.resumed'],
+          subjects: ['engine.session.resumed'],
         }),
         labels: { tags: ['new'] },
       }
@@ -190,13 +190,13 @@ export function sessionContract(name: string, open: (clock: Clock) => Store | Pr
       const running = { status: 'Running', finishedAt: null, rootRunId: runId('second') } as const
       const session = { ...first, ...running, entryRunId: first.rootRunId }
       const run = aRun(session, { starter: { ...starter, triggerId: TRIGGER } })
-      expect(await store.start({ ...aTurn(session, { runs: [run] }), busy: false }, limits)).toEqual({
+      expect(await store.start({ ...anUpdate(session, { runs: [run] }), busy: false }, limits)).toEqual({
         outcome: 'started',
       })
       expect(await another('refused')).toBe('concurrency_limited')
       expect((await store.start(aStart('free', { triggerId: null }), limits)).outcome).toBe('started')
       const ended = { ...session, ...ENDED, version: 2 }
-      await store.save(aTurn(ended, { runs: [aRun(ended, { starter: run.starter! })], busy: false }))
+      await store.save(anUpdate(ended, { runs: [aRun(ended, { starter: run.starter! })], busy: false }))
       expect(await another('accepted')).toBe('started')
     })
 
@@ -209,7 +209,7 @@ export function sessionContract(name: string, open: (clock: Clock) => Store | Pr
       expect([await count('Running'), await count('Completed'), await count('Running', 'Completed', 'Failed')]).toEqual(
         [1, 2, 3],
       )
-      await store.save(aTurn({ ...running, ...ENDED }, { runs: [aRun({ ...running, ...ENDED })], busy: false }))
+      await store.save(anUpdate({ ...running, ...ENDED }, { runs: [aRun({ ...running, ...ENDED })], busy: false }))
       expect([await count('Running'), await count('Completed')]).toEqual([0, 3])
       expect(await store.deleteEndedSessions(NOW + DAY, 2)).toEqual({ deleted: 2, more: true })
       expect([await count('Running'), await count('Completed')]).toEqual([0, 1])
@@ -297,7 +297,7 @@ export function sessionContract(name: string, open: (clock: Clock) => Store | Pr
     test('a save of what was read before an erasure is refused', async () => {
       const session = await storeEnded('s')
       await store.eraseSession(session.id, NOW + DAY)
-      await expect(store.save(aTurn(session))).rejects.toMatchObject({ code: 'run_moved_on' })
+      await expect(store.save(anUpdate(session))).rejects.toMatchObject({ code: 'run_moved_on' })
     })
 
     test('nothing is erased that works, waits for a person, or is under a legal hold', async () => {
@@ -330,12 +330,12 @@ export function sessionContract(name: string, open: (clock: Clock) => Store | Pr
           first: runId('undo'),
         },
       })
-      await store.save(aTurn(session, { runs: [undo], busy: true }))
+      await store.save(anUpdate(session, { runs: [undo], busy: true }))
       expect(await store.deleteEndedSessions(NOW + DAY, 10)).toEqual({ deleted: 0, more: false })
       const stored = (await store.session(session.id))!
       const state = { at: 'done', outcome: 'completed', output: null } as const
       await store.save(
-        aTurn(stored, { runs: [{ ...undo, state, status: 'Completed', finishedAt: NOW + 1 }], busy: false }),
+        anUpdate(stored, { runs: [{ ...undo, state, status: 'Completed', finishedAt: NOW + 1 }], busy: false }),
       )
       expect((await store.run(undo.id))?.origin).toEqual(undo.origin)
       expect(await store.deleteEndedSessions(NOW + DAY, 10)).toEqual({ deleted: 1, more: false })

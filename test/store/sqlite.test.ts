@@ -26,7 +26,7 @@ import {
   aStart,
   aStep,
   aTask,
-  aTurn,
+  anUpdate,
   keyId,
   runId,
   sessionId,
@@ -79,7 +79,7 @@ describe('a file', () => {
     const session = (await first.session(sessionId('a')))!
     const task = aTask(session, 't', { votes: [{ approver: 'operator:ann', approved: true, at: NOW }] })
     await first.save(
-      aTurn(session, {
+      anUpdate(session, {
         tasks: [task],
         setTimers: [{ sessionId: session.id, runId: runId('a'), kind: 'retry', ref: '', at: NOW }],
       }),
@@ -202,7 +202,7 @@ test('the words that are found are those of the runs, after every start, end, er
         else if (act === 'erase') await store.eraseSession(session.id, NOW).catch(() => undefined)
         else {
           const next = { ...session, ...(act === 'end' ? change : begun) }
-          await store.save(aTurn(next, { runs: [aRun(next)], busy: act !== 'end' }))
+          await store.save(anUpdate(next, { runs: [aRun(next)], busy: act !== 'end' }))
         }
       }
       await store.close()
@@ -226,7 +226,7 @@ test('an erasure leaves none of the words that were searched in the file', async
       finishedAt: NOW,
       output: `axolotl${name}`,
     }
-    await store.save(aTurn(ended as Session, { runs: [aRun(ended as Session)], busy: false }))
+    await store.save(anUpdate(ended as Session, { runs: [aRun(ended as Session)], busy: false }))
   }
   await store.eraseSession(sessionId('b'), NOW)
   await store.close()
