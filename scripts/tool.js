@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { installTools } from './tools.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -39,7 +39,7 @@ export function runTool(name, ...args) {
 export async function loadFormatter() {
   if (!installChecks()) throw new Error('The formatter could not be installed.')
   const manifest = manifestOf('oxfmt')
-  return await import(join(dirname(manifest), read(manifest).main))
+  return await import(pathToFileURL(join(dirname(manifest), read(manifest).main)).href)
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = runTool(...process.argv.slice(2))
