@@ -1,7 +1,8 @@
 /** Records tool calls, or replays a recording. Source: docs/design/models-and-tools.md#record-and-replay */
-import type { JsonObject, JsonValue } from '../base/json/json.ts'
+import type { JsonObject } from '../base/json/json.ts'
+import { fromJson, toJson } from '../base/json/typed-json.ts'
 import { normalizeRequest, type NormalizedRequest, type Cassette } from '../spec/cassette.ts'
-import type { ToolOutcome, Toolbox } from './tool.ts'
+import type { DescribedTool, ToolOutcome, Toolbox } from './tool.ts'
 
 /** Wraps tools to record their outcomes. When the cassette replays, calls get recorded outcomes and nothing is executed. */
 export function withToolCassette(tools: Toolbox, { record, replay }: Cassette): Toolbox {
@@ -22,19 +23,22 @@ export function withToolCassette(tools: Toolbox, { record, replay }: Cassette): 
           })
           if (replay) {
             const answer = replay.answer(normalized)
-            return answer ? (answer as unknown as ToolOutcome) : missedOutcome(replay.describeMiss(normalized))
+            return answer ? fromJson<ToolOutcome>(answer, 'at') : missedOutcome(replay.describeMiss(normalized))
           }
           const outcome = await route.invoke(invocation, signal)
-          recordAnswer(normalized, outcome as unknown as JsonObject)
+          recordAnswer(normalized, toJson(outcome))
           return outcome
         },
       }
     },
     async describe(agent, tool, signal) {
       const normalized = normalizeRequest('tool_schema', { agent: agent.id, tool: tool.id, version: tool.version })
-      if (replay) return replay.answer(normalized)?.['found'] as unknown as ReturnType<Toolbox['describe']>
+      if (replay) {
+        const recorded = replay.answer(normalized)?.['found']
+        return recorded === undefined ? undefined : fromJson<DescribedTool>(recorded)
+      }
       const found = await tools.describe(agent, tool, signal)
-      recordAnswer(normalized, found ? { found: found as unknown as JsonValue } : {})
+      recordAnswer(normalized, found ? { found: toJson(found) } : {})
       return found
     },
     findUnsetSecret: (agent) => (replay ? undefined : tools.findUnsetSecret(agent)),

@@ -1,5 +1,6 @@
 /** Every fact that conditions can name besides arguments and history. Source: docs/design/policies.md#facts */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
+import { toJson } from '../../base/json/typed-json.ts'
 import { SIDE_EFFECT_CLASSES } from '../../spec/document.ts'
 import type { CallFacts } from './decision.ts'
 
@@ -111,8 +112,7 @@ export const CALL_FIELDS: Readonly<Record<string, Readonly<Record<string, CallFi
     key: { read: ({ effect }) => effect?.key, schema: TEXT, isOptional: true },
     repeated: { read: ({ effect }) => effect?.repeated, schema: BOOLEAN, isOptional: true },
     previous: {
-      // Plain JSON; only its interface type has no index signature.
-      read: ({ effect }) => effect?.previous as unknown as JsonValue | undefined,
+      read: ({ effect }) => effect?.previous && toJson(effect.previous),
       schema: PREVIOUS,
       isOptional: true,
     },
