@@ -48,7 +48,7 @@ export function readMcpMessage(text: string, cutAt?: number): McpMessage {
 }
 
 /** A number that would change becomes a text of its digits. */
-function parseKeepingDigits(json: string): JsonValue {
+export function parseKeepingDigits(json: string): JsonValue {
   try {
     return parseJson(json)
   } catch (error) {

@@ -123,6 +123,19 @@ export async function startMcpProcess(parts: McpProcessParts): Promise<McpProces
   // A program that closes its input reads no more; a write that fails says so itself.
   stdin.on('error', () => {})
 
+  let unreadBytes = 0
+  let lastWrite: Promise<void> = Promise.resolve()
+  /** Lines are written one after the other: a stream writes all that it holds at once, and fails them all for the last one's failure. */
+  const writeLine = (line: Buffer): Promise<void> =>
+    new Promise((resolve, reject) => {
+      if (ended.signal.aborted) return reject(notSent(ended.signal.reason as Error))
+      stdin.write(line, (error) => {
+        if (!error) return resolve()
+        // The reason why it ended says more than that its pipe is closed.
+        setImmediate(() => reject(notSent(ended.signal.aborted ? (ended.signal.reason as Error) : error)))
+      })
+    })
+
   const endOnce = async (why: Error): Promise<void> => {
     stop(why)
     stdin.end()
@@ -138,14 +151,12 @@ export async function startMcpProcess(parts: McpProcessParts): Promise<McpProces
     ended: ended.signal,
     async write(message) {
       if (ended.signal.aborted) throw notSent(ended.signal.reason as Error)
-      if (stdin.writableLength > MAX_UNREAD_BYTES) throw notSent(new Error(`${program} does not read its input.`))
-      await new Promise<void>((resolve, reject) => {
-        stdin.write(`${message}\n`, (error) => {
-          if (!error) return resolve()
-          // The reason why it ended says more than that its pipe is closed.
-          setImmediate(() => reject(notSent(ended.signal.aborted ? (ended.signal.reason as Error) : error)))
-        })
-      })
+      if (unreadBytes > MAX_UNREAD_BYTES) throw notSent(new Error(`${program} does not read its input.`))
+      const line = Buffer.from(`${message}\n`)
+      unreadBytes += line.byteLength
+      const done = lastWrite.then(() => writeLine(line)).finally(() => (unreadBytes -= line.byteLength))
+      lastWrite = done.catch(() => {})
+      await done
     },
     countUnasked,
     end: (why) => (ending ??= endOnce(why)),

@@ -6,6 +6,7 @@
 import { ReadableStream, type ReadableStreamDefaultController } from 'node:stream/web'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import { createHeldBackError, UnsentError, type FetchFunction } from '../base/net/transport.ts'
+import { parseKeepingDigits } from './mcp-answer.ts'
 import { startMcpProcess, type McpProcess, type McpProcessParts } from './mcp-process.ts'
 import type { OutputLine } from './output-lines.ts'
 
@@ -61,19 +62,16 @@ export function openMcpProgram(parts: Omit<McpProcessParts, 'onLine'>, onEnd: (w
       const id = idIn(line.text) ?? idIn(line.end) ?? soleOf(open)
       return id !== undefined && open.has(id) ? answer(id, line.text) : process.countUnasked(line.bytes)
     }
-    const message = readJson(line.text)
-    // Some servers answer with a batch.
-    const parts = Array.isArray(message) ? message.filter(isJsonObject) : isJsonObject(message) ? [message] : []
     let isAsked = false
-    for (const each of parts) {
+    for (const [each, text] of messagesOf(line.text)) {
       const id = textOfId(each['id'])
       if (!('method' in each) && open.has(id)) {
         isAsked = true
-        answer(id, line.text)
+        answer(id, text)
         continue
       }
       const owner = ownerOf(each)
-      if (owner) send(owner, line.text)
+      if (owner) send(owner, text)
       else if (each['id'] !== undefined && 'method' in each) reply(process, each['id'], answerToServer(each['method']))
     }
     if (!isAsked) process.countUnasked(line.bytes)
@@ -188,11 +186,16 @@ const soleOf = (open: ReadonlyMap<string, OpenRequest>): string | undefined =>
 
 const numberOr = (id: string): string | number => (/^\d+$/.test(id) ? Number(id) : id)
 
-function readJson(text: string): JsonValue | undefined {
+/** The messages of a line with their texts. Some servers answer several requests with one batch. */
+function messagesOf(line: string): readonly (readonly [JsonObject, string])[] {
   try {
-    return JSON.parse(text) as JsonValue
+    const message = JSON.parse(line) as JsonValue
+    if (isJsonObject(message)) return [[message, line]]
+    if (!Array.isArray(message)) return []
+    const batch = parseKeepingDigits(line)
+    return (Array.isArray(batch) ? batch : []).filter(isJsonObject).map((each) => [each, JSON.stringify(each)])
   } catch {
-    return undefined
+    return []
   }
 }
 

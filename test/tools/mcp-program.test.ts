@@ -9,6 +9,7 @@ import type { Clock } from '../../src/base/clock.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import type { McpProgramConfig } from '../../src/spec/config.ts'
 import { digestOfTool } from '../../src/tools/listed-tool.ts'
+import { startMcpProcess } from '../../src/tools/mcp-process.ts'
 import type { Toolbox, ToolInvocation, ToolProgress } from '../../src/tools/tool.ts'
 import { waitUntil } from '../wait-until.ts'
 import { agentWith, invocationOf, timeless, toolboxWith, toolNamed } from './invocation.ts'
@@ -78,6 +79,37 @@ test('the reference server answers over its standard streams', async () => {
   const answers = calls.map(([name, args]) => call(name, args, { idempotencyKey: name, onProgress }))
   expect(await Promise.all(answers)).toEqual(calls.map(([, , result]) => said(result)))
   expect(reports).toEqual([{ progress: 1, total: 2 }])
+})
+
+test.each(['answering in batches', 'answering in reversed order'])(
+  'each of two calls gets its own answer from a program that is %s',
+  async (mode) => {
+    openMode(mode)
+    const given = [
+      { text: 'a', at: 1 },
+      { text: 'b\u2028\u{1F600}', at: 2 },
+    ]
+    const answers = given.map((each) => call('echo', each, { idempotencyKey: `${each.at}` }))
+    expect(await Promise.all(answers)).toEqual(given.map(said))
+  },
+)
+
+test('no message that its program read counts as not sent', async () => {
+  const log = join(directory, 'read')
+  const program = await startMcpProcess({
+    argv: ['node', join(import.meta.dirname, 'programs/late-reader.mjs'), log],
+    cwd: directory,
+    env: {},
+    allow: [],
+    redactor: createRedactor(),
+    onLine: () => {},
+  })
+  const messages = ['a', 'b', 'c', 'd'].map((name) => `${name}:${name === 'a' || name === 'd' ? 'x'.repeat(1e6) : ''}`)
+  const written = await Promise.allSettled(messages.map((each) => program.write(each)))
+  await waitUntil(() => program.ended.aborted)
+  const read = readFileSync(log, 'utf8').trim().split('\n')
+  const unsent = messages.filter((_, at) => written[at]!.status === 'rejected').map(([name]) => name)
+  expect([read, unsent]).toEqual([['a', 'b', 'c'], ['d']])
 })
 
 test('all calls of all runs share one process, and none of the secrets of the agent is needed', async () => {

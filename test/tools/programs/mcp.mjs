@@ -30,6 +30,7 @@ const say = (id, text) => send({ id, result: { content: [{ type: 'text', text }]
 const tool = (name, extra = {}) => ({ name, description: name, inputSchema: { type: 'object' }, ...extra })
 let lists = 0
 let asking
+let waiting
 
 const answers = {
   initialize: (id, { protocolVersion }) =>
@@ -51,6 +52,16 @@ const answers = {
   },
   ping: (id) => mode !== 'silent' && send({ id, result: {} }),
   'tools/call': (id, { name, arguments: given }) => {
+    if (mode.startsWith('answering')) {
+      const own = { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: JSON.stringify(given) }] } }
+      const other = waiting
+      waiting = own
+      if (other === undefined) return
+      waiting = undefined
+      if (mode.endsWith('order')) return [own, other].forEach(send)
+      const progress = { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: id, progress: 1 } }
+      return process.stdout.write(JSON.stringify([progress, own, other, own, { ...own, id: 'nobody' }]) + '\r\n')
+    }
     if (name === 'echo') return say(id, `echo ${given.text}`)
     if (name === 'pid') return say(id, String(process.pid))
     if (name === 'environment')
