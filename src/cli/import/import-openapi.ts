@@ -2,6 +2,7 @@
  * Imports operations of an OpenAPI document: a Tool document each, a record of how they are called, and a route in the project file.
  * Source: docs/design/command-line.md#imports
  */
+import { shortenText } from '../../base/cut-text.ts'
 import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { isLoopback } from '../../base/net/loopback.ts'
@@ -14,6 +15,7 @@ import {
   listOperations,
   nameOperations,
   toToolName,
+  withDigest,
   type OpenApiDocument,
   type OpenApiOperation,
 } from './openapi-document.ts'
@@ -94,9 +96,13 @@ export function planOpenApiImport(request: OpenApiImportRequest): OpenApiImport 
   const security = readSecurity(document, losses)
   const options = { document, namespace, security, losses, trustClasses }
   const known = new Map(Object.entries(before?.operations ?? {}).map(([id, each]) => [keyOf(each), id]))
+  const taken = new Set(known.values())
   const tools = selected.flatMap(({ operation, name }) => {
-    // A tool keeps the name under which agents bind it, whatever the source calls it now.
-    const id = known.get(operation.key) ?? `${namespace}.${name}`
+    // A tool keeps the name under which agents bind it, whatever the source calls it now, and never becomes another operation.
+    const usual = `${namespace}.${name}`
+    const id =
+      known.get(operation.key) ?? (taken.has(usual) ? `${namespace}.${withDigest(name, operation.key)}` : usual)
+    taken.add(id)
     const last = id.slice(namespace.length + 1)
     const made = importOperation(operation, last, options)
     return made ? [{ ...made, id, key: operation.key, path: `tools/${namespace}/${last}.yaml` }] : []
@@ -163,6 +169,11 @@ function serverOf({ document: { root }, url, source }: OpenApiImportRequest, los
   const [first] = servers
   const given = url ?? (typeof first?.['url'] === 'string' ? fillVariables(first['url'], first) : undefined)
   const absolute = given !== undefined && URL.canParse(given, source.url) ? new URL(given, source.url) : undefined
+  if (given !== undefined && /[{}]/.test(given))
+    throw usageFailure(
+      `The server ${shortenText(given, 200)} has a variable without a default.`,
+      'Give it: --server https://api.example.com',
+    )
   if (!absolute || !/^https?:$/.test(absolute.protocol))
     throw usageFailure('The document names no server with an address.', 'Give it: --server https://api.example.com')
   if (url === undefined && servers.length > 1)
@@ -177,6 +188,7 @@ function fillVariables(url: string, server: JsonObject): string {
   const variables = isJsonObject(server['variables']) ? server['variables'] : {}
   return url.replace(/\{([^{}]*)\}/g, (whole, name: string) => {
     const variable = Object.hasOwn(variables, name) ? variables[name] : undefined
-    return isJsonObject(variable) && typeof variable['default'] === 'string' ? variable['default'] : whole
+    const usual = isJsonObject(variable) ? variable['default'] : undefined
+    return typeof usual === 'string' || typeof usual === 'number' ? String(usual) : whole
   })
 }

@@ -1,5 +1,6 @@
 /** The parts of an OpenAPI document that an import reads: references inside it, and the list of its operations. */
 import { hash } from 'node:crypto'
+import { shortenText } from '../../base/cut-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { valueAt } from '../../base/json/resolve-pointer.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
@@ -31,14 +32,14 @@ export function checkOpenApiDocument(value: JsonValue, name: string): OpenApiDoc
   const { openapi, swagger } = root
   if (swagger !== undefined)
     throw usageFailure(
-      `${name} is Swagger ${JSON.stringify(swagger).replaceAll('"', '')}, which is not imported.`,
+      `${name} is Swagger ${shortenText(JSON.stringify(swagger).replaceAll('"', ''), 40)}, which is not imported.`,
       'Convert it first, for example with `npx swagger2openapi -o openapi.json FILE`, or at https://converter.swagger.io.',
     )
   if (typeof openapi !== 'string' || !/^3\.[01]\.\d/.test(openapi))
     throw usageFailure(
       openapi === undefined
         ? `${name} is no OpenAPI document: it has no \`openapi: 3.0.x\` or \`3.1.x\`.`
-        : `${name} is OpenAPI ${JSON.stringify(openapi).replaceAll('"', '')}; 3.0 and 3.1 are imported.`,
+        : `${name} is OpenAPI ${shortenText(JSON.stringify(openapi), 40)}; texts such as "3.0.3" and "3.1.0" are imported.`,
     )
   return { root, isOld: openapi.startsWith('3.0.') }
 }
@@ -115,7 +116,8 @@ export function nameOperations(operations: readonly OpenApiOperation[]): Readonl
   )
 }
 
-const withDigest = (name: string, key: string): string =>
+/** A name of an operation alone, whatever others are called. */
+export const withDigest = (name: string, key: string): string =>
   `${name.slice(0, MAX_NAME - 9).replace(/[_-]+$/, '')}_${hash('sha256', key, 'hex').slice(0, 8)}`
 
 const plainName = ({ operationId, method, path }: OpenApiOperation): string =>

@@ -1,9 +1,9 @@
 /** Reads the source of an import: a file, or an address under the egress rules. Nothing in it is executed. */
 import { resolve } from 'node:path'
-import { load } from 'js-yaml'
+import { CORE_SCHEMA, load, mergeTag } from 'js-yaml'
 import { fileFailure } from '../../base/file-error.ts'
 import { innermostMessage } from '../../base/innermost-cause.ts'
-import type { JsonValue } from '../../base/json/json.ts'
+import { findExceededBound, type JsonValue } from '../../base/json/json.ts'
 import { shortenText } from '../../base/cut-text.ts'
 import { createEgress } from '../../base/net/egress.ts'
 import { readBoundedText } from '../../base/net/read-bounded.ts'
@@ -13,6 +13,9 @@ import { usageFailure } from '../shell/usage-failure.ts'
 const MAX_BYTES = 64 * 1024 * 1024
 /** YAML takes about ten times as long to read as JSON. */
 const MAX_YAML_CHARACTERS = 16 * 1024 * 1024
+/** Aliases of YAML count as what they repeat: some lines can stand for more values than any memory holds, or for themselves. */
+const BOUNDS = { maxLevels: 256, maxValues: 5_000_000 }
+const YAML_SCHEMA = CORE_SCHEMA.withTags(mergeTag)
 const FETCH_MS = 60_000
 
 export interface ImportSource {
@@ -70,8 +73,18 @@ async function fetchText(
   }
 }
 
-/** Reads numbers as any JavaScript program does: what is not exact is left out of the documents later. */
 function parseSource(text: string, name: string): JsonValue {
+  // A name or path with a replaced character would be sent as another one.
+  if (text.includes('\ufffd'))
+    throw usageFailure(`${name} is not UTF-8, or holds U+FFFD.`, 'Convert it first: iconv -t UTF-8')
+  const value = parseText(text, name)
+  const exceeded = findExceededBound(value, BOUNDS)
+  if (exceeded !== undefined) throw usageFailure(`${name} is ${exceeded}.`)
+  return value
+}
+
+/** Reads numbers as any JavaScript program does: what is not exact is left out of the documents later. */
+function parseText(text: string, name: string): JsonValue {
   try {
     if (/^\s*[{[]/.test(text)) return JSON.parse(text.replace(/^\ufeff/, '')) as JsonValue
   } catch (error) {
@@ -81,7 +94,7 @@ function parseSource(text: string, name: string): JsonValue {
   if (text.length > MAX_YAML_CHARACTERS)
     throw usageFailure(`${name} is YAML of more than ${MAX_YAML_CHARACTERS} characters.`, 'Convert it to JSON first.')
   try {
-    return (load(text) ?? null) as JsonValue
+    return (load(text, { schema: YAML_SCHEMA }) ?? null) as JsonValue
   } catch (error) {
     throw unreadable(name, error)
   }

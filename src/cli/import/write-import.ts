@@ -159,9 +159,9 @@ interface ConfigTools {
   readonly tools?: Readonly<Record<string, JsonObject>>
 }
 
+/** The source chooses both names, and where the secret is sent: without the prefix, `OpenAI` and `apiKey` would take a key that is set. */
 const variableOf = (namespace: string, scheme: string): string =>
-  `${namespace}_${scheme}`
+  `openapi_${namespace}_${scheme}`
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replace(/[^A-Za-z0-9]+/g, '_')
     .toUpperCase()
-    .replace(/^(?=\d)/, '_')

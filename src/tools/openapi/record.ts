@@ -25,6 +25,8 @@ export function readOperationRecord(path: string): OperationRecord {
   return value
 }
 
+const TOOL_ID = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)+$/
+
 function isOperationRecord(value: unknown): value is OperationRecord {
   if (!isJsonObject(value) || value['svcImport'] !== OPERATION_RECORD_VERSION) return false
   const { operations, securitySchemes, written } = value
@@ -32,6 +34,8 @@ function isOperationRecord(value: unknown): value is OperationRecord {
     isJsonObject(operations) &&
     isJsonObject(securitySchemes) &&
     isJsonObject(written) &&
+    // An import writes a document where the id says.
+    Object.keys(operations).every((id) => TOOL_ID.test(id)) &&
     Object.values(operations).every(isOperation)
   )
 }

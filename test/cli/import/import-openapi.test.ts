@@ -20,6 +20,8 @@ beforeEach(() => {
 
 const write = (path: string, text: string): void => writeFileSync(join(cwd, path), text)
 const read = (path: string): string => readFileSync(join(cwd, path), 'utf8')
+const filesOf = (directory: string): string[] =>
+  readdirSync(directory, { recursive: true, encoding: 'utf8' }).toSorted()
 const importOf = async (source: JsonValue, ...more: string[]): Promise<Ran> => {
   write('source.json', JSON.stringify(source))
   return await svc(['import', 'openapi', 'source.json', ...more], { cwd })
@@ -90,9 +92,9 @@ tools:
       record: imports/petstore.json
       security:
         api_key:
-          fromEnv: PETSTORE_API_KEY
+          fromEnv: OPENAPI_PETSTORE_API_KEY
         basic:
-          fromEnv: PETSTORE_BASIC
+          fromEnv: OPENAPI_PETSTORE_BASIC
 `)
   const record = JSON.parse(read('imports/petstore.json')) as { operations: JsonObject; securitySchemes: JsonObject }
   expect(record.operations['petstore.delete_pet']).toEqual({
@@ -123,7 +125,7 @@ test('an imported tool calls its operation', async () => {
     await importOf(petstore(), '--server', await listen(server))
     const config = parse(read('svc.config.yaml')) as ProjectConfig
     const call = (id: string, args: JsonObject) =>
-      invoke(config, toolNamed(id), args, { configDir: cwd, env: { PETSTORE_API_KEY: 'k-1' } })
+      invoke(config, toolNamed(id), args, { configDir: cwd, env: { OPENAPI_PETSTORE_API_KEY: 'k-1' } })
     expect(await call('petstore.list_pets', { limit: 5, filter: { kind: 'a cat' } })).toEqual({
       at: 'returned',
       isError: false,
@@ -163,7 +165,11 @@ test.each<[string[], string[]]>([
 
 test.each<[string, JsonValue, string]>([
   ['Swagger 2.0', { swagger: '2.0', paths: {} }, 'Convert it first, for example with `npx swagger2openapi'],
-  ['another version', { openapi: '4.0.0' }, 'source.json is OpenAPI 4.0.0; 3.0 and 3.1 are imported.'],
+  [
+    'another version',
+    { openapi: '4.0.0' },
+    'source.json is OpenAPI "4.0.0"; texts such as "3.0.3" and "3.1.0" are imported.',
+  ],
   ['something else', [1], 'source.json is no OpenAPI document'],
   ['no operation', { openapi: '3.1.0', paths: { '/a': { options: {} } } }, 'No operation of source.json is selected.'],
   ['no server', { ...petstore(), servers: [{ url: '/v1' }] }, 'Give it: --server https://api.example.com'],
@@ -424,4 +430,121 @@ test('many large arguments together stay within the bounds of a schema that runs
   )
   const { spec } = parse(read('tools/petstore/wide.yaml')) as { spec: { input_schema: { inline: JsonObject } } }
   expect(measureSchema(spec.input_schema.inline)).not.toHaveProperty('problem')
+})
+
+test.each([
+  ['the id of a tool in the record leads out of the project', 'petstore.../../../../outside'],
+  ['the id of a tool in the record has an absolute path', 'petstore./outside'],
+])('%s: nothing is written', async (_, id) => {
+  await importOf(petstore())
+  const record = JSON.parse(read('imports/petstore.json')) as { operations: Record<string, JsonValue> }
+  const { 'petstore.get_pet': moved, ...operations } = record.operations
+  write('imports/petstore.json', JSON.stringify({ ...record, operations: { ...operations, [id]: moved! } }))
+  const before = filesOf(cwd)
+  const { code, stderr } = await importOf(petstore())
+  expect([code, stderr.replaceAll(/\s+/g, ' ').includes('imports/petstore.json cannot be read')]).toEqual([2, true])
+  expect(filesOf(cwd)).toEqual(before)
+})
+
+/** Names of an API and of a scheme that spell variables which are set for something else. */
+test.each([
+  ['OpenAI API', 'apiKey'],
+  ['Anthropic', 'api_key'],
+  ['AWS', 'secretAccessKey'],
+  ['svc host', 'token'],
+  ['DATABASE', 'url'],
+  ['', 'PATH'],
+])('a source named %j with the scheme %j names no variable that others read', async (title, scheme) => {
+  await importOf({
+    ...petstore(),
+    info: { title },
+    security: [{ [scheme]: [] }],
+    components: { securitySchemes: { [scheme]: { type: 'http', scheme: 'bearer' } } },
+  })
+  const variables = [...read('svc.config.yaml').matchAll(/fromEnv: (.*)/g)].map(([, name]) => name)
+  expect([variables.length, variables.filter((name) => !/^OPENAPI_[A-Z0-9_]+$/.test(name!))]).toEqual([1, []])
+})
+
+/** Operations by their keys, before and after. */
+test.each<[string, Record<string, string>, Record<string, string>]>([
+  ['renames one and gives its name to another', { 'get /a': 'list' }, { 'get /a': 'listAll', 'delete /b': 'list' }],
+  ['gives a name to another method', { 'get /a': 'act' }, { 'delete /a': 'act' }],
+  ['moves a path', { 'get /v1/a': 'list' }, { 'get /v2/a': 'list' }],
+  ['swaps names', { 'get /a': 'read', 'delete /b': 'remove' }, { 'get /a': 'remove', 'delete /b': 'read' }],
+])('a tool never becomes another operation where the source %s', async (_, before, after) => {
+  const pathsOf = (given: Record<string, string>): JsonObject => {
+    const paths: Record<string, JsonObject> = {}
+    for (const [key, operationId] of Object.entries(given)) {
+      const [method, path] = key.split(' ') as [string, string]
+      paths[path] = { ...paths[path], [method]: { operationId } }
+    }
+    return paths
+  }
+  const operationsOf = (): [string, string][] => {
+    const { operations } = JSON.parse(read('imports/petstore.json')) as {
+      operations: Record<string, { method: string; path: string }>
+    }
+    return Object.entries(operations).map(([id, { method, path }]) => [id, `${method} ${path}`])
+  }
+  await importOf({ ...petstore(), paths: pathsOf(before) })
+  const known = operationsOf()
+  await importOf({ ...petstore(), paths: pathsOf(after) })
+  const now = operationsOf()
+  expect(now).toEqual(expect.arrayContaining(known))
+  // Each operation has a tool.
+  const wanted = Object.keys(after).map((key) => key.replace(/^\w+/, (method) => method.toUpperCase()))
+  expect(wanted.filter((key) => !now.some(([, each]) => each === key))).toEqual([])
+})
+
+const HEAD = "openapi: 3.0.3\ninfo: { title: Bomb }\nservers: [{ url: 'https://a.example' }]\n"
+const withSchema = (schema: string): string =>
+  `paths: { /x: { post: { requestBody: { content: { application/json: { schema: ${schema} } } } } } }\n`
+const BOMB = `a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n${Array.from(
+  { length: 9 },
+  (_, at) => `a${at + 1}: &a${at + 1} [${`*a${at}, `.repeat(10)}]\n`,
+).join('')}`
+
+test.each([
+  [
+    'aliases that repeat each other',
+    `${HEAD}${BOMB}${withSchema('{ enum: [*a9] }')}`,
+    'is larger than 5,000,000 values',
+  ],
+  ['an alias of what is around it', `${HEAD}${withSchema('&s { enum: [*s] }')}`, 'is nested deeper than 256 levels'],
+  [
+    'nested lists',
+    `{"openapi":"3.0.0","x":${'['.repeat(50_000)}${']'.repeat(50_000)}}`,
+    'is nested deeper than 256 levels',
+  ],
+  ['bytes that are not UTF-8', Buffer.from('openapi: 3.0.0\ninfo: { title: caf\xe9 }\n', 'latin1'), 'is not UTF-8'],
+  ['a number for its version', 'openapi: 3.1\n', 'is OpenAPI 3.1; texts such as "3.0.3" and "3.1.0" are imported'],
+  [
+    'a server with a variable without a default',
+    "openapi: 3.0.0\nservers: [{ url: 'https://{region}.a.example' }]\npaths: { /x: { get: {} } }\n",
+    'The server https://{region}.a.example has a variable without a default.',
+  ],
+])('a source with %s is refused with its reason, and nothing is written', async (_, text, why) => {
+  writeFileSync(join(cwd, 'source.yaml'), text)
+  const { code, stderr } = await svc(['import', 'openapi', 'source.yaml'], { cwd })
+  expect([code, stderr.replaceAll(/\s+/g, ' ').includes(why) ? why : stderr]).toEqual([2, why])
+  expect(readdirSync(cwd).toSorted()).toEqual(['source.yaml', 'svc.config.yaml'])
+})
+
+test('merge keys of YAML and numbers as defaults of variables are read', async () => {
+  write(
+    'source.yaml',
+    `openapi: 3.0.3
+info: { title: Shop }
+servers: [{ url: 'https://a.example:{port}', variables: { port: { default: 8443 } } }]
+x: &page { name: page, in: query, schema: { type: integer } }
+paths: { /x: { get: { summary: Lists., parameters: [{ <<: *page, name: cursor }] } } }
+`,
+  )
+  const { code } = await svc(['import', 'openapi', 'source.yaml'], { cwd })
+  const { operations } = JSON.parse(read('imports/shop.json')) as { operations: Record<string, JsonObject> }
+  expect([
+    code,
+    operations['shop.get_x']!['parameters'],
+    read('svc.config.yaml').includes('https://a.example:8443'),
+  ]).toEqual([0, [{ argument: 'cursor', name: 'cursor', in: 'query', style: 'form', explode: true }], true])
 })
