@@ -13,6 +13,7 @@ import { usageFailure } from '../shell/usage-failure.ts'
 import { LossList, type ImportLoss } from './losses.ts'
 import {
   listOperations,
+  listUnreadablePaths,
   nameOperations,
   toToolName,
   withDigest,
@@ -107,6 +108,8 @@ export function planOpenApiImport(request: OpenApiImportRequest): OpenApiImport 
     const made = importOperation(operation, last, options)
     return made ? [{ ...made, id, key: operation.key, path: `tools/${namespace}/${last}.yaml` }] : []
   })
+  for (const path of listUnreadablePaths(document))
+    losses.add(path, 'left out: its operations are elsewhere, and references out of the document are not followed')
   const url = serverOf(request, losses)
   const present = new Set(listOperations(document).map(({ key }) => key))
   const record: OperationRecord = {

@@ -46,6 +46,12 @@ export function checkOpenApiDocument(value: JsonValue, name: string): OpenApiDoc
 
 const METHODS = ['get', 'head', 'put', 'post', 'patch', 'delete'] as const
 
+/** Paths whose operations lie elsewhere, or nowhere. */
+export const listUnreadablePaths = ({ root }: OpenApiDocument): string[] =>
+  Object.entries(isJsonObject(root['paths']) ? root['paths'] : {})
+    .filter(([path, given]) => !path.startsWith('x-') && resolveObject(root, given) === undefined)
+    .map(([path]) => path)
+
 /** Operations in the order of the document. Those of `options` and `trace` are not for agents. */
 export function listOperations({ root }: OpenApiDocument): OpenApiOperation[] {
   const paths = isJsonObject(root['paths']) ? root['paths'] : {}

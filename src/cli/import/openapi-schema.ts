@@ -133,6 +133,7 @@ class SchemaConversion {
     }
     for (const key of ['items', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'])
       if (given[key] !== undefined && !Array.isArray(given[key])) made[key] = deeper(given[key])
+    for (const key of NOT_CARRIED) if (given[key] !== undefined) this.#report(`\`${key}\` is left open`, true)
     if (given['discriminator'] !== undefined) this.#report('`discriminator` is not carried; `oneOf` and `anyOf` are')
     return this.#document.isOld && given['nullable'] === true ? acceptNull(made) : made
   }
@@ -157,7 +158,10 @@ class SchemaConversion {
       if (fits.length === 0 || fits.length > MAX_ENUM) this.#report('an `enum` is left open', true)
       else made['enum'] = fits
     }
-    if (given['const'] !== undefined && hasType(given['const'], made['type'])) made['const'] = given['const']
+    if (given['const'] !== undefined) {
+      if (hasType(given['const'], made['type'])) made['const'] = given['const']
+      else this.#report('a `const` of another type is left open', true)
+    }
     const usual = given['default']
     if (usual !== undefined && typeof usual !== 'object' && hasType(usual, made['type']) && !made['enum']) {
       if (typeof usual !== 'number' || Number.isSafeInteger(usual)) made['default'] = usual
@@ -209,10 +213,13 @@ class SchemaConversion {
       made['properties'] = Object.fromEntries(kept)
     }
     const { additionalProperties, required } = given
-    if (typeof additionalProperties === 'boolean') made['additionalProperties'] = additionalProperties
-    else if (isJsonObject(additionalProperties)) made['additionalProperties'] = deeper(additionalProperties)
+    // Closed, the object would refuse what its patterns allow.
+    if (given['patternProperties'] === undefined) {
+      if (typeof additionalProperties === 'boolean') made['additionalProperties'] = additionalProperties
+      else if (isJsonObject(additionalProperties)) made['additionalProperties'] = deeper(additionalProperties)
+    }
     if (Array.isArray(required)) {
-      const isClosed = additionalProperties === false
+      const isClosed = made['additionalProperties'] === false
       const names = required.filter(
         (each): each is string =>
           typeof each === 'string' && !left.has(each) && (!isClosed || Object.hasOwn(properties ?? {}, each)),
@@ -222,6 +229,11 @@ class SchemaConversion {
   }
 }
 
+/** Keywords that refuse values, and that no vendor's schemas have. */
+const NOT_CARRIED =
+  'patternProperties unevaluatedProperties unevaluatedItems dependentRequired dependentSchemas minContains maxContains'.split(
+    ' ',
+  )
 const TYPES: ReadonlySet<string> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
 const FORMATS: ReadonlySet<string> = new Set(
   'date-time date time duration email hostname ipv4 ipv6 uri uuid'.split(' '),

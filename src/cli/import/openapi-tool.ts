@@ -43,15 +43,15 @@ export function importOperation(
   const { key, method, path, value, shared } = operation
   const lose = (what: string, authority = false): void => losses.add(key, what, authority)
   const isElsewhere = value['servers'] !== undefined || shared['servers'] !== undefined
-  if (isElsewhere || !/^\/[^?#\\\s]*$/.test(path)) {
+  if (isElsewhere || !isUsablePath(path)) {
     lose(`left out: ${isElsewhere ? 'it has a server of its own' : 'its path cannot be called'}`, isElsewhere)
     return undefined
   }
   const fields = new ArgumentList()
-  const parameters = readParameters(operation, options, fields)
+  const requirement = security.requirementOf(value, key)
+  const parameters = readParameters(operation, options, fields, placesOf(requirement, security))
   const body = readBody(operation, options, fields)
   if (parameters === undefined || body === 'unusable') return undefined
-  const requirement = security.requirementOf(value, key)
   const text = cleanForeignText(
     [operation.summary, value['description']].filter((each): each is string => typeof each === 'string').join('\n'),
     MAX_DESCRIPTION,
@@ -78,6 +78,20 @@ export function importOperation(
     },
   }
 }
+
+/** Where the secrets of an operation are sent, as `header x-api-key`. */
+function placesOf(requirement: RecordedOperation['security'], { schemes }: OpenApiSecurity): ReadonlySet<string> {
+  const used = (requirement ?? []).flat().flatMap((name) => (Object.hasOwn(schemes, name) ? [schemes[name]!] : []))
+  return new Set(used.flatMap((each) => (each.type === 'apiKey' ? [placeKey(each.in, each.name)] : [])))
+}
+
+const placeKey = (place: string, name: string): string => `${place} ${place === 'header' ? name.toLowerCase() : name}`
+
+/** Braces are those of parameters, and no segment leads out of the address. */
+const isUsablePath = (path: string): boolean =>
+  /^\/[^?#\\\s\p{Cc}]*$/u.test(path) &&
+  !/[{}]/.test(path.replace(/\{[^{}]+\}/g, '')) &&
+  !path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment))
 
 const METHOD_CLASSES: Readonly<Record<string, SideEffectClass>> = {
   GET: 'read_only',
@@ -165,6 +179,7 @@ function readParameters(
   operation: OpenApiOperation,
   { document, losses }: ToolImportOptions,
   fields: ArgumentList,
+  secretPlaces: ReadonlySet<string>,
 ): OperationParameter[] | undefined {
   const { key, path, value, shared } = operation
   const found = new Map<string, JsonObject>()
@@ -185,6 +200,8 @@ function readParameters(
     const place = parameter['in'] as ParameterPlace
     const name = parameter['name'] as string
     if (place === 'path' && !inPath.has(name)) continue
+    // A model that sets it would call under another key.
+    if (secretPlaces.has(placeKey(place, name))) continue
     const isRequired = place === 'path' || parameter['required'] === true
     if (place === 'header' && RESERVED_HEADERS.has(name.toLowerCase())) {
       // OpenAPI itself ignores these three here, and svc sets the last.
@@ -254,7 +271,8 @@ function readBody(
     losses.add(key, `the body of a ${method} is left out`)
     return undefined
   }
-  const types = contentOf(body)
+  // A line break would begin another header.
+  const types = contentOf(body).filter(([type]) => /^[\x20-\x7e]+$/.test(type))
   const chosen =
     types.find(([type]) => /^application\/json\s*(?:;|$)/i.test(type)) ??
     types.find(([type]) => isJsonMedia(type)) ??

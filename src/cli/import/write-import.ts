@@ -1,7 +1,7 @@
 /** Writes what an import made over what its author made of the last one. Source: docs/design/command-line.md#imports */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { Document, parseAllDocuments, parseDocument } from 'yaml'
+import { Document, parseAllDocuments, parseDocument, visit } from 'yaml'
 import { shortenText } from '../../base/cut-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { makeDirectory } from '../../base/make-directory.ts'
@@ -81,7 +81,9 @@ export async function writeOpenApiImport(
       done('kept')
       continue
     }
-    const [applied, looser] = divide(edits, (edit) => !isLooser(edit, author))
+    // What an alias repeats stands at several places: an edit of one would change the others.
+    const isShared = hasAlias(parsed)
+    const [applied, looser] = divide(edits, (edit) => !isShared && !isLooser(edit, author))
     for (const { path: place, value } of [...conflicts, ...looser])
       ask(`${place.join('.')}: the source says ${summarize(value)}; yours stays`)
     for (const { path: place, value } of applied) {
@@ -95,6 +97,17 @@ export async function writeOpenApiImport(
   await writeUserFile(join(directory, recordPath), `${JSON.stringify(record, null, 1)}\n`)
   questions.push(...(await writeRoute(project, plan)))
   return { documents, questions }
+}
+
+function hasAlias(document: Document): boolean {
+  let found = false
+  visit(document, {
+    Alias: () => {
+      found = true
+      return visit.BREAK
+    },
+  })
+  return found
 }
 
 function divide<T>(items: readonly T[], belongs: (item: T) => boolean): readonly [T[], T[]] {

@@ -260,6 +260,26 @@ test.each<[string, JsonObject, number, string[]]>([
     0,
     ['POST /a/{id}: left out: its body is multipart/form-data'],
   ],
+  ...['/a/../b', '/a/%2e%2E', '/./a', '/a/{id', '/a}', '/{}', '/a\\b', '/a?b', '/a\u0007'].map(
+    (path): [string, JsonObject, number, string[]] => [
+      `the path ${JSON.stringify(path)}`,
+      withOperation({}, {}, 'get', path),
+      0,
+      [`GET ${path}: left out: its path cannot be called`],
+    ],
+  ),
+  ...['http://127.0.0.1:1/p.json', './p.yaml', '#/none'].map(($ref): [string, JsonObject, number, string[]] => [
+    `a path that is ${$ref}`,
+    { ...petstore(), security: [], paths: { '/a': { get: { summary: 'Does it.' } }, '/b': { $ref } } },
+    0,
+    ['/b: left out: its operations are elsewhere, and references out of the document are not followed'],
+  ]),
+  [
+    'a body whose type would begin another header',
+    withOperation({ requestBody: { content: { 'application/json;\r\nx: y': {} } } }, {}, 'post'),
+    0,
+    ['POST /a/{id}: left out: its body is of no type'],
+  ],
   [
     'a header that svc sets',
     withOperation({ parameters: [{ name: 'Host', in: 'header', required: true }] }),
@@ -547,4 +567,47 @@ paths: { /x: { get: { summary: Lists., parameters: [{ <<: *page, name: cursor }]
     operations['shop.get_x']!['parameters'],
     read('svc.config.yaml').includes('https://a.example:8443'),
   ]).toEqual([0, [{ argument: 'cursor', name: 'cursor', in: 'query', style: 'form', explode: true }], true])
+})
+
+test.each(['header', 'query', 'cookie'])('no argument stands where the secret is sent: %s', async (place) => {
+  const parameters = [
+    { name: 'key', in: place, required: true, schema: { type: 'string' } },
+    { name: 'other', in: place, schema: { type: 'string' } },
+  ]
+  const name = place === 'header' ? 'Key' : 'key'
+  await importOf(
+    withOperation({ operationId: 'act', parameters }, schemes({ type: 'apiKey', in: place, name }), 'get', '/a'),
+  )
+  const { operations } = JSON.parse(read('imports/petstore.json')) as {
+    operations: Record<string, { parameters: { argument: string }[] }>
+  }
+  expect(operations['petstore.act']!.parameters.map(({ argument }) => argument)).toEqual(['other'])
+})
+
+test('a document with aliases stays as its author wrote it, and what the source changed is a question', async () => {
+  const sourceOf = (most: number): JsonObject => {
+    const parameters = ['q', 'r'].map((name) => ({
+      name,
+      in: 'query',
+      schema: { type: 'string', maxLength: name === 'q' ? 5 : most },
+    }))
+    return withOperation({ operationId: 'act', parameters }, {}, 'get', '/a')
+  }
+  await importOf(sourceOf(5))
+  const path = 'tools/petstore/act.yaml'
+  const member = ':\n          type: string\n          maxLength: 5\n'
+  write(
+    path,
+    read(path)
+      .replace(`q${member}`, `q: &short${member.slice(1)}`)
+      .replace(`r${member}`, 'r: *short\n'),
+  )
+  const own = read(path)
+  const { code, ...ran } = await importOf(sourceOf(6), '--json')
+  expect([code, answerOf({ code, ...ran }).questions, read(path), own.includes('r: *short')]).toEqual([
+    0,
+    [{ path, what: 'spec.input_schema.inline.properties.r.maxLength: the source says 6; yours stays' }],
+    own,
+    true,
+  ])
 })

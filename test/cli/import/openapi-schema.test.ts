@@ -74,6 +74,26 @@ test.each<[string, JsonValue, JsonValue, string[]]>([
   ],
   ['a type of nobody', { type: 'file' }, {}, ['authority: the type "file" is unknown and left open']],
   ['a dynamic reference', { $dynamicRef: '#x' }, {}, ['authority: a dynamic reference is left open']],
+  ...'unevaluatedProperties unevaluatedItems dependentRequired dependentSchemas minContains maxContains'
+    .split(' ')
+    .map((key): [string, JsonValue, JsonValue, string[]] => [
+      key,
+      { [key]: {} },
+      {},
+      [`authority: \`${key}\` is left open`],
+    ]),
+  [
+    'a pattern of names, which opens a closed object',
+    { type: 'object', properties: {}, patternProperties: { '^x-': {} }, additionalProperties: false },
+    { type: 'object', properties: {} },
+    ['authority: `patternProperties` is left open'],
+  ],
+  [
+    'a constant of another type',
+    { type: 'string', const: 1 },
+    { type: 'string' },
+    ['authority: a `const` of another type is left open'],
+  ],
   [
     'a discriminator',
     { oneOf: [{ type: 'string' }], discriminator: { propertyName: 'kind' } },
