@@ -2,6 +2,7 @@
  * The requests of the MCP client. Their answers are read here, before the client does: it would refuse a whole answer for one
  * odd field, so it only gets what it needs.
  */
+import { setMaxListeners } from 'node:events'
 import { ReadableStream } from 'node:stream/web'
 import { cutText, shortenText } from '../base/cut-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
@@ -58,6 +59,8 @@ export function createMcpExchanges({ fetch, discoverMs, versions }: McpExchanges
     const own = new AbortController()
     const stop = (): void => own.abort(init.signal?.reason)
     if (init.signal?.aborted) stop()
+    // All requests of a connection may share one signal; Node takes many at once for a leak.
+    if (init.signal) setMaxListeners(0, init.signal)
     init.signal?.addEventListener('abort', stop, { once: true })
     open.add(own)
     const close = (): void => {

@@ -121,11 +121,25 @@ export function openMcpProgram(parts: Omit<McpProcessParts, 'onLine'>, onEnd: (w
       if (init.method !== 'POST') return new Response(null, { status: 405 })
       if (ended.signal.aborted) throw unsent(ended.signal.reason as Error)
       const text = init.body as string
-      const { id: given, method } = JSON.parse(text) as { id?: string | number; method?: string }
+      const {
+        id: given,
+        method,
+        params,
+      } = JSON.parse(text) as { id?: string | number; method?: string; params?: JsonValue }
       const process = await (starting ??= start())
       const { signal } = init
       if (signal?.aborted) throw unsent(signal.reason as Error)
       if (init.mayLeave?.() === false) throw createHeldBackError()
+      if (method === 'notifications/cancelled' && isJsonObject(params)) {
+        // By the revisions of the protocol before 2026 the client says so, and leaves the request open.
+        const cancelled = textOfId(params['requestId'])
+        const request = open.get(cancelled)
+        if (request) {
+          callOff(process, cancelled, request)
+          request.controller.close()
+        }
+        return new Response(null, { status: 202 })
+      }
       if (given === undefined || method === undefined) {
         await process.write(text)
         return new Response(null, { status: 202 })

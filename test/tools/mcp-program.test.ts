@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { createRedactor } from '../../src/base/secret.ts'
 import type { Clock } from '../../src/base/clock.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'
@@ -244,6 +244,32 @@ test('a call that is cut off leaves the others alone, and its program', async ()
   ])
   expect(await call('echo', { text: 'y' })).toEqual(said('echo y'))
   expect(pids()).toHaveLength(1)
+})
+
+test.each([
+  ['silent', false],
+  ['good', true],
+])('a program that is %s after a call was cut off goes on: %s', async (mode, goesOn) => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true })
+  onTestFinished(() => void vi.useRealTimers())
+  openMode(mode)
+  expect(await call('hang')).toMatchObject({ at: 'unknown', code: 'timeout' })
+  await waitUntil(() => existsSync(`${pidFile}.pings`))
+  if (goesOn) await call('echo', { text: 'x' })
+  await vi.advanceTimersByTimeAsync(10_000)
+  if (!goesOn) await waitUntil(() => !pids().some(isAlive))
+  expect(pids().map(isAlive)).toEqual([goesOn])
+})
+
+test('many calls at once are no leak', async () => {
+  openMode('good')
+  const warnings: string[] = []
+  const note = ({ message }: Error): void => void warnings.push(message)
+  process.on('warning', note)
+  onTestFinished(() => void process.off('warning', note))
+  const keys = Array.from({ length: 30 }, (_, at) => `key-${at}`)
+  await Promise.all(keys.map((idempotencyKey) => call('echo', { text: 'x' }, { idempotencyKey })))
+  expect(warnings).toEqual([])
 })
 
 test('a call that may not leave is held back before the program sees it', async () => {

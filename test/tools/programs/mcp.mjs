@@ -50,7 +50,10 @@ const answers = {
       },
     })
   },
-  ping: (id) => mode !== 'silent' && send({ id, result: {} }),
+  ping: (id) => {
+    if (mode !== 'silent') send({ id, result: {} })
+    appendFileSync(`${pids}.pings`, 'ping\n')
+  },
   'tools/call': (id, { name, arguments: given }) => {
     if (mode.startsWith('answering')) {
       const own = { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: JSON.stringify(given) }] } }
