@@ -180,6 +180,20 @@ test.each([
     { PETS_COOKIE: 's' },
     ['/base/session', undefined, 'theme=a%3Bb; sid=s'],
   ],
+  [
+    'a key in a cookie, as it was given',
+    'pets.session',
+    {},
+    { PETS_COOKIE: "a+/b==.%41!#$&'()*:<>?@[]^`{|}~-_" },
+    ['/base/session', undefined, "sid=a+/b==.%41!#$&'()*:<>?@[]^`{|}~-_"],
+  ],
+  [
+    'a key that would end its cookie',
+    'pets.session',
+    {},
+    { PETS_COOKIE: 's; admin="1",\\' },
+    ['/base/session', undefined, 'sid=s%3B%20admin=%221%22%2C%5C'],
+  ],
 ])('security: %s', async (_, id, args, env, expected) => {
   await call(id, args, env as Record<string, string>)
   expect([seen[0]!.url, seen[0]!.headers.authorization, seen[0]!.headers.cookie]).toEqual(expected)

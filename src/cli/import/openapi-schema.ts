@@ -204,8 +204,8 @@ class SchemaConversion {
     if (properties) {
       const kept = Object.entries(properties).flatMap(([name, each]): [string, JsonValue][] => {
         // What only answers have is never sent.
-        const isUnsafe = name === '__proto__'
-        if (isUnsafe) this.#report('the property `__proto__` is left out')
+        const isUnsafe = REFUSED_NAMES.has(name)
+        if (isUnsafe) this.#report(`the property \`${name}\` is left out`)
         if (!isUnsafe && !(isJsonObject(each) && each['readOnly'] === true)) return [[name, deeper(each)]]
         left.add(name)
         return []
@@ -229,6 +229,8 @@ class SchemaConversion {
   }
 }
 
+/** A body with such a name is refused, so that a tool with it could not be published. */
+export const REFUSED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor'])
 /** Keywords that refuse values, and that no vendor's schemas have. */
 const NOT_CARRIED =
   'patternProperties unevaluatedProperties unevaluatedItems dependentRequired dependentSchemas minContains maxContains'.split(

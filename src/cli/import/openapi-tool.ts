@@ -14,7 +14,7 @@ import { RESERVED_HEADERS } from '../../tools/openapi/request.ts'
 import { cleanForeignText } from './foreign-text.ts'
 import type { LossList } from './losses.ts'
 import { resolveObject, type OpenApiDocument, type OpenApiOperation } from './openapi-document.ts'
-import { convertSchema, type SchemaRoom } from './openapi-schema.ts'
+import { convertSchema, REFUSED_NAMES, type SchemaRoom } from './openapi-schema.ts'
 import type { OpenApiSecurity } from './openapi-security.ts'
 
 export interface ImportedTool {
@@ -148,7 +148,7 @@ class ArgumentList {
   add(wanted: string, place: string, schema: JsonValue, isRequired: boolean): string {
     const valid = wanted.replace(/[^A-Za-z0-9_.-]+/g, '_').replace(/^_+(?=.)|(?<=.)_+$/g, '')
     const plain = cutText(valid, 50).text || place
-    let name = plain === '__proto__' ? place : plain
+    let name = REFUSED_NAMES.has(plain) ? place : plain
     for (let count = 1; this.#schemas.has(name); count++) name = `${place}_${plain}${count === 1 ? '' : count}`
     this.#schemas.set(name, schema)
     if (isRequired) this.#required.push(name)

@@ -167,8 +167,11 @@ function addSecret(
       scheme.type === 'basic' ? `Basic ${Buffer.from(value).toString('base64')}` : `Bearer ${value}`
   else if (scheme.in === 'header') headers[scheme.name.toLowerCase()] = value
   else if (scheme.in === 'query') query.push(`${escapeUriPart(scheme.name)}=${escapeUriPart(value)}`)
-  else cookies.push(`${escapeUriPart(scheme.name)}=${escapeUriPart(value)}`)
+  else cookies.push(`${scheme.name}=${escapeCookieText(value)}`)
 }
+
+/** Escapes only what no cookie can hold: few servers decode their cookies, and a key is given as it is sent. Source: RFC 6265, 4.1.1 */
+const escapeCookieText = (text: string): string => text.replace(/[ ",;\\]/g, escapeUriPart)
 
 /** The path stands below that of the address, as OpenAPI appends it to the address of a server. */
 function joinUrl(base: string, path: string, query: readonly string[]): string {

@@ -115,6 +115,41 @@ test('what is written lints without errors and warnings, and is in canonical for
   expect((await svc(['fmt', '--check', 'tools'], { cwd })).code).toBe(0)
 })
 
+const keysOf = (value: JsonValue): string[] =>
+  typeof value === 'object' && value !== null
+    ? Object.entries(value).flatMap(([key, each]: [string, JsonValue]) => [key, ...keysOf(each)])
+    : []
+
+test.each(['__proto__', 'constructor'])(
+  'what is written has no name that a body of `/v1` must not have: %s',
+  async (name) => {
+    const properties = JSON.parse(`{"${name}": {"type": "string"}, "kept": {"type": "string"}}`) as JsonObject
+    const schema = { type: 'object', required: [name, 'kept'], properties }
+    const places = ['query', 'header', 'cookie', 'path']
+    const paths = {
+      [`/${name}/{${name}}`]: {
+        post: {
+          operationId: name,
+          parameters: places.map((place) => ({ name, in: place, schema: { type: 'string' } })),
+          requestBody: { content: { 'application/json': { schema: { allOf: [schema] } } } },
+        },
+      },
+    }
+    const lost = lostOf(await importOf({ ...petstore(), paths }, '--json'))
+    expect(lost).toContain(`POST /${name}/{${name}}: body: the property \`${name}\` is left out`)
+    const [file] = readdirSync(join(cwd, 'tools/petstore'))
+    const written = parse(read(`tools/petstore/${file}`)) as JsonValue
+    expect(keysOf(written).filter((key) => key === name)).toEqual([])
+    expect(keysOf(written)).toContain('kept')
+    const { operations } = JSON.parse(read('imports/petstore.json')) as {
+      operations: Record<string, { parameters: { name: string; argument: string }[] }>
+    }
+    const [{ parameters }] = Object.values(operations) as [{ parameters: { name: string; argument: string }[] }]
+    expect(parameters.map((each) => each.name)).toEqual(places.map(() => name))
+    expect(new Set(parameters.map((each) => each.argument).filter((each) => each !== name)).size).toBe(4)
+  },
+)
+
 test('an imported tool calls its operation', async () => {
   const seen: string[] = []
   const server = createServer((request, response) => {
