@@ -4,7 +4,7 @@
  */
 import { shortenText } from '../../base/cut-text.ts'
 import { fail } from '../../base/failure.ts'
-import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
+import { canonicalJson, isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { isLoopback } from '../../base/net/loopback.ts'
 import { OPERATION_RECORD_VERSION, type OperationRecord, type RecordedOperation } from '../../spec/operation-record.ts'
 import { OperationRecordError, readOperationRecord } from '../../tools/openapi/record.ts'
@@ -108,6 +108,14 @@ export function planOpenApiImport(request: OpenApiImportRequest): OpenApiImport 
     const made = importOperation(operation, last, options)
     return made ? [{ ...made, id, key: operation.key, path: `tools/${namespace}/${last}.yaml` }] : []
   })
+  for (const [name, scheme] of Object.entries(security.schemes))
+    if (isChanged(before?.securitySchemes, name, scheme))
+      losses.add(`security scheme ${name}`, 'its secret is sent otherwise than at the last import', true)
+  for (const { id, key, operation } of tools) {
+    const last = before && Object.hasOwn(before.operations, id) ? before.operations[id] : undefined
+    if (last && isChanged({ security: last.security ?? [] }, 'security', operation.security ?? []))
+      losses.add(key, 'it needs other secrets than at the last import', true)
+  }
   for (const path of listUnreadablePaths(document))
     losses.add(path, 'left out: its operations are elsewhere, and references out of the document are not followed')
   const url = serverOf(request, losses)
@@ -130,6 +138,9 @@ export function planOpenApiImport(request: OpenApiImportRequest): OpenApiImport 
     gone: [...known].filter(([key]) => !present.has(key)).map(([key]) => key),
   }
 }
+
+const isChanged = (before: Readonly<Record<string, unknown>> | undefined, name: string, now: unknown): boolean =>
+  before !== undefined && Object.hasOwn(before, name) && canonicalJson(before[name]) !== canonicalJson(now)
 
 const keyOf = ({ method, path }: RecordedOperation): string => `${method} ${path}`
 

@@ -646,3 +646,26 @@ test('a document with aliases stays as its author wrote it, and what the source 
     true,
   ])
 })
+
+const inHeader = { type: 'apiKey', in: 'header', name: 'X-Key' }
+test.each<[string, JsonObject, number, string[]]>([
+  ['nothing', schemes(inHeader), 0, []],
+  [
+    'where a secret is sent',
+    schemes({ ...inHeader, in: 'query' }),
+    3,
+    ['authority security scheme key: its secret is sent otherwise than at the last import'],
+  ],
+  ['to no secret', { security: [] }, 3, ['authority GET /a/{id}: it needs other secrets than at the last import']],
+  [
+    'to a choice',
+    { ...schemes(inHeader), security: [{ key: [] }, {}] },
+    3,
+    ['authority GET /a/{id}: it needs other secrets than at the last import'],
+  ],
+])('a source that changes %s is told once', async (_, changed, code, lost) => {
+  await importOf(withOperation({}, schemes(inHeader)))
+  const ran = await importOf(withOperation({}, changed), '--json')
+  expect([ran.code, lostOf(ran)]).toEqual([code, lost])
+  expect((await importOf(withOperation({}, changed))).code).toBe(0)
+})
