@@ -1,7 +1,7 @@
 /** Lists the tools of MCP servers for `svc lint --mcp-live` and `svc compile --mcp`. */
 import { systemClock } from '../base/clock.ts'
 import { shortenText } from '../base/cut-text.ts'
-import { createRedactor } from '../base/secret.ts'
+import type { Redactor } from '../base/secret.ts'
 import type { FetchFunction } from '../base/net/transport.ts'
 import { innermostMessage } from '../base/innermost-cause.ts'
 import type { McpServer } from '../spec/document.ts'
@@ -19,6 +19,8 @@ export type McpToolLister = (agent: Pick<AgentSnapshot, 'id' | 'secrets'>, serve
 
 export interface ListingParts {
   readonly env: Readonly<Record<string, string | undefined>>
+  /** The one of `programs`: a server may say its own secret. */
+  readonly redactor: Redactor
   /** Sends the requests, through the egress checks. */
   readonly fetch: FetchFunction
   /** Our version, sent to the server. */
@@ -33,12 +35,11 @@ export interface ListingParts {
 export async function listMcpTools(
   agent: Pick<AgentSnapshot, 'id' | 'secrets'>,
   server: McpServer,
-  { env, fetch, version, timeoutMs, programs }: ListingParts,
+  { env, redactor, fetch, version, timeoutMs, programs }: ListingParts,
 ): Promise<ToolListing> {
   const program = programs?.find(server)
   const missing = missingCredentials(agent, server, env, program)
   if (missing !== undefined) return { problem: missing.error }
-  const redactor = createRedactor()
   const link: McpLink = program?.open() ?? {
     fetch: fetchWithCredentials(agent, server, { env, redactor, fetch, clock: systemClock }),
     close: () => Promise.resolve(),
@@ -48,7 +49,7 @@ export async function listMcpTools(
     const connection = await connectMcp({ server, link, version }, program?.startMs ?? timeoutMs, signal)
     try {
       const { tools, faults } = await connection.toolsFor(undefined, { signal, timeout: timeoutMs })
-      return { tools, faults: [...faults, ...(await findUnchecked(tools.values()))] }
+      return { tools, faults: redactor.json([...faults, ...(await findUnchecked(tools.values()))]) }
     } finally {
       await connection.close()
     }

@@ -2,6 +2,7 @@
  * One process of an MCP server that runs as a program and speaks over its standard streams, a message a line.
  * Source: docs/design/models-and-tools.md#mcp-servers-as-programs
  */
+import { existsSync } from 'node:fs'
 import { shortenText } from '../base/cut-text.ts'
 import { UnsentError } from '../base/net/transport.ts'
 import type { Redactor } from '../base/secret.ts'
@@ -76,7 +77,8 @@ export async function startMcpProcess(parts: McpProcessParts): Promise<McpProces
   })
   if (child.pid === undefined) {
     const { code, shortMessage } = await child
-    throw new UnsentError(`${program} could not be started: ${code ?? shortMessage}.`, code, undefined)
+    const where = existsSync(parts.cwd) ? '' : ` in ${parts.cwd}, which does not exist`
+    throw new UnsentError(`${program} could not be started${where}: ${code ?? shortMessage}.`, code, undefined)
   }
   watchExit()
   running.add(child)

@@ -46,14 +46,25 @@ test('svc doctor mcp starts a program that works', async () => {
   expect(await run('doctor', 'mcp')).toMatchObject({ code: 0 })
 })
 
-test('svc doctor mcp shows the last words of one that does not, without its secret', async () => {
-  writeConfig('no-server')
-  const { code, stdout, stderr } = await run('doctor', 'mcp')
-  expect(code).toBe(1)
-  expect(stdout + stderr).toContain(
+test.each([
+  [
+    'no-server',
     'MCP server "local" does not list its tools: node ended with exit code 2: Usage: give me a token, not ***',
-  )
-  expect(stdout + stderr).not.toContain(TOKEN)
+  ],
+  ['refuses', 'MCP server "local" does not list its tools: Not with ***.'],
+  ['lists its secret', 'Tool "***" is left out: its inputSchema is no object.'],
+])('what a program says that is %s is shown without its secret', async (mode, shown) => {
+  writeConfig(mode)
+  const outputs = []
+  for (const command of [
+    ['doctor', 'mcp'],
+    ['lint', '--mcp-live'],
+    ['compile', '--mcp'],
+  ])
+    outputs.push(await run(...command))
+  const text = JSON.stringify(outputs.map(({ stdout, stderr }) => stdout + stderr))
+  expect(text).toContain(JSON.stringify(shown).slice(1, -1))
+  expect(text).not.toContain(TOKEN)
 })
 
 test('svc compile --mcp pins its tools, and no host is reached', async () => {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 import type { Toolbox, ToolInvocation } from '../../src/tools/tool.ts'
 import { RAW_INITIALIZED, startRawMcp, type RawAnswer, type RawMcp } from '../fakes/raw-mcp.ts'
+import { createRedactor } from '../../src/base/secret.ts'
 import { agentWith, invocationOf, timeless, toolboxWith, toolNamed } from './invocation.ts'
 
 let raw: RawMcp
@@ -266,7 +267,13 @@ test.each(LISTS)('a list of tools with %s keeps the others', async (_, listed, n
   const listing = await listMcpTools(
     { id: 'acme.desk', secrets: {} },
     { name: 's', url: raw.url },
-    { env: {}, fetch: createTransport({ keepAlive: false }), version: '0', timeoutMs: 5000 },
+    {
+      env: {},
+      fetch: createTransport({ keepAlive: false }),
+      version: '0',
+      redactor: createRedactor(),
+      timeoutMs: 5000,
+    },
   )
   if ('problem' in listing) throw new Error(listing.problem)
   expect([...listing.tools.keys()]).toEqual(names)

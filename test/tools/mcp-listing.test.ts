@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { createTransport } from '../../src/base/net/transport.ts'
 import { digestOfTool, type ToolListing } from '../../src/tools/listed-tool.ts'
 import { listMcpTools } from '../../src/tools/mcp-listing.ts'
+import { createRedactor } from '../../src/base/secret.ts'
 import { startFakeMcp, type Era, type FakeMcp, type FakeTool } from '../fakes/mcp.ts'
 
 const TOKEN = 'wsk-7f1c9e20ab'
@@ -14,7 +15,7 @@ const list = (env: Readonly<Record<string, string>> = { WEB_TOKEN: TOKEN }): Pro
   listMcpTools(
     { id: 'acme.desk', secrets: { web: { fromEnv: 'WEB_TOKEN' } } },
     { name: 'web', url: fake.url, auth: { scheme: 'bearer', secret: 'web' } },
-    { env, fetch: createTransport({ keepAlive: false }), version: '0', timeoutMs: 10_000 },
+    { env, fetch: createTransport({ keepAlive: false }), version: '0', redactor: createRedactor(), timeoutMs: 10_000 },
   )
 
 describe.each<Era>(['modern', 'stateless', 'sessions'])('a server of the kind %s', (era) => {

@@ -200,6 +200,15 @@ test.each([
   await waitUntil(() => pids().every((pid) => !isAlive(pid)))
 })
 
+test('the error of a program whose directory does not exist names it', async () => {
+  open({ command: ['node', 'x.mjs'], directory: 'gone' })
+  expect(await call('echo')).toEqual({
+    at: 'not_sent',
+    code: 'unreachable',
+    error: `MCP server "local" cannot be reached: node could not be started in ${join(directory, 'gone')}, which does not exist: ENOENT.`,
+  })
+})
+
 test('a call during which the program dies has an unknown outcome; the next one starts it again, after a pause', async () => {
   openMode('good')
   expect(await call('echo', { text: 'a' })).toEqual(said('echo a'))

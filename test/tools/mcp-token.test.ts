@@ -144,7 +144,7 @@ test.each([
 
 test('tools are listed with a token, and an error shows neither token nor secret', async () => {
   const { fetch } = globalThis
-  const parts = { env: { CRM_SECRET: 'client-secret-1' }, fetch, version: '0', timeoutMs: 5000 }
+  const parts = { env: { CRM_SECRET: 'client-secret-1' }, redactor, fetch, version: '0', timeoutMs: 5000 }
   expect(await listMcpTools(agentWith({ secrets }), serverOf(), parts)).toMatchObject({ faults: [] })
   oauth.broken = { status: 400, body: '{"error":"invalid_scope","error_description":"client-secret-1"}' }
   const { problem } = (await listMcpTools(agentWith({ secrets }), serverOf(), parts)) as { problem: string }

@@ -21,16 +21,24 @@ export async function createAskMcp(
     import('../../tools/mcp-programs.ts'),
   ])
   const fetch = createEgress({ from: 'document', allowedHosts: config.network?.allowed_hosts ?? [] })
+  const redactor = createRedactor()
   const programs = createMcpPrograms({
     config,
     configDir: directory,
     env: io.env,
-    redactor: createRedactor(),
+    redactor,
     clock: systemClock,
     log: silentLog,
   })
   return (agent, server) =>
-    listMcpTools(agent, server, { env: io.env, fetch, version: packageVersion, timeoutMs: TIMEOUT_MS, programs })
+    listMcpTools(agent, server, {
+      env: io.env,
+      redactor,
+      fetch,
+      version: packageVersion,
+      timeoutMs: TIMEOUT_MS,
+      programs,
+    })
 }
 
 /** Says which server the command waits for. */

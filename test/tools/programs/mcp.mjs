@@ -34,7 +34,12 @@ let waiting
 
 const answers = {
   initialize: (id, { protocolVersion }) =>
-    send({ id, result: { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: mode, version: '1' } } }),
+    mode === 'refuses'
+      ? send({ id, error: { code: -1, message: `Not with ${process.env['TOKEN_OF_TEST']}.` } })
+      : send({
+          id,
+          result: { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: mode, version: '1' } },
+        }),
   'tools/list': (id) => {
     lists++
     const many =
@@ -46,6 +51,12 @@ const answers = {
           tool('echo', mode === 'changing' ? { description: `list ${lists}` } : {}),
           ...['die', 'hang', 'environment', 'large', 'sample', 'pid'].map((name) => tool(name)),
           ...many,
+          ...(mode === 'lists its secret'
+            ? [
+                tool('odd', { inputSchema: process.env['TOKEN_OF_TEST'] }),
+                tool(process.env['TOKEN_OF_TEST'], { inputSchema: 1 }),
+              ]
+            : []),
         ],
       },
     })
