@@ -23,10 +23,11 @@ export interface McpProcess {
   /** Aborted when the process has ended or is being ended; the reason is an error that says why. */
   readonly ended: AbortSignal
   /**
-   * Writes a message. Resolves when the program has it in its pipe.
+   * Writes a message after those before it. Resolves when the program has it in its pipe.
+   * @param checkLeaving throws, when its turn has come, where it may not be written any more
    * @throws UnsentError where no whole message can have reached the program
    */
-  write(message: string): Promise<void>
+  write(message: string, checkLeaving?: () => void): Promise<void>
   /** Counts output that no request asked for, and ends a program that floods. */
   countUnasked(bytes: number): void
   /** Ends it: closes its input, then signals its process group. */
@@ -128,9 +129,10 @@ export async function startMcpProcess(parts: McpProcessParts): Promise<McpProces
   let unreadBytes = 0
   let lastWrite: Promise<void> = Promise.resolve()
   /** Lines are written one after the other: a stream writes all that it holds at once, and fails them all for the last one's failure. */
-  const writeLine = (line: Buffer): Promise<void> =>
+  const writeLine = (line: Buffer, checkLeaving: (() => void) | undefined): Promise<void> =>
     new Promise((resolve, reject) => {
       if (ended.signal.aborted) return reject(notSent(ended.signal.reason as Error))
+      checkLeaving?.()
       stdin.write(line, (error) => {
         if (!error) return resolve()
         // The reason why it ended says more than that its pipe is closed.
@@ -151,12 +153,12 @@ export async function startMcpProcess(parts: McpProcessParts): Promise<McpProces
   let ending: Promise<void> | undefined
   return {
     ended: ended.signal,
-    async write(message) {
+    async write(message, checkLeaving) {
       if (ended.signal.aborted) throw notSent(ended.signal.reason as Error)
       if (unreadBytes > MAX_UNREAD_BYTES) throw notSent(new Error(`${program} does not read its input.`))
       const line = Buffer.from(`${message}\n`)
       unreadBytes += line.byteLength
-      const done = lastWrite.then(() => writeLine(line)).finally(() => (unreadBytes -= line.byteLength))
+      const done = lastWrite.then(() => writeLine(line, checkLeaving)).finally(() => (unreadBytes -= line.byteLength))
       lastWrite = done.catch(() => {})
       await done
     },

@@ -128,8 +128,10 @@ export function openMcpProgram(parts: Omit<McpProcessParts, 'onLine'>, onEnd: (w
       } = JSON.parse(text) as { id?: string | number; method?: string; params?: JsonValue }
       const process = await (starting ??= start())
       const { signal } = init
-      if (signal?.aborted) throw unsent(signal.reason as Error)
-      if (init.mayLeave?.() === false) throw createHeldBackError()
+      const checkLeaving = (): void => {
+        if (signal?.aborted) throw unsent(signal.reason as Error)
+        if (init.mayLeave?.() === false) throw createHeldBackError()
+      }
       if (method === 'notifications/cancelled' && isJsonObject(params)) {
         // By the revisions of the protocol before 2026 the client says so, and leaves the request open.
         const cancelled = textOfId(params['requestId'])
@@ -141,7 +143,7 @@ export function openMcpProgram(parts: Omit<McpProcessParts, 'onLine'>, onEnd: (w
         return new Response(null, { status: 202 })
       }
       if (given === undefined || method === undefined) {
-        await process.write(text)
+        await process.write(text, checkLeaving)
         return new Response(null, { status: 202 })
       }
       const id = textOfId(given)
@@ -157,7 +159,7 @@ export function openMcpProgram(parts: Omit<McpProcessParts, 'onLine'>, onEnd: (w
       }
       signal?.addEventListener('abort', stop, { once: true })
       try {
-        await Promise.race([process.write(text), ...(signal ? [rejectedOn(signal)] : [])])
+        await Promise.race([process.write(text, checkLeaving), ...(signal ? [rejectedOn(signal)] : [])])
       } catch (error) {
         open.delete(id)
         throw error

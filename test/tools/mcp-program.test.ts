@@ -112,6 +112,42 @@ test('no message that its program read counts as not sent', async () => {
   expect([read, unsent]).toEqual([['a', 'b', 'c'], ['d']])
 })
 
+test('what may not leave any more when its turn comes is not written', async () => {
+  const log = join(directory, 'read')
+  const program = await startMcpProcess({
+    argv: [
+      'node',
+      '-e',
+      `setTimeout(() => process.stdin.pipe(require('fs').createWriteStream(process.argv[1])), 200)`,
+      log,
+    ],
+    cwd: directory,
+    env: {},
+    allow: [],
+    redactor: createRedactor(),
+    onLine: () => {},
+  })
+  const first = 'x'.repeat(1e6)
+  let mayLeave = true
+  const refused = new Error('held back')
+  const written = [
+    program.write(first),
+    program.write('second', () => {
+      if (!mayLeave) throw refused
+    }),
+    program.write('third', () => {}),
+  ]
+  // It might leave when it was given, and waits for a program that does not read yet.
+  mayLeave = false
+  expect(await Promise.allSettled(written)).toEqual([
+    { status: 'fulfilled', value: undefined },
+    { status: 'rejected', reason: refused },
+    { status: 'fulfilled', value: undefined },
+  ])
+  await program.end(new Error('done'))
+  expect(readFileSync(log, 'utf8')).toBe(`${first}\nthird\n`)
+})
+
 test('all calls of all runs share one process, and none of the secrets of the agent is needed', async () => {
   openMode('good')
   const runs = ['run-1', 'run-2', 'run-3'].map((id) =>
