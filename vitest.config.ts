@@ -1,14 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { configDefaults, defineConfig } from 'vitest/config'
+import { defineConfig } from 'vitest/config'
+import { chosenTests, isSlowTest } from './test/slow.ts'
 import { Summary } from './test/summary.ts'
 
 /** A file that replaces a module or a flag of V8, or adds the tests of another file to its own. */
 const NEEDS_OWN_PROCESS = /\bvi\.mock\(|\bimport\('\.\/[^']*\.test\.ts'\)|\/long-lived\.ts'/
 
-const together = readdirSync('test', { recursive: true, encoding: 'utf8' })
+const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.test.ts') && !path.includes('node_modules'))
   .map((path) => `test/${path}`)
-  .filter((path) => !NEEDS_OWN_PROCESS.test(readFileSync(path, 'utf8')))
+  .filter((path) => chosenTests === undefined || isSlowTest(path) === (chosenTests === 'only'))
+const apart = files.filter((path) => NEEDS_OWN_PROCESS.test(readFileSync(path, 'utf8')))
+const together = files.filter((path) => !apart.includes(path))
 
 export default defineConfig({
   test: {
@@ -19,9 +22,9 @@ export default defineConfig({
     expect: { poll: { timeout: 50_000 } },
     // Tests wait for programs, browsers and time-outs: three at once keep two processors busy.
     maxWorkers: 3,
-    // Processes, browsers and databases on a machine that others use too: a test that fails is tried once more, and CI names it at its
-    // end (`test/summary.ts`). Generated cases have a fixed seed (`test/seed.ts`), so a fault of the code fails twice.
-    retry: 1,
+    // CI tries a test that failed once more, and names it at its end (`test/summary.ts`). Generated cases have a fixed seed
+    // (`test/seed.ts`), so a fault of the code fails twice.
+    retry: Number(process.env['SVC_TEST_RETRY'] ?? 0),
     globalSetup: ['test/setup.ts'],
     // The built program is imported as it is.
     server: { deps: { external: [/\/dist\//] } },
@@ -30,10 +33,7 @@ export default defineConfig({
     projects: [
       // Their files share a process, which loads and compiles the code once: more than a third less work.
       { extends: true, test: { name: 'together', include: together, isolate: false } },
-      {
-        extends: true,
-        test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: [...configDefaults.exclude, ...together] },
-      },
+      { extends: true, test: { name: 'apart', include: apart } },
     ],
   },
 })

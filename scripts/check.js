@@ -1,6 +1,6 @@
-// Format, lint, types and dead code, and then all tests; with --fast, only the tests that start no program, browser or database, which
-// is what to run before a commit; with --long, only the tests of generated cases, with all of their cases (test/cases.ts). Checks run two
-// at a time; what one printed is shown where it failed.
+// Format, lint, types and dead code, and then the tests, but for the slow ones; with --fast, only the tests that start no program, browser
+// or database, which is what to run before a commit. With --slow only the slow tests (test/slow.ts), with --long only those of generated
+// cases, with all of their cases (test/cases.ts). Checks run two at a time; what one printed is shown where it failed.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -21,14 +21,12 @@ const PURE = [
   'names.test.ts',
   'floors.test.ts',
 ]
-/** Takes half a minute alone. */
-const SLOW = 'test/policy/proofs.test.ts'
 const VITEST = [process.execPath, 'node_modules/vitest/vitest.mjs', 'run']
 const build = [process.execPath, 'scripts/build.js', '--types', '--failpoints', '--if-changed']
 if (!installChecks()) process.exit(1)
 const checks = {
   ...(isFast && {
-    tests: [...VITEST, '--maxWorkers=1', '--exclude', SLOW, ...PURE.map((each) => `test/${each}`)],
+    tests: [...VITEST, '--maxWorkers=1', ...PURE.map((each) => `test/${each}`)],
   }),
   lint: [...commandOf('oxlint'), '--type-aware', '--deny-warnings'],
   types: [...commandOf('tsc'), '-p', '.'],
@@ -36,7 +34,7 @@ const checks = {
   format: [...commandOf('oxfmt'), '--check'],
 }
 // The build is made once, before.
-const env = { ...process.env, TEST_BUILD: 'off' }
+const env = { ...process.env, TEST_BUILD: 'off', SVC_TEST_SLOW: 'without' }
 
 async function run(name, [command, ...args]) {
   const begun = Date.now()
@@ -65,8 +63,12 @@ const generated = () =>
 
 installTools('test')
 await run('build', build)
+if (process.argv.includes('--slow')) {
+  await test([], { SVC_TEST_SLOW: 'only' })
+  process.exit()
+}
 if (process.argv.includes('--long')) {
-  await test(generated(), { SVC_TEST_LONG: '1' })
+  await test(generated(), { SVC_TEST_LONG: '1', SVC_TEST_SLOW: undefined })
   process.exit()
 }
 const waiting = Object.entries(checks)
@@ -74,4 +76,7 @@ const worker = async () => {
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await run(...next)
 }
 await Promise.all([worker(), worker()])
-if (!isFast) await test([])
+if (!isFast) {
+  await test([])
+  console.log('Left out: slow tests (npm run check:slow).')
+}

@@ -1,16 +1,7 @@
 /** The client library as its users get it: packed, installed into an empty project, and used in each module system. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -21,6 +12,7 @@ import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { commandOf } from '../../scripts/tool.js'
+import { chromiumPath } from '../chromium-path.ts'
 import { removeDirectory } from '../remove-directory.ts'
 import { SvcClient } from '../../clients/typescript/src/index.ts'
 
@@ -237,8 +229,6 @@ test.each(cases)('the declarations serve $mode $library', ({ settings: { files, 
   expect(stdout).toBe('')
 })
 
-const chromium = [process.env['CHROMIUM'], '/usr/bin/chromium'].find((path) => path !== undefined && existsSync(path))
-
 /** What the page runs: a whole run over real HTTP, and a webhook, with what a browser has. */
 const IN_BROWSER = `
 import { runToEnd, SvcClient, verifyWebhook } from '@svc-agents/client'
@@ -257,8 +247,8 @@ const wrong = await verifyWebhook('whsec_AAAA', new Headers(), '{}').catch((erro
 await fetch('/told', { method: 'POST', body: JSON.stringify({ refusal, status, subjects, upload, wrong }) })
 `
 
-test.skipIf(chromium === undefined)(
-  'a bundle runs in a browser (needs Chromium: apt-get install chromium)',
+test.skipIf(chromiumPath === undefined)(
+  'a bundle runs in a browser (needs Chromium: apt-get install chromium-headless-shell)',
   async () => {
     const { text: script } = await bundle('browser', IN_BROWSER)
     let tell: (body: string) => void = () => undefined
@@ -284,7 +274,7 @@ test.skipIf(chromium === undefined)(
     const { port } = server.address() as AddressInfo
     const flags = ['--headless', '--no-sandbox', '--disable-dev-shm-usage', `--user-data-dir=${join(home, 'browser')}`]
     // A group of its own, with all processes that it starts.
-    const browser = spawn(chromium!, [...flags, `http://127.0.0.1:${port}/`], { stdio: 'ignore', detached: true })
+    const browser = spawn(chromiumPath!, [...flags, `http://127.0.0.1:${port}/`], { stdio: 'ignore', detached: true })
     const ended = once(browser, 'exit')
     try {
       expect(JSON.parse(await told)).toEqual({

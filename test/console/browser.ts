@@ -1,16 +1,13 @@
 /**
- * A real browser for tests of the console: Debian's Chromium, or what `CHROMIUM` names. Every page is watched: an error on its
- * console, a violation of its policy or a request to another origin fails the test that opened it.
+ * A real browser for tests of the console. Every page is watched: an error on its console, a violation of its policy or a request to
+ * another origin fails the test that opened it.
  */
-import { existsSync } from 'node:fs'
 import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright-core'
 import { afterAll, afterEach, describe, expect } from 'vitest'
+import { chromiumPath } from '../chromium-path.ts'
 
-const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
-
-const isInstalled = existsSync(CHROMIUM)
-if (!isInstalled)
-  process.stderr.write(`No browser at ${CHROMIUM}: tests of the console are skipped. apt-get install chromium.\n`)
+if (chromiumPath === undefined)
+  process.stderr.write('No Chromium: tests of the console are skipped. apt-get install chromium-headless-shell.\n')
 
 /** A browser and a server share few processors with other tests. */
 const PATIENCE_MS = 150_000
@@ -27,7 +24,7 @@ export interface OpenedPage {
 /** A group of tests that need a browser. */
 export function describeInBrowser(name: string, tests: () => void): void {
   // oxlint-disable-next-line vitest/valid-title
-  describe.skipIf(!isInstalled)(name, { timeout: PATIENCE_MS }, () => {
+  describe.skipIf(chromiumPath === undefined)(name, { timeout: PATIENCE_MS }, () => {
     afterEach(async () => {
       const all = watched.flatMap(({ problems }) => problems)
       for (const { page } of watched) await page.context().close()
@@ -63,7 +60,7 @@ export async function runUntil(page: Page, shown: Locator): Promise<void> {
 
 /** A browser of its own: no cookie is shared with other pages. */
 export async function openPage(address: string, options: BrowserContextOptions = {}): Promise<OpenedPage> {
-  browser ??= chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+  browser ??= chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
   const context = await (await browser).newContext({ viewport: { width: 1280, height: 800 }, ...options })
   const page = await context.newPage()
   page.setDefaultTimeout(PATIENCE_MS / 2)

@@ -1,0 +1,53 @@
+/**
+ * Tests that kill processes, race, play histories, take pictures, compile with the tools of others, or try a second database with what
+ * another file tries with the first: 2 of 100 tests, and half of the time. `npm run check` leaves them out and says so, `npm run
+ * check:slow` runs them alone, CI runs both (`.ci/run`). A path that ends with a slash is a folder.
+ */
+export const SLOW_TESTS = [
+  // Processes that are killed, cut off and started again.
+  'test/torture/',
+  'test/e2e/cluster-life.test.ts',
+  'test/e2e/crowded-database.test.ts',
+  'test/e2e/failpoints.test.ts',
+  'test/e2e/handover.test.ts',
+  'test/e2e/kill-effects.test.ts',
+  'test/e2e/kill-undo.test.ts',
+  'test/e2e/kill-waits.test.ts',
+  'test/e2e/life-states.test.ts',
+  'test/e2e/peer-text.test.ts',
+  'test/e2e/two-servers.test.ts',
+  'test/engine/crash.test.ts',
+  'test/engine/undo-crash.test.ts',
+  // Histories, races and generated policies by the hundred.
+  'test/authority/sound.test.ts',
+  'test/engine/effect-races.test.ts',
+  'test/engine/leases.test.ts',
+  'test/engine/races.test.ts',
+  'test/engine/simulator.test.ts',
+  'test/engine/simulator-controls.test.ts',
+  'test/policy/proofs.test.ts',
+  'test/server/many-readers.test.ts',
+  'test/server/rows-read.test.ts',
+  'test/server/verb-races.test.ts',
+  'test/store/same-decisions.test.ts',
+  // On PostgreSQL what is tried on SQLite; the contract of the store itself is not slow.
+  'test/server/matrix-postgres.test.ts',
+  'test/server/verbs-postgres.test.ts',
+  'test/store/postgres-own.test.ts',
+  // Every screen at every size.
+  'test/console/screens.test.ts',
+  // Generators and compilers of others, and whole pipelines.
+  'test/api/generated.test.ts',
+  'test/api/openapi.test.ts',
+  'test/api/tools.test.ts',
+  'test/blobs/strangers.test.ts',
+  'test/client/package.test.ts',
+  'test/deploy/compose.test.ts',
+  'test/examples/pipelines.test.ts',
+]
+
+/** Whether a file of tests, as a path below the root of the project, is slow. */
+export const isSlowTest = (path: string): boolean => SLOW_TESTS.some((each) => path.startsWith(each))
+
+/** Which tests `SVC_TEST_SLOW` asks for: only the slow ones (`only`), the others (`without`), or all. */
+export const chosenTests = process.env['SVC_TEST_SLOW']
