@@ -24,8 +24,11 @@ export type UsableSchema = SizedSchema | { readonly problem: string }
 const MAX_FINDINGS = 20
 /** CPU time of one check: far more than an honest check takes, far less than an attack needs. */
 const CHECK_CPU_MS = 60
-/** CPU time of compiling, which happens once. A schema at the limits of `schema-size.ts` takes half of it. */
-const COMPILE_CPU_MS = 1000
+/**
+ * CPU time of compiling, which happens once, in the thread. A schema at the limits of `schema-size.ts` takes 0.5 s, and twice that where
+ * others use the same processors: what can be checked must not depend on them.
+ */
+const COMPILE_CPU_MS = 3000
 /** Up to this product of schema and value a check reports every error; above it, only the first. */
 const MAX_WORK_FOR_ALL = 20_000
 /** A check of at most this work takes 1 to 3 ms and runs without a time limit. */
