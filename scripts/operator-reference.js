@@ -51,7 +51,8 @@ const page = `# Operator reference
 
 What operators may ask of a server, route by route: over the Unix socket \`admin.sock\` in its data directory, which \`svc\` uses by itself, and
 with a credential (\`X-Operator-Key\`) at the listener of the console. Whoever gets that far is an operator and may ask for each. The
-routes under \`/v1\` are served there too ([HTTP reference](http-reference.md)). It belongs to the version of the server, and may change with the
+routes under \`/v1\` are served there too ([HTTP reference](http-reference.md)). \`svc openapi --operator\` prints all of it as an OpenAPI
+document. It belongs to the version of the server, and may change with the
 next one.
 
 In a path \`:id\` is an id. What a request holds beyond its fields is ignored. Refusals have the body

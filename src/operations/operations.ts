@@ -1,8 +1,8 @@
 /**
  * The operator application: what `publish`, `deploy`, `keys`, `inbox` and the console speak, over the Unix socket `admin.sock` of the server
  * that holds the data directory, else in process under its lock. One entry a route. From it follow the validators of requests
- * (`scripts/openapi.js`), the types of both sides, the `--json` schemas of the commands that print an answer, and the reference. Bodies and
- * answers are JSON; failures are `ErrorBody`.
+ * (`scripts/openapi.js`), the types of both sides, the `--json` schemas of the commands that print an answer, the reference, and the OpenAPI
+ * document (`operator-document.ts`). Bodies and answers are JSON; failures are `ErrorBody`.
  */
 import type { Conversation, RunStatusBody, StartRunBody, StartRunResponse } from '../spec/api.ts'
 import { decisionOperations } from './decisions.ts'

@@ -3,6 +3,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../src/base/json/json.ts'
+import { operatorDocument } from '../../src/operations/operator-document.ts'
 import { openApi } from './document.ts'
 import { execute, hasTools, ROOT, toolPath } from './tools/installed.ts'
 import { removeDirectory } from '../remove-directory.ts'
@@ -14,11 +16,12 @@ const tool = (name: string, ...args: string[]) => execute(toolPath(name), args, 
 describe.skipIf(!hasTools)('with npm install --prefix test/api/tools --ignore-scripts --no-package-lock', () => {
   beforeAll(() => {
     writeFileSync(join(home, 'openapi.json'), JSON.stringify(openApi))
+    writeFileSync(join(home, 'operator.json'), JSON.stringify(operatorDocument(openApi as unknown as JsonObject)))
     writeFileSync(join(home, '.spectral.yaml'), 'extends: ["spectral:oas"]\n')
   })
 
-  test('Redocly finds nothing', async () => {
-    const { status, output } = await tool('redocly', 'lint', 'openapi.json')
+  test.each(['openapi.json', 'operator.json'])('Redocly finds nothing in %s', async (file) => {
+    const { status, output } = await tool('redocly', 'lint', file)
     expect({ status, output }).toEqual({
       status: 0,
       output: expect.not.stringMatching(/\d (?:warning|error)/) as unknown,

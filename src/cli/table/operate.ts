@@ -207,10 +207,11 @@ export const operateCommands: readonly CommandEntry[] = [
     plane: 'offline',
     summary: 'print the OpenAPI 3.1 document of the HTTP interface',
     options: [
+      { flags: '--operator', description: 'that of the operator API instead' },
       { flags: '--format <format>', description: 'json by default', choices: ['json', 'yaml'] },
       { flags: '-o, --output <file>', description: 'write to this file' },
     ],
-    examples: ['svc openapi', 'svc openapi --format yaml -o openapi.yaml'],
+    examples: ['svc openapi', 'svc openapi --format yaml -o openapi.yaml', 'svc openapi --operator -o operator.json'],
     load: async () => (await import('../commands/operate/openapi.ts')).openapi,
   },
   {
