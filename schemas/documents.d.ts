@@ -5,7 +5,7 @@ export type JsonObject = { [key: string]: JsonValue }
 export namespace Agents {
   /** The model that the agent runs on. */
   export interface Model {
-    /** `anthropic` (`vendor_a`), `openai` (`vendor_b`), `openai-compatible` (`vendor_b-compatible`), `gemini`, `azure-openai`, `bedrock`, the offline `scripted`, `replay`, `auto`, or a name mapped in svc.config.yaml. */
+    /** `anthropic` (`vendor_a`), `openai` (`vendor_b`), `openai-compatible` (`vendor_b-compatible`), `gemini`, `azure-openai`, `bedrock`, the offline `scripted`, `replay`, `auto`, an extension of svc: `external` (the agent stands for a client), or a name mapped in svc.config.yaml. */
     readonly provider: string
     /** Model id for the provider. */
     readonly name: string

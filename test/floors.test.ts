@@ -64,6 +64,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'interface',
     'effects',
     'drive',
+    'client',
     '.',
   ],
   policy: ['condition', '.', 'prove', 'explain', 'replay'],

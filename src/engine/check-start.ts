@@ -3,6 +3,7 @@ import { fail } from '../base/failure.ts'
 import type { SessionId } from '../base/ids.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import { pointerTo } from '../base/json/pointer.ts'
+import { isExternalModel } from '../spec/external.ts'
 import { describeUnpriced, isPricedIn, type Money } from '../spec/price.ts'
 import type { AgentSnapshot } from '../spec/snapshot.ts'
 import { describePaused, findPause } from '../spec/steer/pause.ts'
@@ -18,6 +19,18 @@ export async function checkNotPaused(
   const { id: agent, version } = snapshot
   const pause = findPause(await store.pauses(workspaceId), { agents: [agent], versions: [`${agent}@${version}`] })
   if (pause) throw fail('agent_paused', { agent, paused: describePaused(pause) })
+}
+
+/**
+ * An agent that stands for a client is run by that client's calls, and by nothing else.
+ * @throws Failure `agent_external`, `agent_not_external`
+ */
+export function checkStarter(
+  { snapshot: { id: agent, model } }: Pick<AgentVersion, 'snapshot'>,
+  byClient = false,
+): void {
+  if (isExternalModel(model) && !byClient) throw fail('agent_external', { agent })
+  if (!isExternalModel(model) && byClient) throw fail('agent_not_external', { agent })
 }
 
 /** @throws Failure `input_contract_violation` */

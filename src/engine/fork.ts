@@ -12,7 +12,7 @@ import type { CallRow, SessionTree, SessionUpdate } from '../store/session-updat
 import type { IdempotencyClaim, StartOutcome } from '../store/start-outcome.ts'
 import type { SessionStore } from '../store/session-store.ts'
 import { proposeCalls } from './calls/calls.ts'
-import { checkNotPaused } from './check-start.ts'
+import { checkNotPaused, checkStarter } from './check-start.ts'
 import type { SessionDriver } from './drive/drive.ts'
 import { copyStep, editedSteps, isWhole } from './fork-steps.ts'
 import { textOf } from './session/bindings.ts'
@@ -73,6 +73,7 @@ export async function startFork(
   const claim = idempotency && claimOf(parts, request.by, `POST /runs/${source.run.id}/fork`, idempotency)
   const before = claim && (await findRepeated(parts, claim))
   if (before) return fromJson<StartedFork>(before, 'runId', 'sessionId')
+  checkStarter(request.version)
   await checkNotPaused(parts, request.version)
   const edits = request.edits.map((edit) => ({ ...edit, value: parts.redactor.json(edit.value) }))
   const update = toForkUpdate(parts, source, { ...request, edits })

@@ -9,6 +9,7 @@ import { advanceRun } from './machine/advance.ts'
 import { answerRun, answerUnlessRepeated } from './answer.ts'
 import { createAnswerLock } from './answer-lock.ts'
 import { createClaimTimer } from './claim-timer.ts'
+import { createClientGate } from './client/call-tool.ts'
 import { createNotifier } from './drive/notifier.ts'
 import { createDriver } from './drive/drive.ts'
 import type { Engine, EngineParts } from './interface/engine.ts'
@@ -49,15 +50,17 @@ export function createEngine(parts: EngineParts): Engine {
     await driver.close(graceMs)
     await queue.close()
   }
+  const start: Engine['start'] = (request) => {
+    if (closing) return Promise.reject(fail('shutting_down'))
+    const started = startSession(parts, request, driver)
+    const done: Promise<unknown> = started.catch(() => {}).finally(() => starting.delete(done))
+    starting.add(done)
+    return started
+  }
   return {
     store,
-    start(request) {
-      if (closing) return Promise.reject(fail('shutting_down'))
-      const started = startSession(parts, request, driver)
-      const done: Promise<unknown> = started.catch(() => {}).finally(() => starting.delete(done))
-      starting.add(done)
-      return started
-    },
+    start,
+    gate: createClientGate({ parts, driver, notifier, start }),
     async answer(runId, given, hidden = false, idempotency) {
       if (!idempotency) return answerRun(parts, driver, runId, given, hidden)
       const claim = claimOf(parts, given.by, `POST /v1/runs/${runId}/messages`, idempotency)

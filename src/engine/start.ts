@@ -11,7 +11,7 @@ import type { StartOutcome } from '../store/start-outcome.ts'
 import type { SessionTree, SessionUpdate } from '../store/session-update.ts'
 import type { AgentVersion } from '../store/version-rows.ts'
 import { newRun } from './calls/delegate.ts'
-import { checkConfiguration, checkStartFiles, checkInput, checkNotPaused } from './check-start.ts'
+import { checkConfiguration, checkStarter, checkStartFiles, checkInput, checkNotPaused } from './check-start.ts'
 import { checkContinuable, loadContinued } from './continue-session.ts'
 import type { SessionDriver } from './drive/drive.ts'
 import { planRoomOf } from './drive/plan-room.ts'
@@ -37,6 +37,7 @@ export async function startSession(
   if (repeated) return fromJson<StartRunResponse>(repeated, 'runId', 'sessionId')
   if (continued) await checkContinuable(parts, continued.sessionId)
   const version = await readVersion(parts, request)
+  checkStarter(version, request.byClient)
   await checkNotPaused(parts, version)
   const input = parts.redactor.json(request.input)
   await checkInput(version.snapshot, input)

@@ -7,6 +7,7 @@ import { fail, type Failure } from '../base/failure.ts'
 import type { RunId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json/json.ts'
 import type { MessageAccepted } from '../spec/api.ts'
+import { isExternalModel } from '../spec/external.ts'
 import { isTerminal } from '../spec/run.ts'
 import type { SteeringMessage } from '../spec/steer/wait.ts'
 import { awaitedSignal, callOfToken, reportedError, signalProblems } from './calls/end-wait.ts'
@@ -28,6 +29,7 @@ export function steerRun(run: RunHandle, message: SteeringMessage, interrupts: b
   const asks = state.at === 'calling' && state.calls.some((call) => call.state.at === 'listening')
   if (asks || (state.at !== 'thinking' && state.at !== 'backing_off' && state.at !== 'calling'))
     return refuse(status, fail('run_not_working', { status }))
+  if (isExternalModel(run.snapshot.model)) return refuse(status, fail('agent_external', { agent: run.snapshot.id }))
   if ((run.usage.steering?.length ?? 0) >= MOST_MESSAGES)
     return refuse(status, fail('steering_full', { most: MOST_MESSAGES }))
   advanceRun(run, { type: 'steered', message, interrupts })

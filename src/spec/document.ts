@@ -214,4 +214,4 @@ export const isOnlineProvider = (provider: string): boolean =>
   ONLINE_PROVIDERS.some((each) => each === canonicalProvider(provider))
 
 /** Models that need no key and no network. */
-export const OFFLINE_PROVIDERS: readonly string[] = ['scripted', 'replay', 'auto']
+export const OFFLINE_PROVIDERS: readonly string[] = ['scripted', 'replay', 'auto', 'external']

@@ -172,6 +172,8 @@ export type RunState =
       readonly unsent?: true
       /** Since when an operator's pause holds it; `unsent` is set as well. */
       readonly paused?: Instant
+      /** Since when it waits for a call of the client for which the agent stands; `unsent` is set as well. */
+      readonly outside?: Instant
       readonly room?: number
       readonly emptied?: true
       readonly note?: JsonObject

@@ -27,7 +27,7 @@ export interface StoredTree extends SessionTree {
   readonly heldBy?: WorkerId
 }
 
-export type TimerKind = 'task_timeout' | 'retry' | 'wall_clock' | 'hitl_wait' | 'effect_wait' | 'call_wait'
+export type TimerKind = 'task_timeout' | 'retry' | 'wall_clock' | 'hitl_wait' | 'effect_wait' | 'call_wait' | 'idle'
 
 /** A timer that fires at an instant unless it is cleared first. At most one per (session, run, kind, ref). */
 export interface SessionTimer {

@@ -45,6 +45,7 @@ test('each way through the code has at most fifteen files, and seven files come 
   expect(ways.map((way) => way.split('\n')[0])).toEqual([
     'From a document to a snapshot',
     'From a start to an answer',
+    'A call of a client',
     'An approval',
     'A publication',
   ])

@@ -113,6 +113,7 @@ export interface AgentSpec {
   readonly limits?: AgentSnapshot['limits']
   readonly output?: Partial<AgentSnapshot['output']>
   readonly inputContract?: JsonObject
+  readonly model?: AgentSnapshot['model']
 }
 
 export function snapshotOf(spec: AgentSpec): AgentSnapshot {
@@ -139,7 +140,7 @@ export function snapshotOf(spec: AgentSpec): AgentSnapshot {
     boundaries: [],
     purpose: 'Test.',
     instructions: { text: 'You are a test.', digest: digestOf('You are a test.') },
-    model: { provider: 'scripted', name: `${spec.name}-model` },
+    model: spec.model ?? { provider: 'scripted', name: `${spec.name}-model` },
     secrets: {},
     mcpServers: [],
     tools: spec.tools ?? [],

@@ -253,6 +253,11 @@ export function openFixture(
         triggerId: request.triggerId,
       }
     },
+    gate: {
+      callTool: () => Promise.reject(new Error('No client calls.')),
+      findCall: () => Promise.reject(new Error('No client calls.')),
+      listTools: () => Promise.resolve([]),
+    },
     async answer(runId, answer, hidden) {
       asked.answers.push({ runId, answer, hidden })
       return doors.answer ? doors.answer(runId, answer, hidden) : { status: 'Running' }

@@ -8,6 +8,52 @@ export const runFailures = {
     message: (a: { agent: string }) => `No version of ${a.agent} is deployed.`,
     fix: 'svc deploy NAMESPACE.NAME@VERSION',
   },
+  agent_external: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { agent: string }) =>
+      `${a.agent} stands for a client (provider: external): only the calls of that client run it, so it is not started and takes no messages.`,
+    fix: 'Connect the client to svc mcp --tools AGENT.',
+  },
+  agent_not_external: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { agent: string }) => `${a.agent} has a model of its own, so its tools are not offered to clients.`,
+    fix: 'Offer those of an agent whose model has provider: external.',
+  },
+  unknown_tool: {
+    status: 404,
+    exit: EXIT.absent,
+    message: (a: { agent: string; tool: string }) => `${a.agent} offers no tool ${a.tool}.`,
+    fix: 'List its tools again.',
+  },
+  call_id_reused: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { callId: string }) => `The call id ${a.callId} was used for another call of this conversation.`,
+    fix: 'Give each call an id of its own.',
+  },
+  conversation_ended: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { conversation: string; why: string }) =>
+      `The conversation ${a.conversation} has ended, and no more calls are made in it: ${a.why}`,
+    fix: 'Begin another conversation, or let an operator resume its run (svc runs resume).',
+  },
+  conversation_held: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { conversation: string }) =>
+      `The call was not made: a limit of the conversation ${a.conversation} is reached, and an operator decides whether it goes on.`,
+    fix: 'Call again once that is decided (svc inbox).',
+  },
+  calls_under_way: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { open: number; most: number }) =>
+      `The call was not made: ${a.open} calls of this conversation are under way (at most ${a.most}), or have reached a limit of their agent.`,
+    fix: 'Call again once they have an outcome.',
+  },
   agent_paused: {
     status: 409,
     exit: EXIT.conflict,

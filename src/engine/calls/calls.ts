@@ -13,14 +13,20 @@ import { positionOf } from './open-questions.ts'
 import { holdCall, isCallPaused, resumeCall } from './steer/pause.ts'
 import { concludeUndo } from './steer/undo.ts'
 
-/** Records the calls of a completion, before any of them is authorized. */
-export function proposeCalls(run: RunHandle, turn: number, given: readonly ModelCall[]): StateAt<'calling'> {
+/** Records the calls of a completion, before any of them is authorized. @param first index of the first of them in its turn */
+export function proposeCalls(run: RunHandle, turn: number, given: readonly ModelCall[], first = 0): StateAt<'calling'> {
   const offered = offeredTools(run.snapshot, positionOf(run.record, run.tx.runs()))
-  const calls = given.map(({ id, name, arguments: args }, index): ToolCall => {
+  const calls = given.map(({ id, name, arguments: args }, at): ToolCall => {
     const { kind, ref } = bindCall(run.snapshot, offered, name)
-    return proposeCall(run, turn, { id, index, name, kind, ref, arguments: args }).record
+    return proposeCall(run, turn, { id, index: first + at, name, kind, ref, arguments: args }).record
   })
   return { at: 'calling', turn, calls }
+}
+
+/** Adds a call to a turn whose calls are under way. */
+export function joinTurn(run: RunHandle, { turn, calls }: StateAt<'calling'>, call: ModelCall): RunState {
+  const joined = proposeCalls(run, turn, [call], calls.at(-1)!.index + 1)
+  return beginCalls(run, { ...joined, calls: [...calls, ...joined.calls] })
 }
 
 /** Counts an iteration and proceeds with the calls of a completion. */

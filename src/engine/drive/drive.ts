@@ -10,7 +10,9 @@ import type { SessionQueue } from '../../queue/queue.ts'
 import type { Run } from '../../spec/run.ts'
 import { type LeaseHolder, type SessionHint, FIRST_EPOCH } from '../../store/lease.ts'
 import type { SessionTree, SessionUpdate } from '../../store/session-update.ts'
-import type { DescribedTools } from '../effects/model-tools.ts'
+import type { ModelTool } from '../../providers/provider.ts'
+import type { AgentSnapshot, BoundTool } from '../../spec/snapshot.ts'
+import { describeTool, type DescribedTools } from '../effects/model-tools.ts'
 import type { EngineParts } from '../interface/engine.ts'
 import { createOutages } from '../capacity/outages.ts'
 import { createSlots, createCompletionSlots, DEFAULT_CONCURRENCY } from '../capacity/slots.ts'
@@ -58,6 +60,8 @@ export interface SessionDriver {
   ask<T>(sessionId: SessionId, look: (tx: SessionTransaction) => T, options?: Pick<MailboxOptions, 'about'>): Promise<T>
   /** Continues a session that has work in flight, or had when an earlier process ended. */
   wake(sessionId: SessionId): Promise<void>
+  /** A tool as models see it; its calls are then checked against what its server says. */
+  describeTool(snapshot: AgentSnapshot, tool: BoundTool, signal: AbortSignal): Promise<ModelTool>
   /** A run as stored, if its session is at work in this process. */
   inMemory(sessionId: SessionId, runId: RunId): Run | undefined
   /** Since when a save of the session has failed on a full disk. */
@@ -188,6 +192,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     ask: (sessionId, look, options) => postRequest(sessionId, look, { ...options, isQuestion: true }),
     wake: posts.wake,
     readRestore,
+    describeTool: (snapshot, tool, signal) => describeTool(parts.tools, described, snapshot, tool, signal),
     inMemory(sessionId, runId) {
       const actor = mailboxes.find(sessionId)
       // Another process may have changed it, so it is read from the store.

@@ -1,4 +1,5 @@
 /** Tools and agents as the model sees them. */
+import type { SessionId } from '../../base/ids.ts'
 import type { ModelTool } from '../../providers/provider.ts'
 import { delegationSchema } from '../../spec/delegation.ts'
 import type { Run } from '../../spec/run.ts'
@@ -28,21 +29,32 @@ export async function toModelTools(
   { run, snapshot, offered, described, childOf }: OfferedTools,
   signal: AbortSignal,
 ): Promise<ModelTool[]> {
-  const tools = [...snapshot.tools, ...offered].map(async (tool): Promise<ModelTool> => {
-    if (tool.inputSchema !== undefined)
-      return { name: tool.wire, description: tool.description, schema: tool.inputSchema }
-    const found = await toolbox.describe(snapshot, tool, signal, run.sessionId)
-    if (found) described.set(tool, found.checked ?? found.schema)
-    return {
-      name: tool.wire,
-      description: tool.description || (found?.description ?? ''),
-      schema: found?.schema ?? ANY_OBJECT,
-    }
-  })
+  const describe = (tool: BoundTool) => describeTool(toolbox, described, snapshot, tool, signal, run.sessionId)
+  const tools = [...snapshot.tools, ...offered].map(describe)
   const agents = snapshot.agents.map(({ wire, description, inputSchema }) => ({
     name: wire,
     description,
     schema: delegationSchema(inputSchema, childOf(wire)?.snapshot.inputContract),
   }))
   return [...(await Promise.all(tools)), ...agents]
+}
+
+/** A tool as its author describes it, else as its server does. @param described filled where the server describes it */
+export async function describeTool(
+  toolbox: Toolbox,
+  described: DescribedTools,
+  snapshot: AgentSnapshot,
+  tool: BoundTool,
+  signal: AbortSignal,
+  sessionId?: SessionId,
+): Promise<ModelTool> {
+  if (tool.inputSchema !== undefined)
+    return { name: tool.wire, description: tool.description, schema: tool.inputSchema }
+  const found = await toolbox.describe(snapshot, tool, signal, sessionId)
+  if (found) described.set(tool, found.checked ?? found.schema)
+  return {
+    name: tool.wire,
+    description: tool.description || (found?.description ?? ''),
+    schema: found?.schema ?? ANY_OBJECT,
+  }
 }

@@ -28,6 +28,7 @@ import type { Toolbox } from '../../tools/tool.ts'
 import type { PolicyDecision } from '../../policy/condition/decision.ts'
 import type { EarlierMessage } from '../prompt/earlier.ts'
 import type { ProbeResult } from '../review/probe.ts'
+import type { ClientGate } from './client-call.ts'
 import type { RequestKey } from './repeated-request.ts'
 import type { ConcurrencyBounds } from '../capacity/slots.ts'
 import type { ResolvedUndo } from '../calls/steer/undo-arguments.ts'
@@ -54,6 +55,8 @@ export interface StartRequest {
   readonly versionId?: VersionId
   /** The run that the new one repeats. */
   readonly origin?: RepeatedRun
+  /** True for the run of a client's conversation, whose agent stands for the client. */
+  readonly byClient?: true
   /** Another session, refused with `run_moved_on` where it was saved since this version of it was read. */
   readonly follows?: SessionUpdate['follows']
   readonly idempotency?: RequestKey
@@ -239,6 +242,8 @@ export interface Engine {
    * Source: docs/design/approvals.md#unknown-outcomes
    */
   probe(taskId: TaskId, principal: Principal, signal: AbortSignal): Promise<ProbeResult>
+  /** Calls of clients for which agents stand. */
+  readonly gate: ClientGate
   /** Ends the run and its descendants; a terminal run keeps its status. */
   cancel(
     runId: RunId,

@@ -1,6 +1,7 @@
 /** Ends a run: ends its descendants, closes its open tasks and steps, and tells the parent. */
 import type { TaskId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json/json.ts'
+import { isExternalModel } from '../../spec/external.ts'
 import { undoneCallOf, type ErrorCode, type Run, type RunState, type ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { isUnsafeCall } from '../session/bindings.ts'
@@ -91,6 +92,7 @@ const stoppedAt = (state: RunState): RunState => (state.at === 'held' ? state.th
 function clearTimers(run: RunHandle, { state }: Run): void {
   const { max_wall_clock_seconds: wallClock, max_hitl_wait_minutes: hitlWait } = run.snapshot.limits
   if (state.at === 'backing_off') run.setTimer('retry', '', null)
+  if (isExternalModel(run.snapshot.model)) run.setTimer('idle', '', null)
   if (wallClock !== undefined) run.setTimer('wall_clock', '', null)
   if (hitlWait !== undefined) run.setTimer('hitl_wait', '', null)
 }

@@ -1,5 +1,6 @@
 /** Limits of runs. Source: docs/design/models-and-tools.md#limits */
 import { formatDecimal, toScaled, type ScaledDecimal } from '../../base/json/decimal.ts'
+import { isExternalModel } from '../../spec/external.ts'
 import { describeCost, describeMoney, isPricedIn, type UnpricedModel } from '../../spec/price.ts'
 import type { LimitName, Run, RunState } from '../../spec/run.ts'
 import type { RunHandle } from '../transaction/transaction.ts'
@@ -138,9 +139,13 @@ function limitWithGrants(
   run: RunHandle,
   limit: Exclude<LimitName, 'max_subagent_depth' | 'max_cost_per_run' | 'context_window' | SessionLimitName>,
 ): number | undefined {
-  const set = run.snapshot.limits[limit] ?? (limit === 'max_loop_iterations' ? run.tx.context.maxIterations : undefined)
+  const set = run.snapshot.limits[limit] ?? (limit === 'max_loop_iterations' ? defaultIterations(run) : undefined)
   return set === undefined ? undefined : set * (1 + grantCount(run.record, limit))
 }
+
+/** A client is no model in a loop: it may call for as long as it likes where the author set no maximum. */
+const defaultIterations = ({ snapshot, tx }: RunHandle): number | undefined =>
+  isExternalModel(snapshot.model) ? undefined : tx.context.maxIterations
 
 type SessionLimitName = 'max_tokens_per_session' | 'max_runs_per_session'
 

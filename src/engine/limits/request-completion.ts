@@ -1,7 +1,9 @@
 /** Requests completions, as far as limits and budgets allow. */
 import type { JsonObject } from '../../base/json/json.ts'
 import type { RunState } from '../../spec/run.ts'
+import { isExternalModel } from '../../spec/external.ts'
 import type { RunHandle, StateAt } from '../transaction/transaction.ts'
+import { awaitClient } from './await-client.ts'
 import { shortenContext } from './context-window.ts'
 import { describeMoney, describeUnpriced, type UnpricedModel } from '../../spec/price.ts'
 import { failedState } from './ending.ts'
@@ -19,6 +21,7 @@ export function requestCompletion(run: RunHandle, wanted: StateAt<'thinking'>): 
   takeUpMessages(run)
   const breach = findBreachBeforeCompletion(run)
   if (breach) return applyLimit(run, breach, wanted)
+  if (isExternalModel(run.snapshot.model)) return awaitClient(run, wanted)
   if (haltAncestor(run, (used, value) => used >= value)) return { ...wanted, unsent: true }
   const unpriced = findUnpriced(run)
   if (unpriced) return haltUnpriced(run, unpriced)

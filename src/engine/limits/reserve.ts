@@ -15,7 +15,15 @@ import { costOfRun, tokensOf } from '../transaction/usage.ts'
 
 /** The state of a run whose completion is sent now with its reservations, or waits as `unsent`. */
 export function reserveBudgets(run: RunHandle, here: StateAt<'thinking'>): StateAt<'thinking'> {
-  const { reserved: _reserved, reservedCost: _cost, reservedPlan: _plan, unsent: _unsent, paused, ...wanted } = here
+  const {
+    reserved: _reserved,
+    reservedCost: _cost,
+    reservedPlan: _plan,
+    unsent: _unsent,
+    paused,
+    outside: _,
+    ...wanted
+  } = here
   if (pauseOfCompletion(run)) return { ...wanted, unsent: true, paused: paused ?? run.tx.now }
   if (!run.tx.context.maySend || mustWaitForBudget(run)) return { ...wanted, unsent: true }
   // A single run shares its budgets with nobody.
@@ -30,11 +38,12 @@ export function reserveBudgets(run: RunHandle, here: StateAt<'thinking'>): State
 /** The first run whose waiting completion may be sent now. */
 export function findNextToAdmit(tx: SessionTransaction): RunHandle | undefined {
   if (!tx.context.maySend) return undefined
-  const next = tx
-    .runs()
-    .find(({ id, state }) => state.at === 'thinking' && state.unsent === true && mayBeSent(tx.run(id)))
+  const next = tx.runs().find(({ id, state }) => state.at === 'thinking' && isInLine(state) && mayBeSent(tx.run(id)))
   return next && tx.run(next.id)
 }
+
+/** True for a completion that is sent once there is room; one that waits for a client is not. */
+const isInLine = ({ unsent, outside }: StateAt<'thinking'>): boolean => unsent === true && outside === undefined
 
 const mayBeSent = (run: RunHandle): boolean => !pauseOfCompletion(run) && !mustWaitForBudget(run)
 

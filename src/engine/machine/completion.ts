@@ -1,11 +1,12 @@
 /** Applies completions: answers of the model, failures, retries and lost ones. */
 import { backoffMs } from '../../base/retry.ts'
 import type { JsonObject } from '../../base/json/json.ts'
-import type { ModelCall } from '../../providers/provider.ts'
+import type { ModelCall, ModelCompletion } from '../../providers/provider.ts'
 import { ATTEMPTS_BEFORE_HOLD, isHeldBy, mayEndByRestart } from '../../spec/outage.ts'
 import type { RunState } from '../../spec/run.ts'
+import type { SnapshotModel } from '../../spec/snapshot.ts'
 import { beginCalls, proposeCalls } from '../calls/calls.ts'
-import type { RunHandle, StateAt } from '../transaction/transaction.ts'
+import type { RunHandle, StateAt, StepOptions } from '../transaction/transaction.ts'
 import { failedState } from '../limits/ending.ts'
 import type { TransitionEventOf } from '../session/event.ts'
 import { completionKey } from '../session/keys.ts'
@@ -35,24 +36,16 @@ export function applyCompletion(
   const shortfall = shortfallOf(completion)
   const calls = shortfall ? [] : withUniqueIds(run, here.turn, completion.calls)
   const model = fallback?.model ?? run.snapshot.model
-  run.addStep(
-    'Reasoning',
+  addReasoning(
+    run,
+    model,
+    { ...completion, calls },
     {
-      text: completion.text,
-      model: model.name,
-      provider: model.provider,
-      ...(fallback && { fallback_after: fallback.after.map((each): JsonObject => ({ ...each })) }),
-      finish_reason: completion.finishReason,
-      ...countCompletion(run, model, completion.usage),
-      tool_calls: calls.map((call): JsonObject => ({ id: call.id, name: call.name, arguments: call.arguments })),
-    },
-    {
-      tokens: completion.usage.inputTokens + completion.usage.outputTokens,
-      ...(completion.hidden && { hidden: completion.hidden }),
       ...(event.askedAt !== undefined && { startedAt: event.askedAt }),
       // A step with an error is left out of the transcript; a paused one must stay, because the answer continues it.
       ...(shortfall && shortfall.kind !== 'paused' && { error: shortfall.error }),
     },
+    fallback && { fallback_after: fallback.after.map((each): JsonObject => ({ ...each })) },
   )
   // Not halted when the budget is used up exactly: the answer may be the last one needed.
   if (haltAncestor(run, (used, value) => used > value)) return { ...here, unsent: true }
@@ -71,6 +64,29 @@ export function applyCompletion(
   const next = concludeRun(run, here.turn, joinPausedAnswer(run, completion.text), here.note?.['repair'] === true)
   // A final answer that exceeded a limit waits for the grant, and is then the output.
   return breach && next.at === 'done' && next.outcome === 'completed' ? applyLimit(run, breach, next) : next
+}
+
+/** Records a completion and counts what it used. @param more what the step says beside the completion */
+export function addReasoning(
+  run: RunHandle,
+  model: SnapshotModel,
+  { text, finishReason, usage, calls, hidden }: ModelCompletion,
+  options: StepOptions = {},
+  more: JsonObject = {},
+): void {
+  run.addStep(
+    'Reasoning',
+    {
+      text,
+      model: model.name,
+      provider: model.provider,
+      ...more,
+      finish_reason: finishReason,
+      ...countCompletion(run, model, usage),
+      tool_calls: calls.map((call): JsonObject => ({ id: call.id, name: call.name, arguments: call.arguments })),
+    },
+    { tokens: usage.inputTokens + usage.outputTokens, ...(hidden && { hidden }), ...options },
+  )
 }
 
 /**
@@ -136,7 +152,7 @@ export function recoverCompletion(
   here: StateAt<'thinking'>,
   { inFlight }: TransitionEventOf<'woken'>,
 ): RunState | undefined {
-  if (inFlight.has(completionKey(run.id, here.turn, here.attempt))) return undefined
+  if (here.outside !== undefined || inFlight.has(completionKey(run.id, here.turn, here.attempt))) return undefined
   if (here.unsent) return requestCompletion(run, here)
   const error = 'The server ended before the model had answered; the tokens that were sent are booked by an estimate.'
   recordUnanswered(run, error, estimateSent(run, here))
@@ -166,7 +182,7 @@ export function applyHeldBack(
 
 /** Requests a completion that waited for others in flight. */
 export const admitCompletion = (run: RunHandle, here: StateAt<'thinking'>): RunState | undefined =>
-  here.unsent ? requestCompletion(run, here) : undefined
+  here.unsent && here.outside === undefined ? requestCompletion(run, here) : undefined
 
 export function applyRetry(run: RunHandle, here: StateAt<'backing_off'>): RunState {
   if (run.tx.now >= here.until) return attemptAgain(run, here)

@@ -8,6 +8,7 @@
  *    |  |  ^
  *    |  |  '--- every call has its result ---.
  *    |  '------ model.answered, with calls --> calling      each call: `call-moves.ts` draws its states
+ *    |            (or called, by a client)
  *    |
  *    |  model.answered, no calls
  *    |--> reviewing  (output not valid, before an operator)
@@ -48,6 +49,7 @@ import { applyLimit, escalateLimit, grantLimit, haltRun, hitlWaitBreach, wallClo
 import { asksAboutLimit } from '../limits/on-limit.ts'
 import { startTurn } from '../limits/request-completion.ts'
 import { readOutput } from './output.ts'
+import { completeByCall, endIdle, joinCalls } from './external.ts'
 import { resumeRun } from './resume.ts'
 import { migrateRun } from './migrate.ts'
 import { steerCalls, steerCompletion } from './steer.ts'
@@ -86,6 +88,8 @@ export const transitions: Table = {
     'model.held_back': applyHeldBack,
     steered: steerCompletion,
     admitted: admitCompletion,
+    called: completeByCall,
+    'idle.due': endIdle,
     'task.closed': applyLimitDecision,
     'wall_clock.due': applyWallClock,
     'hitl_wait.due': applyHitlWait,
@@ -110,6 +114,7 @@ export const transitions: Table = {
   },
   calling: {
     'call.ended': applyCallOutcome,
+    called: joinCalls,
     admitted: proceedWithCalls,
     'effect_wait.due': proceedWithCalls,
     'call_wait.due': applyCallWait,

@@ -28,6 +28,10 @@ export const ESCALATE_TO_PERSON = 'svc.escalate_to_person'
 /** Built-in tools that an author binds. */
 const CARRIED_OUT_HERE: ReadonlySet<string> = new Set([ASK_USER, REQUEST_INPUT, WAIT_UNTIL, WAIT_EVENT])
 
+/** True for a tool of an author that the engine carries out: it asks or waits on behalf of a model. */
+export const isCarriedOutHere = ({ builtin, id }: Pick<BoundTool, 'builtin' | 'id'>): boolean =>
+  builtin === true && CARRIED_OUT_HERE.has(id)
+
 /** The relations of a run that decide which built-in tools it is offered. */
 export interface RunPosition {
   readonly isChild: boolean
@@ -51,7 +55,7 @@ export function bindCall(
   const tool = toolNamed(snapshot, name)
   if (tool)
     return {
-      kind: tool.builtin && CARRIED_OUT_HERE.has(tool.id) ? 'builtin' : 'tool',
+      kind: isCarriedOutHere(tool) ? 'builtin' : 'tool',
       ref: tool.id,
     }
   const builtin = offered.find(({ wire }) => wire === name)

@@ -2,7 +2,7 @@
 import type { Instant } from '../../base/clock.ts'
 import type { RunId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json/json.ts'
-import type { ModelCompletion, ModelUsage } from '../../providers/provider.ts'
+import type { ModelCall, ModelCompletion, ModelUsage } from '../../providers/provider.ts'
 import type { OutageReason } from '../../spec/outage.ts'
 import type { LimitName } from '../../spec/run.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'
@@ -80,6 +80,10 @@ export type RunTransitionEvent =
   | { readonly type: 'steered'; readonly message: SteeringMessage; readonly interrupts: boolean }
   /** The cause of an outage that held the run is over. */
   | { readonly type: 'outage.over'; readonly cause: string }
+  /** A call of the client for which the agent stands: it is the completion of the run, or joins the calls under way. */
+  | { readonly type: 'called'; readonly call: ModelCall }
+  /** The client has called nothing for a while. */
+  | { readonly type: 'idle.due' }
   | { readonly type: 'wall_clock.due' }
   | { readonly type: 'hitl_wait.due' }
   /** The session was loaded; `inFlight` has the keys of completions and calls that this process sent itself. */

@@ -152,7 +152,7 @@ export const hasWork = (runs: readonly Run[]): boolean => runs.some(isBusy)
  */
 function isBusy(run: Run): boolean {
   if (isHeldUntilRestart(run)) return true
-  if (run.state.at === 'thinking') return true
+  if (run.state.at === 'thinking') return run.state.outside === undefined
   if (run.state.at !== 'calling') return false
   const at = run.state.calls.map((call) => call.state.at)
   return at.includes('sent') || (!at.includes('unknown') && (at.includes('proposed') || at.includes('ready')))

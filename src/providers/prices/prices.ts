@@ -2,6 +2,7 @@
  * Finds what a model costs, and how much it reads: in svc.config.yaml, else in the table of the package.
  * Source: docs/design/models-and-tools.md#costs
  */
+import { isExternalModel } from '../../spec/external.ts'
 import type { Instant } from '../../base/clock.ts'
 import { digestOfJson } from '../../base/digest.ts'
 import { toJson } from '../../base/json/typed-json.ts'
@@ -29,7 +30,7 @@ export function termsOf(
   const contextWindow = given?.context_window ?? listed?.context_window
   const price: PriceOfModel = given
     ? toPrice(given)
-    : type !== undefined && OFFLINE_TYPES.includes(type)
+    : isExternalModel(model) || (type !== undefined && OFFLINE_TYPES.includes(type))
       ? 'free'
       : ((listed && listedPrice(listed, now)) ?? 'unknown')
   return { price, ...(contextWindow !== undefined && { contextWindow }) }

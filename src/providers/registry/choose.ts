@@ -5,12 +5,14 @@ import { fail } from '../../base/failure.ts'
 import { Secret, type Redactor } from '../../base/secret.ts'
 import { BASE_URL_VARIABLES, type ProjectConfig, type ProviderConfig, type ProviderType } from '../../spec/config.ts'
 import { canonicalProvider, ONLINE_PROVIDERS, providerSpellings } from '../../spec/document.ts'
+import { isExternalModel } from '../../spec/external.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'
 import { vendorToolLimits } from '../../spec/vendor-tool-limits.ts'
 import { createAnthropicProvider } from '../anthropic/anthropic.ts'
 import { createBedrockProvider } from '../bedrock/bedrock.ts'
 import { createGeminiProvider } from '../gemini/gemini.ts'
 import { autoProvider } from '../auto.ts'
+import { externalProvider } from '../external.ts'
 import { maxOutputTokens } from '../output-limit.ts'
 import { termsOf } from '../prices/prices.ts'
 import { createOpenaiProvider } from '../openai/openai.ts'
@@ -74,6 +76,7 @@ export function createProviders({
     choose(agent, model) {
       const notConfigured = (fix?: string) =>
         fail('provider_not_configured', { provider: model.provider, agent: agent.id }, fix === undefined ? {} : { fix })
+      if (isExternalModel(model)) return externalProvider
       const mapped = mappingOf(config, model.provider)
       const type = typeOf(model)
       if (type === 'scripted') return script

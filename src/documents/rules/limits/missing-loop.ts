@@ -1,4 +1,5 @@
 import { mappingIn } from '../../text/document.ts'
+import { isExternalAgent } from '../../facts/agents/external.ts'
 import { insertionEdits } from '../../edit/insertion.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -11,7 +12,8 @@ export const limitsMissingLoop: LintRule = {
   check(document, report) {
     if (
       mappingIn(document, 'spec', 'limits')['max_loop_iterations'] !== undefined ||
-      document.at('spec.tools.*').length === 0
+      document.at('spec.tools.*').length === 0 ||
+      isExternalAgent(document)
     )
       return
     report('/spec/tools', 'Tools are bound, but `max_loop_iterations` is not set.', {

@@ -1,6 +1,7 @@
 import { isOnlineProvider, OFFLINE_PROVIDERS, type ModelSpec } from '../../../spec/document.ts'
 import { MODEL_FALLBACK, findModelFallback } from '../../facts/agents/model-fallback.ts'
 import { lacksProviderSecret } from '../../facts/agents/model-secret.ts'
+import { isExternalModel } from '../../../spec/external.ts'
 import { isJsonObject } from '../../../base/json/json.ts'
 import { fromJson } from '../../../base/json/typed-json.ts'
 import type { LintProject, LintRule } from '../../facts/rule.ts'
@@ -33,6 +34,7 @@ function problemOf(
   declared: readonly string[],
   providers: LintProject['providers'],
 ): string | undefined {
+  if (isExternalModel({ provider })) return 'A client is no fallback for a model: `external` cannot be asked.'
   if (!isOnlineProvider(provider) && !OFFLINE_PROVIDERS.includes(provider) && !Object.hasOwn(providers, provider))
     return `"${provider}" is not a known provider; svc.config.yaml can map the name.`
   if (secret !== undefined)

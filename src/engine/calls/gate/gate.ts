@@ -4,6 +4,7 @@
  */
 import { comparesFact } from '../../../policy/condition/condition.ts'
 import { EFFECT_REPEATED } from '../../../policy/effect-guard.ts'
+import { isExternalModel } from '../../../spec/external.ts'
 import type { ToolCall } from '../../../spec/run.ts'
 import { DEFAULT_MAX_TOOL_CALLS } from '../../../spec/snapshot.ts'
 import type { DispatchTrigger } from '../../limits/facts.ts'
@@ -22,7 +23,8 @@ import { findArgumentProblems, findTarget } from './target.ts'
 export function authorizeCall(call: CallHandle): ToolCall {
   const { run, record } = call
   const most = run.snapshot.maxToolCalls ?? DEFAULT_MAX_TOOL_CALLS
-  if (record.index >= most) {
+  // A client's calls have no common answer; those under way are counted where they are handed in.
+  if (record.index >= most && !isExternalModel(run.snapshot.model)) {
     const message = `One answer may make ${most} calls (svc/max-tool-calls). This call was not made; make it in your next answer.`
     return settleWithError(call, 'invalid', toolError('limit:max_tool_calls', message, { value: most }))
   }

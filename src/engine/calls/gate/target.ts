@@ -5,6 +5,7 @@ import { EXTERNAL_JSON, isJsonObject, parseJson, type JsonObject, type JsonValue
 import { factsOfAgent, factsOfTool } from '../../../policy/callee-facts.ts'
 import type { CallFacts } from '../../../policy/condition/decision.ts'
 import { delegationSchema } from '../../../spec/delegation.ts'
+import { isExternalModel } from '../../../spec/external.ts'
 import type { BoundAgent, JsonSchema } from '../../../spec/snapshot.ts'
 import { checkValue } from '../../../tools/check.ts'
 import { depthBreach, sessionRunsBreach } from '../../limits/limits.ts'
@@ -38,6 +39,8 @@ export function findTarget({ tx, run, record, tool }: CallHandle): CallTarget | 
 function findAgentTarget(run: RunHandle, agent: BoundAgent): CallTarget | { readonly error: JsonObject } {
   const version = run.tx.context.childOf(agent)
   if (!version) return { error: toolError('no_deployed_version', `No version of ${agent.id} can be run.`) }
+  if (isExternalModel(version.snapshot.model))
+    return { error: toolError('agent_external', `${agent.id} is run by a client, so nothing can be delegated to it.`) }
   const chain = [run, ...run.ancestors()].map(({ record }) => record.agentName).toReversed()
   if (chain.includes(agent.id)) {
     const message = `${agent.id} is already at work here: ${[...chain, agent.id].join(' > ')}.`
