@@ -98,6 +98,7 @@ const program = {
     'openai',
     '@anthropic-ai/sdk',
     '@google/genai',
+    'nodemailer',
     '@aws-sdk/*',
     '@smithy/*',
     '@modelcontextprotocol/*',

@@ -49,6 +49,7 @@ test('the package holds what runs and what its user reads, and nothing else', ()
       'docs/man/svc.1',
       'dist/types/client/index.d.ts',
       'dist/migrations/0001-first.sql',
+      'dist/migrations/0002-notices.sql',
       'templates/monorepo/.github/workflows/agents.yml',
     ]),
   )

@@ -8,6 +8,7 @@ import type { Conversation, RunStatusBody, StartRunBody, StartRunResponse } from
 import { decisionOperations } from './decisions.ts'
 import { insightOperations } from './insight.ts'
 import { keyOperations } from './keys.ts'
+import { noticeOperations } from './notices.ts'
 import type { Operation, RouteOf } from './operation.ts'
 import { runOperations } from './runs.ts'
 import type { TypedSchema } from './schema.ts'
@@ -30,6 +31,7 @@ export const operations = {
   ...fileOperations,
   ...taskOperations,
   ...insightOperations,
+  ...noticeOperations,
   ...serverOperations,
 }
 

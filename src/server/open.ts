@@ -141,6 +141,7 @@ async function openListeners(
   // Before the first effect of a run leaves.
   await runtime.learnOthers()
   const recovered = await engine.recover()
+  runtime.beginNotices()
   const restored = await store.restored(workspace.id)
   const isStoreHeld = (await store.lastRestore())?.releasedAt === null
   if (isStoreHeld || restored.sessions.length + restored.triggers.length > 0)

@@ -26,6 +26,7 @@ import { listEffects, releaseEffect } from './operator/effects.ts'
 import { forkRuns, tryForks } from './operator/steer/fork.ts'
 import { getFile, keepFile, listFiles } from './operator/files.ts'
 import { getOverview } from './operator/overview.ts'
+import { listNotices, retryNotice, testChannel } from './operator/notices.ts'
 import { listOutcomes } from './operator/outcomes.ts'
 import { backupRoute } from './operator/backup.ts'
 import { streamLive } from './operator/live.ts'
@@ -115,6 +116,9 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /policies/revoke': revokeStanding,
   'GET /effects': listEffects,
   'POST /effects/release': releaseEffect,
+  'GET /notices': listNotices,
+  'POST /notices/:id/retry': retryNotice,
+  'POST /notices/test': testChannel,
   'GET /pauses': listPauses,
   'POST /pauses': setPaused,
   'GET /logs': streamLogs,

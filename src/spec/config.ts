@@ -1,5 +1,7 @@
 /** `svc.config.yaml` after its shape check. Source: docs/design/command-line.md#settings */
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
+import type { SideEffectClass } from './document.ts'
+import type { NoticeEvent } from './notice.ts'
 import type { TokenRates } from './price.ts'
 import type { MediaKind } from './tool-media.ts'
 
@@ -134,6 +136,53 @@ export interface PriceConfig extends TokenRates {
   readonly context_window?: number
 }
 
+/** A secret of the server's environment. */
+interface SecretReference {
+  readonly fromEnv: string
+}
+
+/** Where notices go: exactly one of `webhook`, `command` and `email`. */
+export interface ChannelConfig {
+  readonly webhook?: {
+    readonly url: string
+    /** `whsec_…`; two while a key is replaced. */
+    readonly secrets: readonly SecretReference[]
+  }
+  /** One process a notice: JSON on stdin. Paths are relative to the config file. */
+  readonly command?: readonly string[]
+  /** Names of environment variables that the command gets. */
+  readonly env?: readonly string[]
+  readonly email?: {
+    /** `smtps://user:password@host`. */
+    readonly server: SecretReference
+    readonly from: string
+    readonly to: readonly string[]
+  }
+  /** Texts and arguments are sent, too; ids, names and classes alone when absent. */
+  readonly content?: boolean
+  readonly timeout?: string
+  readonly concurrency?: number
+}
+
+/** Which events go to which channels. */
+export interface NoticeRouteConfig {
+  readonly events: readonly Exclude<NoticeEvent, 'notify.test'>[]
+  /** `namespace.name`, `namespace.*` or `*`; every agent when absent. */
+  readonly agents?: readonly string[]
+  readonly classes?: readonly SideEffectClass[]
+  readonly roles?: readonly string[]
+  readonly to: readonly string[]
+  /** Tells of a task only if it still waits after this time. */
+  readonly after?: string
+}
+
+export interface NotifyConfig {
+  readonly channels: Readonly<Record<string, ChannelConfig>>
+  readonly routes: readonly NoticeRouteConfig[]
+  /** How long before its deadline a task is announced again; 15m when absent. */
+  readonly remind_before?: string
+}
+
 export interface ProjectConfig {
   readonly workspace?: string
   readonly include?: readonly string[]
@@ -188,5 +237,6 @@ export interface ProjectConfig {
     readonly url?: string
   }
   readonly dev?: { readonly port?: number; readonly host?: string }
+  readonly notify?: NotifyConfig
   readonly profiles?: Readonly<Record<string, ProfileConfig>>
 }

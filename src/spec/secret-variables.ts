@@ -42,6 +42,12 @@ const WAYS: readonly ((config: ProjectConfig) => readonly SecretUse[])[] = [
     Object.entries(providers).flatMap(([name, { key }]) =>
       key === undefined ? [] : [{ env: key.fromEnv, usedBy: `model ${name}` }],
     ),
+  ({ notify }) =>
+    Object.entries(notify?.channels ?? {}).flatMap(([name, { webhook, env = [], email }]) =>
+      [...(webhook?.secrets ?? []).map(({ fromEnv }) => fromEnv), ...env, ...(email ? [email.server.fromEnv] : [])].map(
+        (each) => ({ env: each, usedBy: `channel ${name}` }),
+      ),
+    ),
   () => [
     { env: 'SVC_STORE', usedBy: 'store' },
     { env: 'SVC_CLUSTER_SECRET', usedBy: 'peers' },

@@ -4,6 +4,7 @@ import type { Digest } from '../base/digest.ts'
 import type { AgentId, ConsoleSessionId, FileId, KeyId, TriggerId, VersionId, WorkspaceId } from '../base/ids.ts'
 import type { StoredFile } from '../spec/file.ts'
 import type { ApiKey, ConsoleSession, OperatorKey, TickRefusal, Trigger } from '../spec/key.ts'
+import type { NewNotice } from '../spec/notice.ts'
 import type { PublishedDocument } from '../spec/snapshot.ts'
 import type {
   AgentRow,
@@ -35,6 +36,7 @@ export interface CatalogStore {
   /**
    * Makes a version the active one of its agent.
    * @param message the deployer's reason
+   * @param notices what channels are told of it
    * @throws Failure `not_found`
    */
   deploy(
@@ -43,6 +45,7 @@ export interface CatalogStore {
     at: Instant,
     by: string,
     message?: string,
+    notices?: readonly NewNotice[],
   ): Promise<{ readonly from: VersionId | null }>
   /** Newest first, at most `limit`. */
   deployments(agentId: AgentId, limit: number): Promise<readonly DeploymentRow[]>

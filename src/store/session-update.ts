@@ -5,6 +5,7 @@ import type { AgentId, RunId, SessionId, StepId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json/json.ts'
 import type { EffectRecord } from '../spec/effect.ts'
 import type { StoredEvent } from '../spec/event.ts'
+import type { NewNotice } from '../spec/notice.ts'
 import type { Money } from '../spec/price.ts'
 import type { Run } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
@@ -151,6 +152,8 @@ export interface SessionUpdate {
   readonly plan?: PlanChange
   /** Answers to be remembered by their idempotency key, from the moment at which they take effect. */
   readonly claims?: readonly IdempotencyClaim[]
+  /** What channels are told of this update; absent where nothing is. */
+  readonly notices?: readonly NewNotice[]
   /** New labels of a continued session. */
   readonly labels?: SessionLabels
   /**

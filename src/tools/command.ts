@@ -36,10 +36,41 @@ export async function runCommand(
   invocation: ToolInvocation,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
+  const ended = await runProgram(parts, JSON.stringify(toInvocationBody(invocation)), signal, invocation.mayLeave)
+  if (ended.at !== 'ended') return ended
+  const { exitCode, stdout, stderr, took } = ended
+  if (exitCode === 0) return await parseResult(stdout, took)
+  const said = stdout.toString('utf8')
+  return failedOutcome(
+    failureText(exitCode, stderr || parts.redactor.cut(said, TAIL_CHARACTERS).text),
+    took,
+    saysNotExecuted(said) || saysNotExecuted(stderr),
+  )
+}
+
+/** A program that exited by itself. */
+interface EndedProgram {
+  readonly at: 'ended'
+  readonly exitCode: number
+  /** Its beginning. */
+  readonly stdout: Buffer
+  /** Its end, redacted. */
+  readonly stderr: string
+  /** Milliseconds. */
+  readonly took: number
+}
+
+/** Runs a program to its end, within its time, and kills what it left behind. */
+export async function runProgram(
+  parts: CommandParts,
+  input: string,
+  signal: AbortSignal,
+  mayLeave?: () => boolean,
+): Promise<EndedProgram | Exclude<ToolOutcome, { readonly at: 'returned' }>> {
   const { execa } = await import('execa')
   if (signal.aborted) return { at: 'not_sent', code: 'cancelled', error: 'The run was cancelled before the call.' }
   // The process is the call: it exists from here on.
-  if (invocation.mayLeave?.() === false) return HELD_BACK
+  if (mayLeave?.() === false) return HELD_BACK
   const [program = '', ...args] = parts.argv
   const started = parts.clock.monotonic()
   const limit = withDeadline(parts.timeoutMs, signal)
@@ -48,7 +79,7 @@ export async function runCommand(
       cwd: parts.cwd,
       env: environmentOf(parts.env, parts.allow),
       extendEnv: false,
-      input: JSON.stringify(toInvocationBody(invocation)),
+      input,
       reject: false,
       buffer: false,
       // A process group of its own, so that child processes of the program are killed with it.
@@ -81,13 +112,7 @@ export async function runCommand(
           ? `${program} was ended because the run was cancelled.`
           : `${program} was ended by ${ended?.signal ?? 'the system'}.`,
       }
-    if (ended.exitCode !== 0)
-      return failedOutcome(
-        failureText(ended.exitCode, stderr() || parts.redactor.cut(stdout().toString('utf8'), TAIL_CHARACTERS).text),
-        took,
-        saysNotExecuted(stdout().toString('utf8')) || saysNotExecuted(stderr()),
-      )
-    return await parseResult(stdout(), took)
+    return { at: 'ended', exitCode: ended.exitCode, stdout: stdout(), stderr: stderr(), took }
   } finally {
     limit.release()
   }

@@ -21,11 +21,11 @@ export const toInvocationBody = (invocation: ToolInvocation): InvocationBody => 
 })
 
 /** For a call that `mayLeave` held back. */
-export const HELD_BACK: ToolOutcome = {
+export const HELD_BACK = {
   at: 'not_sent',
   code: 'held_back',
   error: 'The call was held back before it was sent.',
-}
+} as const satisfies ToolOutcome
 
 /**
  * The outcome of a call that was answered. A result beyond `MAX_OUTPUT_BYTES` becomes its beginning as text, with a note: a tool that

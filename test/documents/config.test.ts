@@ -88,3 +88,54 @@ test.each<[string, string, string[]]>([
   expect(problems(text)).toEqual(expected)
   expect(readConfig(text, 'svc.config.yaml').config).toBeUndefined()
 })
+
+describe('notify', () => {
+  const channels = '  channels: { ops: { command: [tell] }, hook: { webhook: { url: "https://a.example", secrets: [{ fromEnv: K }] } } }'
+  const route = (text: string): string => `notify:\n${channels}\n  routes:\n    - { ${text} }\n`
+  const found = (text: string): readonly string[] =>
+    readConfig(text, 'svc.config.yaml').findings.map(
+      ({ message, range }) => `${range.start.line}:${range.start.column} ${message}`,
+    )
+
+  test.each<[string, string, string[]]>([
+    ['is right', route('events: [task.created, run.failed], agents: [acme.*, "*", acme.desk], to: [ops, hook]'), []],
+    [
+      'names a channel that is not there',
+      route('events: [task.created], to: [op]'),
+      ['4:37 notify.routes[0].to[0] names the channel "op", which notify.channels does not have. Did you mean "ops"?'],
+    ],
+    [
+      'delays what is no new task',
+      route('events: [task.created, run.failed], to: [ops], after: 5m'),
+      ['4:66 notify.routes[0].after is only for task.created, but the route has other events, too.'],
+    ],
+    [
+      'has an unknown event',
+      route('events: [task.craeted], to: [ops]'),
+      ['4:18 notify.routes[0].events[0] "task.craeted" is not allowed. Did you mean "task.created"?'],
+    ],
+    ['has a channel of no kind', 'notify: { channels: { ops: { content: true } }, routes: [] }', [expect.stringMatching(/needs .*webhook.*command.*email/) as never]],
+    [
+      'has a channel of two kinds',
+      'notify: { channels: { ops: { command: [a], email: { server: { fromEnv: S }, from: a@b, to: [a@b] } } }, routes: [] }',
+      [expect.stringContaining('has more than one of') as never],
+    ],
+    [
+      'has a try that is too long',
+      'notify: { channels: { ops: { command: [a], timeout: 5m } }, routes: [] }',
+      ['1:54 notify.channels.ops.timeout is longer than 60s.'],
+    ],
+    [
+      'has a channel whose name is none',
+      'notify: { channels: { "a b": { command: [a] } }, routes: [] }',
+      [expect.stringContaining('"a b" cannot be a name here. A channel is named by letters') as never],
+    ],
+    [
+      'has a recipient that would begin another header',
+      'notify: { channels: { ops: { email: { server: { fromEnv: S }, from: a@b, to: ["a@b\\nBcc: c@d"] } } }, routes: [] }',
+      [expect.stringContaining('is not an e-mail address') as never],
+    ],
+  ])('%s', (_, text, findings) => {
+    expect(found(text)).toEqual(findings)
+  })
+})

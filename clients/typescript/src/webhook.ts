@@ -15,7 +15,8 @@ export type WebhookHeaders =
 
 /**
  * Verifies a delivery by the convention of Standard Webhooks: the signature over id, time and body, and a time within five
- * minutes of now. svc sends no webhooks itself: this is for a relay that forwards events and signs them. `webhook-id` names the delivery: whoever keeps those that were handled handles none twice.
+ * minutes of now. `webhook-id` is the
+ * same for every try of a notice: whoever keeps those that were handled handles none twice.
  * @param secret of the sender, `whsec_` and base64
  * @param body the text as it came; a body that was parsed and written again has another signature
  * @returns the body, parsed

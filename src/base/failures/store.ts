@@ -156,6 +156,26 @@ export const storeFailures = {
     fix: 'npm install pg@8.23.1',
   },
 
+  notice_waits: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: () => 'The notice has not ended: it is sent, or tried again, by itself.',
+    fix: 'svc notify list shows when.',
+  },
+  channel_not_configured: {
+    status: 404,
+    exit: EXIT.absent,
+    message: (a: { name: string; known: string }) =>
+      `The server has no channel "${a.name}"; notify.channels has ${a.known}.`,
+    fix: 'Add it to notify.channels in svc.config.yaml, and start the server again.',
+  },
+
+  mail_client_missing: {
+    exit: EXIT.usage,
+    message: () => 'Mail cannot be sent: its client, the package nodemailer, is not installed.',
+    fix: 'npm install nodemailer@10.6.0',
+  },
+
   backup_broken: {
     exit: EXIT.unavailable,
     message: () => 'The server ended before the backup was complete; the received part cannot be restored.',

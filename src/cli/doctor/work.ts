@@ -1,5 +1,7 @@
 /** Checks for work that stands still, agents that operators have paused and runs that an outage holds, and for who may approve it. */
 import { isFailure } from '../../base/failure.ts'
+import { safeText } from '../../base/escape-text.ts'
+import type { NoticeView } from '../../operations/notices.ts'
 import { resumeCommandOf } from '../../spec/steer/pause.ts'
 import { describePauseAct } from '../../view/pause-words.ts'
 import { withOperator, type OperatorClient } from '../project/server/operator.ts'
@@ -27,6 +29,15 @@ export const workChecks: DoctorChecks = {
         held.map((each) => describeHeldRuns(each, timesFor(call.io.stdout, call.io.clock))).join('; '),
         'svc runs list --status Running',
       )
+    }),
+
+  notices: (call, project) =>
+    askOperator(call, project, async (operator) => {
+      const { items, total } = await operator.call('GET /notices', { query: { state: 'dead', take: '1' } })
+      if (total === 0) return healthy('every notice was delivered, or is tried again')
+      const [{ channel, error }] = items as readonly [NoticeView]
+      const why = safeText(error ?? 'no try is left')
+      return unhealthy(`${total} notices could not be delivered, the newest to ${channel}: ${why}`, 'svc notify retry')
     }),
 
   triggers: (call, project) =>

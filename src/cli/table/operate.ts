@@ -13,7 +13,8 @@ import {
   versionAnswer,
   writtenSecret,
 } from '../answers/operate.ts'
-import { printsAnswer, printsCases, printsDocument, printsLines } from '../answers/prints.ts'
+import { answerSchema } from '../../operations/operations.ts'
+import { printsAnswer, printsCases, printsDocument, printsLines, resultsAnswer } from '../answers/prints.ts'
 import { listFilters } from './shared.ts'
 
 export const operateCommands: readonly CommandEntry[] = [
@@ -66,6 +67,38 @@ export const operateCommands: readonly CommandEntry[] = [
     ...printsAnswer('GET /costs'),
     exits: { 5: 'no such agent' },
     load: async () => (await import('../commands/operate/costs.ts')).costs,
+  },
+  {
+    path: 'notify list',
+    plane: 'operator',
+    summary: 'what channels were told, newest first, and what could not be delivered',
+    options: [
+      { flags: '--dead', description: 'only what no try is left for' },
+      { flags: '--channel <channel>', description: 'of this channel of notify.channels' },
+    ],
+    examples: ['svc notify list', 'svc notify list --dead --json'],
+    ...printsAnswer('GET /notices'),
+    load: async () => (await import('../commands/operate/notify.ts')).notifyList,
+  },
+  {
+    path: 'notify retry',
+    plane: 'operator',
+    summary: 'send ended notices again, all that are dead where none is named',
+    arguments: [{ name: '[notices...]', description: 'ids or unique endings (svc notify list)' }],
+    examples: ['svc notify retry', 'svc notify retry 3f2a91 --json'],
+    ...printsDocument(resultsAnswer(answerSchema('POST /notices/:id/retry'), 'noticeId')),
+    exits: { 5: 'no such notice, or its channel is not configured', 6: 'it waits for its next try' },
+    load: async () => (await import('../commands/operate/notify.ts')).notifyRetry,
+  },
+  {
+    path: 'notify test',
+    plane: 'operator',
+    summary: 'send a test to a channel, and say what became of it',
+    arguments: [{ name: '<channel>', description: 'a name in notify.channels' }],
+    examples: ['svc notify test ops', 'svc notify test ops --json'],
+    ...printsAnswer('POST /notices/test'),
+    exits: { 1: 'it was not delivered', 5: 'no such channel' },
+    load: async () => (await import('../commands/operate/notify.ts')).notifyTest,
   },
   {
     path: 'secrets check',

@@ -3,6 +3,7 @@ import type { ProjectConfig } from '../../spec/config.ts'
 import type { Diagnostic } from '../text/diagnostic.ts'
 import { createSpans } from '../text/document.ts'
 import { decodeUtf8 } from '../text/decode.ts'
+import { checkNotify } from './check-notify.ts'
 import { checkShape, hasShape } from './shape.ts'
 import { readYaml } from '../text/yaml.ts'
 
@@ -21,7 +22,12 @@ export function readConfig(text: string, path: string): ReadConfig {
   if (reading.findings.length > 0) return { findings }
   const root = reading.roots[0]
   if (root === undefined || root.value === null) return { config: {}, findings }
-  findings.push(...checkShape('config', createSpans(source, root)))
+  const spans = createSpans(source, root)
+  findings.push(...checkShape('config', spans))
+  if (!hasShape('config', root.value)) return { findings }
   // The shape check has proven the type.
-  return hasShape('config', root.value) ? { config: root.value as ProjectConfig, findings } : { findings }
+  const config = root.value as ProjectConfig
+  const faults = config.notify ? checkNotify(spans, config.notify) : []
+  findings.push(...faults)
+  return faults.length > 0 ? { findings } : { config, findings }
 }

@@ -69,6 +69,8 @@ export declare const checks: Readonly<
     | 'POST /tasks/:id/claim body'
     | 'GET /outcomes query'
     | 'GET /costs query'
+    | 'GET /notices query'
+    | 'POST /notices/test body'
     | 'GET /logs query'
     | 'GET /restored query'
     | 'POST /restored/release body',

@@ -69,6 +69,7 @@ async function readOverview(services: ServerServices): Promise<OverviewView> {
       { name: 'Held', text: count(held.rows.length) },
       ...(await describeSpend(services)),
       ...(await describeServers(services)),
+      ...(await describeNotices(services)),
     ],
     lists: lists.filter(({ rows }) => rows.length > 0),
   }
@@ -243,6 +244,13 @@ async function describeSpend({ store, workspace, config, clock }: ServerServices
           },
         ]),
   ]
+}
+
+/** Notices that no channel took; nothing where there are none. */
+async function describeNotices({ store, workspace, config }: ServerServices): Promise<readonly Fact[]> {
+  if (!config.notify) return []
+  const { total } = await store.notices({ workspaceId: workspace.id, state: 'dead' }, { skip: 0, take: 1 })
+  return total === 0 ? [] : [{ name: 'Undelivered', text: `${count(total)} (svc notify list --dead)` }]
 }
 
 /** Each server process, and how the clock of this one compares with that of the store. */

@@ -17,6 +17,7 @@ import type { Store } from '../../store/store.ts'
 import { logToAll, openLogFile } from '../log/log-file.ts'
 import { withRunLog } from '../log/run-log.ts'
 import { openTelemetry, withSpans } from '../log/spans.ts'
+import { withNotices } from '../notify/with-notices.ts'
 import type { CloseStack } from './close-stack.ts'
 import { refuseLostDatabase, refuseLostWhileFree } from './upkeep/emptied.ts'
 import type { RuntimeOptions } from './options.ts'
@@ -63,6 +64,8 @@ interface StoreParts {
   readonly serving: boolean
   /** Is told that the database cannot be read any more, at most once. */
   readonly damaged: (failure: Failure) => void
+  /** Called after a write that tells channels something. */
+  readonly noticesAdded: () => void
 }
 
 /**
@@ -71,7 +74,7 @@ interface StoreParts {
  */
 export async function openLogAndStore(
   options: RuntimeOptions,
-  { clock, redactor, closing, serving, damaged }: StoreParts,
+  { clock, redactor, closing, serving, damaged, noticesAdded }: StoreParts,
 ): Promise<{ readonly log: Log; readonly store: Store }> {
   const { dataDirectory } = options
   const processLog = options.log ?? (await import('../log/log.ts')).createLog(redactor, 'info', options.logTo)
@@ -83,7 +86,9 @@ export async function openLogAndStore(
   const opened = await openDatabaseOf(options, { clock, serving, log, damaged: tellOnce(log, damaged) })
   closing.push(() => opened.close())
   const logged = logFile ? withRunLog(opened, logFile) : opened
-  const store = options.otel ? withSpans(logged, await openTelemetry(options.version), log) : logged
+  const traced = options.otel ? withSpans(logged, await openTelemetry(options.version), log) : logged
+  const { notify } = options.config
+  const store = notify ? withNotices(traced, notify, noticesAdded) : traced
   return { log, store }
 }
 

@@ -16,6 +16,8 @@ import { joinListeners } from '../../store/worker.ts'
 import { createKeyAttempts } from './attempts.ts'
 import { createChangeHints } from './change-hints.ts'
 import { watchEventLoop, type EventLoopLag } from './event-loop-lag.ts'
+import type { NoticeDelivery } from '../notify/delivery.ts'
+import { openNoticeDelivery } from '../notify/open-notify.ts'
 import { readClusterSecret, type ClusterSecret } from '../peers/cluster-secret.ts'
 import { createCloseStack, type CloseAction, type CloseStack } from './close-stack.ts'
 import { maxClaimedSessions, sharedLeaseTimes } from './cluster-settings.ts'
@@ -49,6 +51,8 @@ export interface OpenRuntime {
   readonly lag: EventLoopLag
   /** Blocks tools and models from calling our own listener on this port. */
   onListening(host: string, port: number): void
+  /** Sends what waits in the outbox, from now on. */
+  beginNotices(): void
   /** Reads where the other processes of the store listen; later their listeners come with each report. */
   learnOthers(): Promise<void>
   /** Ends the server: an operator asked for it, or its store cannot be read; the reason is then a Failure. */
@@ -90,12 +94,14 @@ async function openParts(
   if (uploads && options.store !== undefined) await checkShared(config)
   const clusterSecret = options.store === undefined ? undefined : readClusterSecret(env['SVC_CLUSTER_SECRET'])
   const ending = new AbortController()
+  let delivery: NoticeDelivery | undefined
   const { log, store } = await openLogAndStore(options, {
     damaged: (failure) => ending.abort(failure),
     clock: options.clock ?? systemClock,
     redactor,
     closing,
     serving: uploads !== undefined,
+    noticesAdded: () => delivery?.wake(),
   })
   const { clock } = store
   const ids = createIds(() => clock.now())
@@ -227,6 +233,13 @@ async function openParts(
     onListening: (host, port) => listeners.add(host, port),
     learnOthers: async () => listeners.setOthers(joinListeners(await store.workers(), worker)),
     onClose: (close) => closing.push(close),
+    beginNotices() {
+      if (!config.notify) return
+      delivery = openNoticeDelivery(config.notify, services, options, listeners)
+      closing.push(() => delivery?.close())
+      delivery.wake()
+      serverState.onNoticesAdded = () => delivery?.wake()
+    },
     close(graceMs) {
       serverState.closing = true
       if (uploads) void presence.report()

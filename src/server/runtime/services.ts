@@ -69,6 +69,8 @@ export interface ServerState {
   consoleUrl: string | null
   /** Where the other processes of the store reach this one; null without an internal listener. */
   peerUrl: string | null
+  /** Called when the outbox has more to send; absent where nothing is sent from here. */
+  onNoticesAdded?: () => void
   /** Called when the schedule triggers have changed. */
   onTriggersChanged?: () => void
   /** True once shutdown begins: every request is then answered 503. */

@@ -3,6 +3,7 @@ import { API_KEYS } from '../nouns/api-keys.ts'
 import { CONSOLE_SESSIONS } from '../nouns/console-sessions.ts'
 import { EFFECTS } from '../nouns/effects.ts'
 import { FILES } from '../nouns/files.ts'
+import { NOTICES } from '../nouns/notices.ts'
 import { OPERATOR_KEYS } from '../nouns/operator-keys.ts'
 import { PAUSE_ACTS } from '../nouns/pauses.ts'
 import { STANDING_ACTS } from '../nouns/standing.ts'
@@ -259,6 +260,11 @@ const definitions: readonly CopiedTable[] = [
     name: 'task_claim',
     columns: TASK_CLAIMS.columns,
     order: ['task_id', 'operator'],
+  },
+  {
+    name: 'notice',
+    columns: NOTICES.columns,
+    order: ['id'],
   },
   {
     name: 'history_fence',

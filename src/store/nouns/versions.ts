@@ -8,6 +8,7 @@ import type { Dialect } from '../dialect.ts'
 import { toObject } from '../rows/json-column.ts'
 import { readRow, readRows, writeRows, type DatabaseWork, type NounWork } from '../statement.ts'
 import type { AgentVersion, DeploymentRow } from '../version-rows.ts'
+import { insertNotices } from './notices.ts'
 import { preparePublication } from './publications.ts'
 import { SOURCE_READS } from './sources.ts'
 
@@ -151,7 +152,7 @@ export function prepareVersions(
     },
     transactions: {
       publish: preparePublication(dialect),
-      *deploy(agentId, versionId, at, by, message) {
+      *deploy(agentId, versionId, at, by, message, notices = []) {
         const found = yield* readRow<{ agentRow: number | string; from: VersionId | null }>(deployable, {
           agentId,
           versionId,
@@ -162,6 +163,7 @@ export function prepareVersions(
         if (from === versionId) return { from }
         yield* writeRows(deploy, { agentRow, versionId })
         yield* writeRows(addDeployment, { agentRow, versionId, from, at, by, message })
+        yield* insertNotices(notices)
         return { from }
       },
       *setDocumentYanked(workspaceId, { kind, id, version }, yanked, reason) {

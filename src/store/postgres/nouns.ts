@@ -9,6 +9,7 @@ import { EARLIER_REQUESTS } from '../nouns/earlier-requests.ts'
 import { prepareEffects } from '../nouns/effects.ts'
 import { prepareEvents } from '../nouns/events.ts'
 import { prepareFiles } from '../nouns/files.ts'
+import { prepareNotices } from '../nouns/notices.ts'
 import { prepareOperatorKeys } from '../nouns/operator-keys.ts'
 import { preparePauses } from '../nouns/pauses.ts'
 import { prepareRuns } from '../nouns/runs.ts'
@@ -44,6 +45,7 @@ export function bindPostgresNouns(pool: PostgresPool, hints: SessionHints, keys:
     ...bindWork(prepareEffects(POSTGRES), runners),
     ...bindWork(prepareEvents(POSTGRES), runners),
     ...bindWork(prepareFiles(POSTGRES), runners),
+    ...bindWork(prepareNotices(POSTGRES), runners),
     ...bindWork(prepareOperatorKeys(POSTGRES), runners),
     ...bindWork(preparePauses(POSTGRES), runners),
     ...bindWork(prepareRuns(POSTGRES), runners),

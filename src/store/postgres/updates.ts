@@ -9,6 +9,7 @@ import { createBatchQueue } from './database/batch.ts'
 import { hasState, isContentError } from './database/errors.ts'
 import type { SessionHints } from './database/hints.ts'
 import type { DatabaseMoment } from './database/moment.ts'
+import { NOTICES, toNoticeColumns } from '../nouns/notices.ts'
 import { toJsonRows } from './database/named-values.ts'
 import type { PostgresPool } from './database/pool.ts'
 import { toEffectColumns } from './effects.ts'
@@ -49,7 +50,7 @@ export function openPostgresUpdates({ pool, moment, hints, shard }: UpdateParts)
       const locks = [...new Set(requests.flatMap(({ update }) => planLock(update)))]
       const asks = requests.map(toSaveColumns)
       const values = [moment.now(), shard, locks, toJsonRows(asks), ...toRowLists(requests.map(({ update }) => update))]
-      const rows = await runWithReply<SaveRow>(pool, SAVE, values, async () =>
+      const rows = await runWithReply<SaveRow>(pool, ...withNotices(SAVE, requests, values), async () =>
         (await findStored(pool, requests)).map(({ index, lease_epoch }) => ({
           i: index,
           outcome: 'saved',
@@ -70,7 +71,7 @@ export function openPostgresUpdates({ pool, moment, hints, shard }: UpdateParts)
       const locks = [...new Set(requests.flatMap(locksOf))]
       const asks = requests.map(toStartColumnsOf)
       const values = [moment.now(), shard, locks, toJsonRows(asks), ...toRowLists(requests.map(({ update }) => update))]
-      const rows = await runWithReply<StartRow>(pool, START, values, async () =>
+      const rows = await runWithReply<StartRow>(pool, ...withNotices(START, requests, values), async () =>
         (await findStored(pool, requests)).map(({ index }) => ({
           i: index,
           outcome: 'started',
@@ -109,8 +110,45 @@ export function openPostgresUpdates({ pool, moment, hints, shard }: UpdateParts)
 
 /** Moment, shard, locks, requests, and ten lists of rows. */
 const VALUES = Array.from({ length: 14 }, (_, index) => `$${index + 1}`).join(', ')
-const SAVE = `select * from save_sessions(${VALUES})`
-const START = `select * from start_sessions(${VALUES})`
+
+/** A function of the database, and the outcome after which what it was given is stored. */
+interface UpdateStatement {
+  readonly text: string
+  /** The same, and the rows of the outbox in one statement. The beginning of a text is the name of its plan. */
+  readonly textWithNotices: string
+}
+
+const toStatement = (call: string, stored: string): UpdateStatement => ({
+  text: `select * from ${call}(${VALUES})`,
+  textWithNotices: `with ${stored} as materialized (select * from ${call}(${VALUES})), told as (
+      insert into notice (${COLUMNS})
+      select ${COLUMNS_OF_GIVEN}
+      from json_to_recordset($15::json) given (i integer, ${TYPED_COLUMNS})
+        join ${stored} u on u.i = given.i and u.outcome = '${stored}'
+      on conflict (id) do nothing
+    )
+    select * from ${stored}`,
+})
+
+const NOTICE_TYPES = { text: 'text', uuid: 'uuid', integer: 'bigint', boolean: 'boolean', decimal: 'numeric' }
+const COLUMNS = NOTICES.columns.map(({ name }) => name).join(', ')
+const COLUMNS_OF_GIVEN = NOTICES.columns.map(({ name }) => `given.${name}`).join(', ')
+const TYPED_COLUMNS = NOTICES.columns.map(({ name, kind }) => `${name} ${NOTICE_TYPES[kind]}`).join(', ')
+
+const SAVE = toStatement('save_sessions', 'saved')
+const START = toStatement('start_sessions', 'started')
+
+/** Where no channel is told anything, the database sees no trace of notices. */
+function withNotices(
+  { text, textWithNotices }: UpdateStatement,
+  requests: readonly PendingSave[],
+  values: readonly unknown[],
+): [text: string, values: readonly unknown[]] {
+  const notices = requests.flatMap(({ update }, i) =>
+    (update.notices ?? []).map((each) => ({ i, ...toNoticeColumns(each) })),
+  )
+  return notices.length === 0 ? [text, values] : [textWithNotices, [...values, toJsonRows(notices)]]
+}
 
 const holderColumns = (holder: LeaseHolder | undefined) => ({
   worker: holder?.worker ?? null,

@@ -12,6 +12,7 @@ import { EARLIER_REQUESTS } from '../nouns/earlier-requests.ts'
 import { prepareEffects } from '../nouns/effects.ts'
 import { prepareEvents } from '../nouns/events.ts'
 import { prepareFiles } from '../nouns/files.ts'
+import { prepareNotices } from '../nouns/notices.ts'
 import { prepareOperatorKeys } from '../nouns/operator-keys.ts'
 import { preparePauses } from '../nouns/pauses.ts'
 import { prepareRuns } from '../nouns/runs.ts'
@@ -65,6 +66,7 @@ export function bindNouns(
     ...bindWork(prepareEffects(SQLITE), runners),
     ...bindWork(prepareEvents(SQLITE), runners),
     ...bindWork(prepareFiles(SQLITE), runners),
+    ...bindWork(prepareNotices(SQLITE), runners),
     ...bindWork(prepareOperatorKeys(SQLITE), runners),
     ...bindWork(pauses, runners),
     pauses: async (workspaceId) => presentPauses.get(workspaceId)!,

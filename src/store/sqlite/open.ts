@@ -7,6 +7,7 @@ import type { SessionId } from '../../base/ids.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { SQLITE } from '../dialect.ts'
 import type { SessionHint } from '../lease.ts'
+import { insertNotices } from '../nouns/notices.ts'
 import { prepareRuns } from '../nouns/runs.ts'
 import { EARLIER_REQUESTS } from '../nouns/earlier-requests.ts'
 import { prepareSessions } from '../nouns/sessions.ts'
@@ -114,6 +115,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     plan: openPlan(db, quotas, costs),
     agents,
     idempotency,
+    addNotices: (notices) => run(insertNotices(notices)),
     clock,
   })
   const leases = openLeases(db, clock)

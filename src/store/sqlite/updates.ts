@@ -14,6 +14,7 @@ import type { CallTable } from './calls.ts'
 import type { CostTable } from './spending/costs.ts'
 import type { EffectTable } from './effects.ts'
 import type { EventTable } from './events.ts'
+import type { NewNotice } from '../../spec/notice.ts'
 import type { IdempotencyTable } from './idempotency.ts'
 import type { PlanTable } from './spending/plan.ts'
 import type { QuotaTable } from './spending/quotas.ts'
@@ -47,6 +48,7 @@ interface UpdateTables {
   readonly plan: PlanTable
   readonly agents: AgentTable
   readonly idempotency: IdempotencyTable
+  readonly addNotices: (notices: readonly NewNotice[]) => void
   readonly clock: Clock
 }
 
@@ -87,6 +89,7 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
     plan,
     agents,
     idempotency,
+    addNotices,
     clock,
   } = parts
 
@@ -108,6 +111,7 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
     // Cleared first, so that an update may replace a timer.
     for (const timer of update.clearTimers) timers.clear(n, runNumber(timer.runId), timer)
     for (const timer of update.setTimers) timers.set(n, runNumber(timer.runId), timer)
+    if (update.notices) addNotices(update.notices)
     // After the costs of this update, which count against the plan.
     if (update.plan) plan.apply(update.session.workspaceId, update.plan, runNumber, clock.now())
   }

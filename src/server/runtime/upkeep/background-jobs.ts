@@ -2,6 +2,7 @@
 import { createEmbeddedJobs } from '../../../queue/embedded-jobs.ts'
 import { JOB_SCHEMA, type BackgroundJob, type JobRunner } from '../../../queue/jobs.ts'
 import { detailOf } from '../../http/detail.ts'
+import { removeNoticesJob } from './remove-notices.ts'
 import { retentionJob } from './retention.ts'
 import { scheduleJob } from '../schedule.ts'
 import { openBlobs, type ServerServices } from '../services.ts'
@@ -14,6 +15,7 @@ export async function openBackgroundJobs(services: ServerServices, url: string |
   const jobs: readonly BackgroundJob[] = [
     scheduleJob({ store, engine, workspaceId: workspace.id, config, clock, log, isShared }),
     retentionJob(store, config.retention, clock, log),
+    ...(config.notify ? [removeNoticesJob(store, clock)] : []),
     sweepJob(store, await openBlobs(services), clock),
   ]
   const failed = ({ name }: BackgroundJob, error: unknown): void =>

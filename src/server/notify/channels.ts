@@ -1,0 +1,26 @@
+/** The kinds of channels. Another kind is a file, a line here, and a key of `channel` in `schemas/config.schema.json`. */
+import { parseDuration } from '../../base/duration.ts'
+import type { ChannelConfig } from '../../spec/config.ts'
+import type { ChannelParts, NoticeChannel, OpenChannel } from './channel.ts'
+import { openCommandChannel } from './command.ts'
+import { openEmailChannel } from './email.ts'
+import { openWebhookChannel } from './webhook.ts'
+
+const CHANNEL_KINDS = {
+  webhook: openWebhookChannel,
+  command: openCommandChannel,
+  email: openEmailChannel,
+} satisfies Readonly<Partial<Record<keyof ChannelConfig, OpenChannel>>>
+
+type ChannelKind = keyof typeof CHANNEL_KINDS
+
+const DEFAULT_TIMEOUT = '10s'
+
+/** The schema allows exactly one kind. */
+export const kindOfChannel = (config: ChannelConfig): ChannelKind =>
+  (Object.keys(CHANNEL_KINDS) as ChannelKind[]).find((kind) => config[kind] !== undefined)!
+
+export const timeoutOfChannel = ({ timeout = DEFAULT_TIMEOUT }: ChannelConfig): number => parseDuration(timeout)!
+
+export const openChannel = (config: ChannelConfig, parts: Omit<ChannelParts, 'timeoutMs'>): NoticeChannel =>
+  CHANNEL_KINDS[kindOfChannel(config)](config, { ...parts, timeoutMs: timeoutOfChannel(config) })

@@ -1,0 +1,100 @@
+/** The words of a mail: those of the card for one notice, a list for many. Every text of others is escaped, as text and as HTML. */
+import { toIsoText, type Instant } from '../../base/clock.ts'
+import { shortenText } from '../../base/cut-text.ts'
+import { escapeHtml } from '../../base/escape-html.ts'
+import { safeText } from '../../base/escape-text.ts'
+import type { JsonValue } from '../../base/json/json.ts'
+import type { NoticeEvent } from '../../spec/notice.ts'
+import { presentTask } from '../../view/task-card.ts'
+import type { NoticeMessage } from './channel.ts'
+
+export interface MailText {
+  readonly subject: string
+  readonly text: string
+  readonly html: string
+}
+
+const MOST_OF_SUBJECT = 120
+/** Longest value that a mail shows: the console shows it whole. */
+const MOST_OF_VALUE = 500
+
+interface MailRow {
+  readonly label: string
+  readonly text: string
+}
+
+interface MailPart {
+  readonly title: string
+  readonly rows: readonly MailRow[]
+  readonly link?: string
+}
+
+export function writeMail(messages: readonly NoticeMessage[], workspace: string, now: Instant): MailText {
+  const parts = messages.map((message) => toMailPart(message, now))
+  const [first] = parts
+  const what = parts.length === 1 ? first!.title : `${parts.length} notices, first: ${first!.title}`
+  return {
+    // Escaped, so without the ends of lines that would begin another header.
+    subject: shortenText(safeText(`[${workspace}] ${what}`), MOST_OF_SUBJECT),
+    text: `${parts.map(toPlainText).join('\n\n')}\n\n${FOOTER}\n`,
+    html: `<!doctype html><html lang="en"><body style="${BODY}">${parts.map(toHtml).join('')}<p style="${MUTED}">${FOOTER}</p></body></html>`,
+  }
+}
+
+const FOOTER =
+  'To decide, sign in to the console, or use svc inbox. This mail decides nothing, and neither does opening its link.'
+const BODY = 'font:16px/1.4 system-ui,sans-serif;max-width:40rem;margin:0 auto;padding:1rem;overflow-wrap:anywhere'
+const MUTED = 'color:#555'
+
+const TITLES: Readonly<Record<NoticeEvent, string>> = {
+  'task.created': 'Waits for a decision',
+  'task.expiring': 'Expires soon',
+  'task.decided': 'Decided',
+  'run.failed': 'A run failed',
+  'run.held': 'A run is held',
+  'run.reviewed': 'A call of unknown outcome was reviewed',
+  'deployment.changed': 'Another version is deployed',
+  'budget.reached': 'A budget is reached',
+  'notify.test': 'A test of this channel',
+}
+
+function toMailPart({ notice, task, link }: NoticeMessage, now: Instant): MailPart {
+  const { event, data } = notice
+  const card = task && presentTask(task, now)
+  const about = card?.title ?? [data['tool'] ?? data['agent']].filter((each) => typeof each === 'string').join('')
+  const facts = card
+    ? card.rows.map((row): MailRow => ({
+        label: row.label,
+        text:
+          'text' in row ? row.text : row.values.map(({ name, text }) => (name ? `${name}: ${text}` : text)).join('\n'),
+      }))
+    : Object.entries(data).map(([label, value]): MailRow => ({ label, text: showValue(value) }))
+  const rows = [
+    { label: 'when', text: toIsoText(notice.at) },
+    ...(card?.sideEffect === undefined ? [] : [{ label: 'effect', text: card.sideEffect }]),
+    ...(card?.deadline === undefined ? [] : [{ label: 'deadline', text: card.deadline }]),
+    ...facts,
+  ]
+  return {
+    title: safeText(about === '' ? TITLES[event] : `${TITLES[event]}: ${about}`),
+    rows: rows.map(({ label, text }) => ({ label: safeText(label), text: shortenText(text, MOST_OF_VALUE) })),
+    ...(link !== undefined && { link }),
+  }
+}
+
+const showValue = (value: JsonValue): string => safeText(typeof value === 'string' ? value : JSON.stringify(value))
+
+const toPlainText = ({ title, rows, link }: MailPart): string =>
+  [
+    title,
+    ...rows.map(({ label, text }) => `  ${label}: ${text.replaceAll('\n', '\n    ')}`),
+    ...(link === undefined ? [] : [`  ${link}`]),
+  ].join('\n')
+
+const toHtml = ({ title, rows, link }: MailPart): string =>
+  `<h1 style="font-size:1.2rem">${escapeHtml(title)}</h1><dl>${rows
+    .map(
+      ({ label, text }) =>
+        `<dt style="${MUTED}">${escapeHtml(label)}</dt><dd style="margin:0 0 .5rem;white-space:pre-wrap">${escapeHtml(text)}</dd>`,
+    )
+    .join('')}</dl>${link === undefined ? '' : `<p><a href="${escapeHtml(link)}">Open it in the console</a></p>`}`

@@ -1,0 +1,35 @@
+/** Opens the channels of the configuration, and what sends to them. */
+import { randomInt } from 'node:crypto'
+import { createEgress } from '../../base/net/egress.ts'
+import type { OwnListeners } from '../../base/net/own-listeners.ts'
+import type { NotifyConfig } from '../../spec/config.ts'
+import type { RuntimeOptions } from '../runtime/options.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import { openChannel, timeoutOfChannel } from './channels.ts'
+import { createNoticeDelivery, type NoticeDelivery } from './delivery.ts'
+
+export function openNoticeDelivery(
+  notify: NotifyConfig,
+  services: ServerServices,
+  { config: { network }, configDirectory, env }: Pick<RuntimeOptions, 'config' | 'configDirectory' | 'env'>,
+  ownListeners: OwnListeners,
+): NoticeDelivery {
+  const { store, workspace, redactor, log, serverState, clock } = services
+  // As for an `http` tool of the configuration: no redirect is followed, and no listener of ours is reached.
+  const fetch = createEgress({ from: 'config', allowedHosts: network?.allowed_hosts ?? [], ownListeners })
+  const parts = { env, configDirectory, fetch, clock, redactor, workspace: workspace.name }
+  return createNoticeDelivery({
+    store,
+    workspaceId: workspace.id,
+    redactor,
+    consoleUrl: () => serverState.consoleUrl,
+    log,
+    random: () => randomInt(2 ** 32) / 2 ** 32,
+    channels: Object.entries(notify.channels).map(([name, channel]) => ({
+      name,
+      config: channel,
+      timeoutMs: timeoutOfChannel(channel),
+      channel: openChannel(channel, { ...parts, name }),
+    })),
+  })
+}
