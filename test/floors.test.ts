@@ -74,6 +74,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'log',
     'http',
     'peers',
+    'notify',
     'runtime',
     'fork',
     'view',

@@ -41,6 +41,7 @@ test('all checks are told, one line each, and nothing is made', async () => {
     'lock',
     'paused',
     'held',
+    'notices',
     'triggers',
     'mcp',
     'models',

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/documents/workspace/config.ts'
 
 const problems = (text: string): string[] =>
@@ -90,7 +90,8 @@ test.each<[string, string, string[]]>([
 })
 
 describe('notify', () => {
-  const channels = '  channels: { ops: { command: [tell] }, hook: { webhook: { url: "https://a.example", secrets: [{ fromEnv: K }] } } }'
+  const channels =
+    '  channels: { ops: { command: [tell] }, hook: { webhook: { url: "https://a.example", secrets: [{ fromEnv: K }] } } }'
   const route = (text: string): string => `notify:\n${channels}\n  routes:\n    - { ${text} }\n`
   const found = (text: string): readonly string[] =>
     readConfig(text, 'svc.config.yaml').findings.map(
@@ -102,19 +103,23 @@ describe('notify', () => {
     [
       'names a channel that is not there',
       route('events: [task.created], to: [op]'),
-      ['4:37 notify.routes[0].to[0] names the channel "op", which notify.channels does not have. Did you mean "ops"?'],
+      ['4:38 notify.routes[0].to[0] names the channel "op", which notify.channels does not have. Did you mean "ops"?'],
     ],
     [
       'delays what is no new task',
       route('events: [task.created, run.failed], to: [ops], after: 5m'),
-      ['4:66 notify.routes[0].after is only for task.created, but the route has other events, too.'],
+      ['4:63 notify.routes[0].after is only for task.created, but the route has other events, too.'],
     ],
     [
       'has an unknown event',
       route('events: [task.craeted], to: [ops]'),
-      ['4:18 notify.routes[0].events[0] "task.craeted" is not allowed. Did you mean "task.created"?'],
+      [expect.stringContaining('but is "task.craeted". Did you mean "task.created"?') as never],
     ],
-    ['has a channel of no kind', 'notify: { channels: { ops: { content: true } }, routes: [] }', [expect.stringMatching(/needs .*webhook.*command.*email/) as never]],
+    [
+      'has a channel of no kind',
+      'notify: { channels: { ops: { content: true } }, routes: [] }',
+      [expect.stringMatching(/needs .*webhook.*command.*email/) as never],
+    ],
     [
       'has a channel of two kinds',
       'notify: { channels: { ops: { command: [a], email: { server: { fromEnv: S }, from: a@b, to: [a@b] } } }, routes: [] }',
@@ -123,7 +128,7 @@ describe('notify', () => {
     [
       'has a try that is too long',
       'notify: { channels: { ops: { command: [a], timeout: 5m } }, routes: [] }',
-      ['1:54 notify.channels.ops.timeout is longer than 60s.'],
+      ['1:53 notify.channels.ops.timeout is longer than 60s.'],
     ],
     [
       'has a channel whose name is none',

@@ -16,6 +16,7 @@ const UUIDS: Readonly<Record<string, readonly string[]>> = {
   kept_call: ['session_id', 'run_id'],
   effect: ['session_id', 'run_id'],
   task_claim: ['task_id'],
+  notice: ['session_id', 'run_id', 'task_id'],
 }
 const STATUSES = ['Running', 'WaitingForHITL', 'Completed']
 

@@ -3,10 +3,10 @@ import { randomInt } from 'node:crypto'
 import { createEgress } from '../../base/net/egress.ts'
 import type { OwnListeners } from '../../base/net/own-listeners.ts'
 import type { NotifyConfig } from '../../spec/config.ts'
-import type { RuntimeOptions } from '../runtime/options.ts'
-import type { ServerServices } from '../runtime/services.ts'
-import { openChannel, timeoutOfChannel } from './channels.ts'
-import { createNoticeDelivery, type NoticeDelivery } from './delivery.ts'
+import type { RuntimeOptions } from './options.ts'
+import type { ServerServices } from './services.ts'
+import { openChannel, timeoutOfChannel } from '../notify/channels.ts'
+import { createNoticeDelivery, type NoticeDelivery } from '../notify/delivery.ts'
 
 export function openNoticeDelivery(
   notify: NotifyConfig,
