@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as fc from 'fast-check'
 import type { Clock } from '../../src/base/clock.ts'
+import { compareText } from '../../src/base/compare-text.ts'
 import { nameBasedId, workspaceIdOf } from '../../src/base/ids.ts'
 import type { NewNotice } from '../../src/spec/notice.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -48,7 +49,7 @@ export function noticeContract(name: string, open: (clock: Clock) => Store | Pro
 
     const claim = (limit = 10, channel = 'hook') =>
       store.claimNotices({ workspaceId: WORKSPACE, channel, now, until: now + MINUTE, limit })
-    const namesOf = (items: readonly NewNotice[]) => items.map(({ data }) => data['name'])
+    const namesOf = (items: readonly NewNotice[]) => items.map(({ data }) => data['name'] as string)
 
     test('reads a notice as it was added', async () => {
       const notice = aNotice('a', { whilePending: true, taskId: null })
@@ -76,7 +77,7 @@ export function noticeContract(name: string, open: (clock: Clock) => Store | Pro
       const { agentId, id } = publication.agents[0]!
       await store.deploy(agentId, id, NOW, 'ana', undefined, [aNotice('deployment')])
       await store.deploy(agentId, id, NOW, 'ana', undefined, [aNotice('deployed already')])
-      expect(namesOf((await store.notices({ workspaceId: WORKSPACE }, ALL)).items).sort()).toEqual([
+      expect(namesOf((await store.notices({ workspaceId: WORKSPACE }, ALL)).items).sort(compareText)).toEqual([
         'deployment',
         'save',
         'start',
@@ -122,11 +123,13 @@ export function noticeContract(name: string, open: (clock: Clock) => Store | Pro
       await store.endNotice({ id: b!.id, claims: 1, state: 'delivered', dueAt: now, error: null, isCounted: true }, now)
       const { items } = await store.notices({ workspaceId: WORKSPACE }, ALL)
       expect(
-        items.map(({ data, state, attempts, endedAt }) => [data['name'], state, attempts, endedAt]).sort(),
-      ).toEqual([
-        ['a', 'waiting', 0, null],
-        ['b', 'delivered', 1, now],
-      ])
+        new Set(items.map(({ data, state, attempts, endedAt }) => [data['name'], state, attempts, endedAt])),
+      ).toEqual(
+        new Set([
+          ['a', 'waiting', 0, null],
+          ['b', 'delivered', 1, now],
+        ]),
+      )
     })
 
     test('tries an ended notice again with all its tries, and lists and deletes those that ended', async () => {
@@ -142,7 +145,10 @@ export function noticeContract(name: string, open: (clock: Clock) => Store | Pro
       expect((await claim()).map(({ data, attempts }) => [data['name'], attempts])).toEqual([['a', 0]])
       expect(await store.deleteNotices(now, 10)).toBe(0)
       expect(await store.deleteNotices(now + 1, 10)).toBe(1)
-      expect(namesOf((await store.notices({ workspaceId: WORKSPACE }, ALL)).items).sort()).toEqual(['a', 'c'])
+      expect(namesOf((await store.notices({ workspaceId: WORKSPACE }, ALL)).items).sort(compareText)).toEqual([
+        'a',
+        'c',
+      ])
     })
 
     test('lists who was told of a task', async () => {
@@ -165,7 +171,7 @@ export function noticeContract(name: string, open: (clock: Clock) => Store | Pro
             const wanted = limits.reduce((sum, limit) => sum + limit, 0)
             expect(new Set(taken.map(({ id }) => id)).size).toBe(taken.length)
             expect(taken.length).toBeLessThanOrEqual(Math.min(wanted, count))
-            if (wanted <= count) expect(taken.length).toBeGreaterThan(0)
+            expect(taken.length).toBeGreaterThan(0)
           },
         ),
         { numRuns: 15 },

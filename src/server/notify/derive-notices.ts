@@ -175,12 +175,12 @@ const OWN_WAITS: ReadonlySet<JsonValue | undefined> = new Set(['timer', 'signal'
 function factsOfHold(event: SessionUpdateEvent, run: Run, origin: Origin): readonly NoticeFact[] {
   const hold = 'data' in event ? event.data['hold'] : undefined
   if (!isJsonObject(hold) || OWN_WAITS.has(hold['reason'])) return []
-  const { reason = null, since = null } = hold
+  const { reason, since } = hold as { readonly reason: string; readonly since: string }
   const data = { ...origin.data, reason, since }
   const isPlan = findHeld(run.state)?.outage.cause === PLAN_CAUSE
   const day = new Date(origin.at - (origin.at % DAY_MS)).toISOString().slice(0, 10)
   return [
-    { ...origin, event: 'run.held', key: `run.held ${run.id} ${String(reason)} ${String(since)}`, data },
+    { ...origin, event: 'run.held', key: `run.held ${run.id} ${reason} ${since}`, data },
     // Every run of the day meets the plan of the workspace; it is reached once.
     ...(isPlan ? [budgetFact(origin, { ...data, limit: 'plan', outcome: 'held' }, `plan ${day}`)] : []),
   ]

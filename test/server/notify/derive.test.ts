@@ -90,6 +90,7 @@ const CASES: readonly (readonly [string, SessionUpdate, readonly string[]])[] = 
           at: 'held',
           task: task().id,
           limit: 'max_tokens_per_run',
+          // oxlint-disable-next-line unicorn/no-thenable -- a field of the state; no state is ever awaited
           then: { at: 'thinking', turn: 1, attempt: 1 },
         },
       },
