@@ -2,7 +2,7 @@
  * What an import of an OpenAPI document leaves in `imports/NAME.json`: how each tool is sent as a request, and what the import wrote,
  * with which the next one compares. Source: docs/design/models-and-tools.md#operations-of-an-openapi-document
  */
-import type { JsonObject } from '../base/json/json.ts'
+import type { JsonValue } from '../base/json/json.ts'
 
 export type ParameterPlace = 'path' | 'query' | 'header' | 'cookie'
 
@@ -64,6 +64,6 @@ export interface OperationRecord {
   readonly securitySchemes: Readonly<Record<string, SecurityScheme>>
   /** By logical id of the tool. */
   readonly operations: Readonly<Record<string, RecordedOperation>>
-  /** The documents as the import wrote them, by path from the project's directory. */
-  readonly written: Readonly<Record<string, JsonObject>>
+  /** The documents and texts as the import wrote them, by path from the project's directory. */
+  readonly written: Readonly<Record<string, JsonValue>>
 }

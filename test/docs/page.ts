@@ -32,7 +32,9 @@ export function blocksOf(markdown: string): Block[] {
     if (language === 'ts') return [{ is: 'ts', line, text }]
     const path = /^(?:#|\/\/) ([\w./-]+\.(?:yaml|json|mjs|md))\n/.exec(text)?.[1]
     if (path === undefined) return []
-    return [{ is: 'file', line, path, text: path.endsWith('.json') ? text.replace(/^.*\n/, '') : text }]
+    // JSON has no comments, and front matter begins the file.
+    const isBare = path.endsWith('.json') || /^.*\n---\n/.test(text)
+    return [{ is: 'file', line, path, text: isBare ? text.replace(/^.*\n/, '') : text }]
   })
 }
 

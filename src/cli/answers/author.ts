@@ -48,6 +48,28 @@ export const importListAnswer = listAnswer(
   object({ operation: string, tool: string, tags: list(string), summary: string }),
 )
 
+/** `import claude` and its like. */
+export const agentImportAnswer = object({
+  namespace: string,
+  record: string,
+  documents: list(
+    object({
+      id: string,
+      source: string,
+      path: string,
+      action: oneOf('created', 'changed', 'unchanged', 'kept', 'removed'),
+    }),
+  ),
+  lost: list(object({ at: string, what: string, authority: boolean })),
+  questions: list(object({ path: string, what: string })),
+  variables: list(string),
+})
+
+/** `import claude --list` and its like. */
+export const agentImportListAnswer = listAnswer(
+  object({ agent: string, source: string, tools: integer, purpose: string }),
+)
+
 export const demoResult = object({
   type: oneOf('result'),
   runId: string,

@@ -1,6 +1,7 @@
 import { shortenText } from '../../base/cut-text.ts'
 import { UNSEEN_CHARACTER } from '../../base/unseen-character.ts'
 import type { JsonValue } from '../../base/json/json.ts'
+import { maskCredentials } from '../../documents/text/credentials.ts'
 
 const UNSEEN = new RegExp(UNSEEN_CHARACTER, 'gu')
 
@@ -16,4 +17,10 @@ export function cleanForeignText(value: JsonValue | undefined, most: number): st
     .replace(/ ?\n\s*/g, '\n')
     .trim()
   return text === '' ? undefined : shortenText(text, most)
+}
+
+/** A name or value of a foreign document within a sentence: in quotes, cut, on one line, without what looks like a credential. */
+export const quoteForeign = (value: JsonValue, most = 80): string => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return `"${shortenText(maskCredentials(text.replace(/[^\x20-\x7e\p{L}]/gu, '?')), most)}"`
 }

@@ -3,14 +3,13 @@
  * Source: docs/design/command-line.md#imports
  */
 import { shortenText } from '../../base/cut-text.ts'
-import { fail } from '../../base/failure.ts'
 import { canonicalJson, isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { isLoopback } from '../../base/net/loopback.ts'
 import { OPERATION_RECORD_VERSION, type OperationRecord, type RecordedOperation } from '../../spec/operation-record.ts'
-import { OperationRecordError, readOperationRecord } from '../../tools/openapi/record.ts'
-import { statIfAny } from '../files/sync-files.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
-import { LossList, type ImportLoss } from './losses.ts'
+import { checkNamespace, readImportRecord, writtenOf, type ImportPlan, type PlannedFile } from './import-plan.ts'
+import { LossList } from './losses.ts'
+import { anyGlob, pathGlob } from './glob.ts'
 import {
   listOperations,
   listUnreadablePaths,
@@ -21,7 +20,8 @@ import {
   type OpenApiOperation,
 } from './openapi-document.ts'
 import { readSecurity } from './openapi-security.ts'
-import { importOperation, type ImportedTool } from './openapi-tool.ts'
+import { routeEntry } from './openapi-route.ts'
+import { importOperation } from './openapi-tool.ts'
 
 export interface OperationFilter {
   readonly tags: readonly string[]
@@ -50,31 +50,8 @@ export function selectOperations(document: OpenApiDocument, filter: OperationFil
     )
 }
 
-const escapeRegExp = (text: string): string => text.replace(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
-const anyGlob = (glob: string): RegExp =>
-  new RegExp(`^${escapeRegExp(glob).replace(/\*+/g, '.*').replace(/\?/g, '.')}$`, 's')
-/** `*` stays within a segment, as in paths of files. */
-const pathGlob = (glob: string): RegExp =>
-  new RegExp(
-    `^${escapeRegExp(glob)
-      .replace(/\*+/g, (stars) => (stars.length > 1 ? '.*' : '[^/]*'))
-      .replace(/\?/g, '[^/]')}$`,
-    's',
-  )
-
-export interface OpenApiImport {
-  readonly namespace: string
+export interface OpenApiImport extends ImportPlan {
   readonly url: string
-  /** Relative to the project. */
-  readonly recordPath: string
-  /** What the last import wrote; undefined at the first. */
-  readonly before: OperationRecord | undefined
-  readonly record: OperationRecord
-  /** In the order of the source. */
-  readonly tools: readonly (ImportedTool & { readonly id: string; readonly key: string; readonly path: string })[]
-  readonly losses: readonly ImportLoss[]
-  /** Operations of the last import that the source no longer has. */
-  readonly gone: readonly string[]
 }
 
 export interface OpenApiImportRequest {
@@ -92,7 +69,7 @@ export function planOpenApiImport(request: OpenApiImportRequest): OpenApiImport 
   const { document, selected, source, directory, trustClasses } = request
   const namespace = namespaceOf(request)
   const recordPath = `imports/${namespace}.json`
-  const before = readRecord(directory, recordPath)
+  const before = readImportRecord(directory, recordPath)
   const losses = new LossList()
   const security = readSecurity(document, losses)
   const options = { document, namespace, security, losses, trustClasses }
@@ -120,20 +97,29 @@ export function planOpenApiImport(request: OpenApiImportRequest): OpenApiImport 
     losses.add(path, 'left out: its operations are elsewhere, and references out of the document are not followed')
   const url = serverOf(request, losses)
   const present = new Set(listOperations(document).map(({ key }) => key))
+  const files = tools.map(({ id, key, path, document: content }): PlannedFile => ({
+    kind: 'Tool',
+    id,
+    key,
+    path,
+    content,
+  }))
   const record: OperationRecord = {
     svcImport: OPERATION_RECORD_VERSION,
     source: source.name,
     securitySchemes: { ...before?.securitySchemes, ...security.schemes },
     operations: { ...before?.operations, ...Object.fromEntries(tools.map(({ id, operation }) => [id, operation])) },
-    written: { ...before?.written, ...Object.fromEntries(tools.map(({ path, document: made }) => [path, made])) },
+    written: { ...before?.written, ...writtenOf(files) },
   }
   return {
     namespace,
+    source: source.name,
     url,
     recordPath,
     before,
     record,
-    tools,
+    files,
+    config: [routeEntry(namespace, url, recordPath, record)],
     losses: losses.all(),
     gone: [...known].filter(([key]) => !present.has(key)).map(([key]) => key),
   }
@@ -145,11 +131,7 @@ const isChanged = (before: Readonly<Record<string, unknown>> | undefined, name: 
 const keyOf = ({ method, path }: RecordedOperation): string => `${method} ${path}`
 
 function namespaceOf({ document: { root }, namespace, source }: OpenApiImportRequest): string {
-  if (namespace !== undefined) {
-    if (/^[a-z][a-z0-9_-]*(?:\.[a-z][a-z0-9_-]*)*$/.test(namespace) && namespace.length <= 60 && namespace !== 'svc')
-      return namespace
-    throw usageFailure(`"${namespace}" is no namespace: lower-case letters, digits, \`-\`, \`_\`, and dots between.`)
-  }
+  if (namespace !== undefined) return checkNamespace(namespace)
   const info = isJsonObject(root['info']) ? root['info'] : {}
   const title = typeof info['title'] === 'string' ? info['title'] : ''
   const short = toToolName(
@@ -159,22 +141,6 @@ function namespaceOf({ document: { root }, namespace, source }: OpenApiImportReq
     .slice(0, 24)
     .replace(/_+$/, '')
   return name === '' || name === 'svc' ? 'api' : name
-}
-
-function readRecord(directory: string, path: string): OperationRecord | undefined {
-  const file = `${directory}/${path}`
-  if (!statIfAny(file)) return undefined
-  try {
-    return readOperationRecord(file)
-  } catch (error) {
-    if (!(error instanceof OperationRecordError)) throw error
-    // Without it, an import could not tell the author's changes from its own.
-    throw fail(
-      'usage',
-      { what: `${path} cannot be read: ${error.message}` },
-      { fix: 'Take it back from version control.' },
-    )
-  }
 }
 
 /** The address of the API: as given, else the first server, its variables with their defaults. */

@@ -12,6 +12,7 @@ import type {
 } from '../../spec/operation-record.ts'
 import { RESERVED_HEADERS } from '../../tools/openapi/request.ts'
 import { cleanForeignText } from './foreign-text.ts'
+import { strictnessOf } from './looser-edit.ts'
 import type { LossList } from './losses.ts'
 import { resolveObject, type OpenApiDocument, type OpenApiOperation } from './openapi-document.ts'
 import { convertSchema, REFUSED_NAMES, type SchemaRoom } from './openapi-schema.ts'
@@ -99,9 +100,6 @@ const METHOD_CLASSES: Readonly<Record<string, SideEffectClass>> = {
   PUT: 'idempotent_write',
   DELETE: 'idempotent_write',
 }
-
-/** How strict a class is; -1 for no class. */
-export const strictnessOf = (value: unknown): number => SIDE_EFFECT_CLASSES.indexOf(value as SideEffectClass)
 
 /** A foreign document may make a class stricter; a looser one would be called again, or without approval, on its word alone. */
 function classOf(

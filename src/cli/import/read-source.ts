@@ -73,7 +73,8 @@ async function fetchText(
   }
 }
 
-function parseSource(text: string, name: string): JsonValue {
+/** JSON or YAML, within bounds. @throws Failure `usage`, which names the source */
+export function parseSource(text: string, name: string): JsonValue {
   // A name or path with a replaced character would be sent as another one.
   if (text.includes('\ufffd'))
     throw usageFailure(`${name} is not UTF-8, or holds U+FFFD.`, 'Convert it first: iconv -t UTF-8')

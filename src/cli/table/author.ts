@@ -6,6 +6,8 @@ import {
   explainAnswer,
   reachedHostsAnswer,
   fmtAnswer,
+  agentImportAnswer,
+  agentImportListAnswer,
   importAnswer,
   importListAnswer,
   initAnswer,
@@ -15,6 +17,7 @@ import {
 } from '../answers/author.ts'
 import { printsCases, printsDocument, printsLines } from '../answers/prints.ts'
 import { apiBody } from '../../operations/schema.ts'
+import { AGENT_FORMATS } from '../import/agents/agent-formats.ts'
 import { bundleCommands } from './bundle.ts'
 import { policyCommands } from './policy.ts'
 
@@ -213,6 +216,23 @@ export const authorCommands: readonly CommandEntry[] = [
     exits: { 3: 'something that concerns authority was not carried' },
     load: async () => (await import('../commands/author/import-openapi.ts')).importOpenApi,
   },
+  ...AGENT_FORMATS.map((format): CommandEntry => ({
+    path: `import ${format.name}`,
+    plane: 'offline',
+    summary: format.summary,
+    arguments: [{ name: '<source>', description: format.source }],
+    options: [
+      { flags: '--list', description: 'list the agents that are selected, write nothing' },
+      { flags: '--agent <glob>', description: 'only agents of this name', many: true },
+      ...(format.more ? [{ flags: format.more.flags, description: format.more.description, many: true }] : []),
+      { flags: '--namespace <namespace>', description: 'namespace of the documents; from the source when absent' },
+      { flags: '--trust-allow', description: 'make policies of what the source allows without a person' },
+    ],
+    examples: [format.example, `${format.example} --list`],
+    ...printsCases({ '': agentImportAnswer, 'with --list': agentImportListAnswer }),
+    exits: { 3: 'something that concerns authority was not carried' },
+    load: async () => (await import('../commands/author/import-agents.ts')).importAgents(format),
+  })),
   ...bundleCommands,
   {
     path: 'schema',

@@ -396,7 +396,7 @@ test('again over edited documents, what the author wrote stays and what the sour
       },
     ],
     [
-      { path: 'imports/petstore.json', what: 'DELETE /pets/{petId} is no longer in the source; its tool stays' },
+      { path: 'imports/petstore.json', what: 'DELETE /pets/{petId} is no longer in the source; what it became stays' },
       {
         path,
         what: 'spec.input_schema.inline.properties.body.properties.name.maxLength: the source says 60; yours stays',

@@ -1,0 +1,183 @@
+/** An agent of a source as an Agent document with its prompt. */
+import type { JsonObject } from '../../../base/json/json.ts'
+import { cleanForeignText, quoteForeign } from '../foreign-text.ts'
+import type { ConfigEntry, OpenQuestion, PlannedFile } from '../import-plan.ts'
+import type { LossList } from '../losses.ts'
+import { convertSchema } from '../openapi-schema.ts'
+import type { ForeignAgent, ForeignModel, ForeignTool } from './foreign-project.ts'
+import { planServer } from './foreign-server.ts'
+import { cleanPrompt } from './prompt-text.ts'
+import { serverName, type ToolPlan } from './tool-document.ts'
+
+export interface AgentPlanOptions {
+  readonly namespace: string
+  readonly losses: LossList
+  readonly tools: ToolPlan
+  /** True to make policies of what the source allows without a person. */
+  readonly trustAllow: boolean
+  /** Name of the document of an agent. */
+  readonly documentName: (agent: string) => string
+  readonly agents: ReadonlyMap<string, ForeignAgent>
+  readonly delegation: ReadonlyMap<string, readonly string[]>
+  /** Levels of delegation below the agent. */
+  readonly depthOf: (agent: string) => number
+}
+
+/** Bounds the loop of an agent whose source sets no bound. */
+const USUAL_ITERATIONS = 25
+/** Levels of delegation that need no `max_subagent_depth`. */
+const USUAL_DEPTH = 5
+
+export function planAgent(
+  agent: ForeignAgent,
+  options: AgentPlanOptions,
+): { readonly files: readonly PlannedFile[]; readonly config: readonly ConfigEntry[] } {
+  const { namespace, losses, documentName, delegation } = options
+  const name = documentName(agent.name)
+  const servers = serversOf(agent.tools).map((server) => planServer(server, namespace, losses))
+  const model = planModel(agent.model, namespace, name)
+  const secrets: JsonObject = Object.assign({}, model.secrets, ...servers.map((each) => each.secrets))
+  const tools = bindTools(agent, options)
+  const agents = (delegation.get(agent.name) ?? []).map((target): JsonObject => {
+    const text = cleanForeignText(options.agents.get(target)?.purpose, 1000)
+    return { ref: agentPath(namespace, documentName(target)), ...(text !== undefined && { description: text }) }
+  })
+  const purpose = cleanForeignText(agent.purpose, 1000)
+  const prompt = cleanPrompt(agent.instructions, agent.at, losses)
+  if (prompt === '') losses.add(agent.at, 'has no instructions: its purpose stands in their place')
+  const promptPath = `prompts/${namespace}/${name}.md`
+  const depth = options.depthOf(agent.name)
+  const limits = {
+    ...((tools.length > 0 || agents.length > 0 || agent.maxIterations !== undefined) && {
+      max_loop_iterations: agent.maxIterations ?? USUAL_ITERATIONS,
+    }),
+    ...(depth > USUAL_DEPTH && { max_subagent_depth: depth }),
+  }
+  const output =
+    agent.output &&
+    convertSchema({ root: agent.output, isOld: false }, agent.output, ROOM, (what, authority) =>
+      losses.add(agent.at, `its output: ${what}`, authority),
+    )
+  const document: JsonObject = {
+    apiVersion: 'svc/v1',
+    kind: 'Agent',
+    metadata: { name, namespace, version: '1.0.0' },
+    ...(Object.keys(secrets).length > 0 && { secrets }),
+    ...(output && { output: { format: 'json', schema: { inline: output }, strict: true } }),
+    spec: {
+      purpose: purpose ?? `${quoteForeign(agent.name, 200)} of the source.`,
+      instructions: { ref: promptPath },
+      model: model.value,
+      ...(tools.length > 0 && { tools }),
+      ...(servers.length > 0 && { mcp_servers: servers.map(({ entry }) => entry) }),
+      ...(agents.length > 0 && { agents }),
+      ...(Object.keys(limits).length > 0 && { limits }),
+    },
+  }
+  const agentFile: PlannedFile = {
+    kind: 'Agent',
+    id: `${namespace}.${name}`,
+    key: agent.at,
+    path: agentPath(namespace, name),
+    content: document,
+    questions: model.questions,
+  }
+  const text = (path: string, content: string): PlannedFile => ({
+    kind: 'text',
+    id: path,
+    key: agent.at,
+    path,
+    content,
+  })
+  return {
+    files: [
+      agentFile,
+      text(promptPath, prompt || `${purpose ?? agent.name}\n`),
+      ...(model.script === undefined ? [] : [text(model.script.path, model.script.text)]),
+    ],
+    config: servers.flatMap(({ config }) => config),
+  }
+}
+
+const ROOM = { bytes: 48 * 1024, nodes: 1200 }
+
+export const agentPath = (namespace: string, name: string): string => `agents/${namespace}/${name}.yaml`
+
+function bindTools(agent: ForeignAgent, { losses, tools, trustAllow }: AgentPlanOptions): JsonObject[] {
+  const names = new Set<string>()
+  const seen = new Set<string>()
+  return agent.tools.flatMap((tool) => {
+    if (tool.rule === 'allow' && !trustAllow)
+      losses.add(
+        tool.at,
+        'the source allows its calls without a person; they need one until its class says otherwise (--trust-allow takes it)',
+        true,
+      )
+    const rule = tool.rule === 'allow' && !trustAllow ? undefined : tool.rule
+    const { ref, as, rest } = tools.bind(tool, rule, names)
+    if (seen.has(ref)) return []
+    seen.add(ref)
+    if (as !== undefined) names.add(as)
+    return [{ ref, ...(as !== undefined && { as }), ...rest }]
+  })
+}
+
+/** Servers of the tools, each once. */
+function serversOf(tools: readonly ForeignTool[]): readonly NonNullable<ForeignTool['server']>[] {
+  const servers = new Map<string, NonNullable<ForeignTool['server']>>()
+  for (const { server } of tools)
+    if (server && !servers.has(serverName(server))) servers.set(serverName(server), server)
+  return [...servers.values()]
+}
+
+interface PlannedModel {
+  readonly value: JsonObject
+  readonly secrets: JsonObject
+  readonly questions: readonly OpenQuestion[]
+  readonly script?: { readonly path: string; readonly text: string }
+}
+
+const KEY_VARIABLES: Readonly<Record<string, string>> = {
+  anthropic: 'ANTHROPIC_API_KEY',
+  openai: 'OPENAI_API_KEY',
+  gemini: 'GEMINI_API_KEY',
+  'azure-openai': 'AZURE_OPENAI_API_KEY',
+  bedrock: 'AWS_BEARER_TOKEN_BEDROCK',
+}
+
+/** A model that svc cannot name is a script that says so, until the author names one. */
+function planModel(model: ForeignModel, namespace: string, name: string): PlannedModel {
+  if (model.provider === undefined) {
+    const path = `models/${namespace}/${name}.yaml`
+    const wished = cleanForeignText(model.name, 100)
+    return {
+      value: { provider: 'scripted', name, provider_options: { script: path } },
+      secrets: {},
+      questions: [
+        {
+          at: ['spec', 'model'],
+          what: `which model? ${wished === undefined ? 'The source names none.' : `The source says ${quoteForeign(wished)}.`}`,
+        },
+      ],
+      script: { path, text: `- say: I am only a script. Name a model in ${agentPath(namespace, name)}.\n` },
+    }
+  }
+  const { provider, temperature, topP, maxTokens, effort, baseUrl } = model
+  const variable = model.keyVariable ?? KEY_VARIABLES[provider]
+  const parameters = {
+    ...(temperature !== undefined ? { temperature } : topP !== undefined && { top_p: topP }),
+    ...(maxTokens !== undefined && { max_output_tokens: maxTokens }),
+  }
+  return {
+    value: {
+      provider,
+      name: model.name,
+      ...(provider === 'openai-compatible' && baseUrl !== undefined && { base_url: baseUrl }),
+      ...(variable !== undefined && { secret: provider }),
+      ...(Object.keys(parameters).length > 0 && { parameters }),
+      ...(effort && { reasoning: { effort } }),
+    },
+    secrets: variable === undefined ? {} : { [provider]: { fromEnv: variable } },
+    questions: [],
+  }
+}

@@ -1,0 +1,156 @@
+/** An MCP server of a source, as an entry of `spec.mcp_servers` and, for a program, of the project file. Secrets are named, never written. */
+import { isLoopback } from '../../../base/net/loopback.ts'
+import { findCredential, looksLikeValue } from '../../../documents/text/credentials.ts'
+import type { JsonObject } from '../../../base/json/json.ts'
+import { quoteForeign } from '../foreign-text.ts'
+import type { ConfigEntry } from '../import-plan.ts'
+import type { LossList } from '../losses.ts'
+import { toToolName } from '../openapi-document.ts'
+import type { ForeignServer } from './foreign-project.ts'
+
+export interface PlannedServer {
+  /** Entry of `spec.mcp_servers`. */
+  readonly entry: JsonObject
+  /** Entries of `secrets`. */
+  readonly secrets: JsonObject
+  readonly config: readonly ConfigEntry[]
+}
+
+export function planServer(server: ForeignServer, namespace: string, losses: LossList): PlannedServer {
+  const name = toToolName(server.name) || 'server'
+  const lose = (what: string, authority = true): void => losses.add(server.at, what, authority)
+  const absent = `https://${name.replaceAll('_', '-')}.${namespace.replaceAll(/[._]/g, '-')}.invalid/mcp`
+  if (server.command) {
+    const program = programOf(server, server.command, lose)
+    const config = program
+      ? [{ at: ['mcp_servers', absent], value: program, compared: [['command']] } satisfies ConfigEntry]
+      : []
+    return { entry: { name, url: absent }, secrets: {}, config }
+  }
+  const url = addressOf(server.url, lose)
+  const { auth, secrets } = authOf(server, name, namespace, lose)
+  return { entry: { name, url: url ?? absent, ...(url && auth && { auth }) }, secrets: url ? secrets : {}, config: [] }
+}
+
+type Lose = (what: string, authority?: boolean) => void
+
+/** Undefined where the address cannot be written as it is. */
+function addressOf(given: string | undefined, lose: Lose): string | undefined {
+  if (given === undefined || /\$\{|\$[A-Z_]/.test(given) || !URL.canParse(given)) {
+    lose(
+      given === undefined
+        ? 'has neither an address nor a program: write its `url`'
+        : 'its address depends on variables: write it as `url`',
+    )
+    return undefined
+  }
+  const url = new URL(given)
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) {
+    lose(`its address is ${url.protocol.slice(0, -1)}, not https: write one that is as \`url\``)
+    return undefined
+  }
+  if (url.username !== '' || url.password !== '') lose('user and password of its address are left out')
+  url.username = url.password = url.hash = ''
+  for (const [key, value] of Object.entries(Object.fromEntries(url.searchParams)))
+    if (SECRET_NAME.test(key) || looksLikeValue(value)) {
+      url.searchParams.delete(key)
+      lose(`the parameter ${quoteForeign(key)} of its address may be a secret and is left out`)
+    }
+  return url.href
+}
+
+/** One header can carry a secret; the first that is one is taken. */
+function authOf(
+  { headers = {} }: ForeignServer,
+  name: string,
+  namespace: string,
+  lose: Lose,
+): { readonly auth?: JsonObject; readonly secrets: JsonObject } {
+  const entries = Object.entries(headers)
+  const chosen =
+    entries.find(([key]) => key.toLowerCase() === 'authorization') ??
+    entries.find(([, value]) => referencedVariable(value) !== undefined) ??
+    entries.find(([key]) => SECRET_NAME.test(key))
+  for (const [key] of entries) if (key !== chosen?.[0]) lose(`the header ${quoteForeign(key)} is not sent`)
+  if (!chosen) return { secrets: {} }
+  const [header, value] = chosen
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(header)) {
+    lose(`the header ${quoteForeign(header)} has no valid name and is not sent`)
+    return { secrets: {} }
+  }
+  const isBearer = header.toLowerCase() === 'authorization' && /^bearer\s/i.test(value)
+  const variable = referencedVariable(isBearer ? value.replace(/^bearer\s+/i, '') : value)
+  const secret = `${name}_token`
+  const fallback = `${namespace}_${name}_token`.replace(/[^A-Za-z0-9]+/g, '_').toUpperCase()
+  const isTaken = variable !== undefined && isSetForOthers(variable)
+  if (isTaken)
+    lose(
+      `the header ${quoteForeign(header)} would send ${variable}, which is set for something else: set ${fallback} in its place`,
+    )
+  else if (variable === undefined)
+    lose(`the value of the header ${quoteForeign(header)} is not written: set ${fallback} in its place`)
+  else if (/:-/.test(value))
+    lose(`the value that the header ${quoteForeign(header)} has without ${variable} is not carried`)
+  return {
+    auth: isBearer ? { scheme: 'bearer', secret } : { scheme: 'header', header, secret },
+    secrets: { [secret]: { fromEnv: variable === undefined || isTaken ? fallback : variable } },
+  }
+}
+
+const SECRET_NAME = /key|token|secret|passw|auth|credential|signature|cookie|session/i
+
+/** The source chooses where a secret is sent: it must not name the keys of models, of a cloud or of svc itself. */
+export const isSetForOthers = (variable: string): boolean =>
+  /^(?:SVC|AWS|AZURE|GOOGLE|GCP|GEMINI|ANTHROPIC|OPENAI|OPENAPI|DATABASE|PG)(?:_|$)|^(?:PATH|HOME|NODE_OPTIONS)$/i.test(
+    variable,
+  )
+
+/** The variable that a value consists of: `${NAME}`, `${env.NAME}`, `${NAME:-default}`, `$NAME`. */
+export function referencedVariable(value: string): string | undefined {
+  const match = /^\s*(?:\$\{(?:env\.)?([A-Za-z_]\w*)(?::-[^{}]*)?\}|\$([A-Za-z_]\w*))\s*$/.exec(value)
+  return match?.[1] ?? match?.[2]
+}
+
+/** Undefined where the program cannot be carried without a secret or a variable in its arguments. */
+function programOf(server: ForeignServer, command: readonly string[], lose: Lose): JsonObject | undefined {
+  const [index] = command.flatMap((argument, at) => (isSecretArgument(command, argument, at) ? [at] : []))
+  if (index !== undefined || command.some((each) => /\$\{/.test(each))) {
+    lose(
+      index !== undefined
+        ? `argument ${index} of its program may be a secret: write its command in svc.config.yaml, with the secret in \`env\``
+        : 'its program depends on variables: write its command in svc.config.yaml',
+    )
+    return undefined
+  }
+  const names = Object.entries(server.environment ?? {}).flatMap(([key, value]) => {
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(key)) {
+      lose(`the variable ${quoteForeign(key)} has no valid name and is not passed`)
+      return []
+    }
+    const from = referencedVariable(value)
+    if (isSetForOthers(key)) lose(`its program gets ${key}, which may be set for something else`)
+    if (from === undefined)
+      lose(`the value of ${key} is not written: set ${key} where the server runs`, isSecretVariable(key, value))
+    else if (from !== key) lose(`${key} had the value of ${from}: set ${key} where the server runs`, false)
+    return [key]
+  })
+  return { command: [...command], ...(names.length > 0 && { env: names }) }
+}
+
+const isSecretVariable = (key: string, value: string): boolean => SECRET_NAME.test(key) || looksLikeValue(value)
+
+/** `--token VALUE`, `--token=VALUE`, `NAME_KEY=VALUE`, a value that looks like a credential, or an address with a password. */
+function isSecretArgument(command: readonly string[], argument: string, at: number): boolean {
+  const before = command[at - 1]
+  const assigned = /^-{0,2}([\w.-]+)[=:]\s*(?!\$)\S/.exec(argument)
+  const isAddress = /^[a-z][a-z0-9+.-]*:\/\//i.test(argument)
+  return (
+    findCredential(argument) !== undefined ||
+    /^[a-z][a-z0-9+.-]*:\/\/[^/\s]*@/i.test(argument) ||
+    (!isAddress && assigned !== null && SECRET_NAME.test(assigned[1]!)) ||
+    (before !== undefined && /^--?[\w-]+$/.test(before) && SECRET_NAME.test(before) && !argument.startsWith('-')) ||
+    before === '-H' ||
+    before === '--header' ||
+    (!isAddress && !/[/@\\]/.test(argument) && looksLikeValue(argument) && /\d/.test(argument))
+  )
+}

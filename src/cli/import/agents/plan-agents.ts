@@ -1,0 +1,171 @@
+/** What agents of a source become: documents, prompts, entries of the project file, and what is lost. Source: docs/design/command-line.md#imports */
+import { isJsonObject, type JsonValue } from '../../../base/json/json.ts'
+import { OPERATION_RECORD_VERSION } from '../../../spec/operation-record.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
+import { anyGlob } from '../glob.ts'
+import {
+  checkNamespace,
+  readImportRecord,
+  writtenOf,
+  type ConfigEntry,
+  type ImportPlan,
+  type PlannedFile,
+} from '../import-plan.ts'
+import type { LossList } from '../losses.ts'
+import { toToolName, withDigest } from '../openapi-document.ts'
+import { agentPath, planAgent } from './agent-document.ts'
+import { delegationDepth, planDelegation } from './delegation.ts'
+import type { ForeignAgent, ForeignProject } from './foreign-project.ts'
+import { ToolPlan } from './tool-document.ts'
+
+export interface AgentImportRequest {
+  readonly project: ForeignProject
+  /** `claude`: part of the name of the record. */
+  readonly format: string
+  /** As the person gave it. */
+  readonly source: string
+  readonly directory: string
+  readonly namespace: string | undefined
+  /** Patterns of names; empty for all agents. */
+  readonly selected: readonly string[]
+  readonly trustAllow: boolean
+  /** Has what reading lost. */
+  readonly losses: LossList
+}
+
+export interface AgentImport extends ImportPlan {
+  /** Environment variables that the documents and programs need. */
+  readonly variables: readonly string[]
+}
+
+const MAX_AGENTS = 200
+
+/** Reads only. @throws Failure `usage` */
+export function planAgentImport(request: AgentImportRequest): AgentImport {
+  const { project, directory, losses } = request
+  const namespace = request.namespace === undefined ? namespaceFrom(project.title) : checkNamespace(request.namespace)
+  const agents = selectAgents(project.agents, request)
+  const delegation = planDelegation(agents, losses)
+  const names = nameAgents(agents)
+  const tools = new ToolPlan(namespace, losses)
+  const planned = agents.map((agent) =>
+    planAgent(agent, {
+      namespace,
+      losses,
+      tools,
+      trustAllow: request.trustAllow,
+      documentName: (name) => names.get(name)!,
+      agents: new Map(agents.map((each) => [each.name, each])),
+      delegation,
+      depthOf: (name) => delegationDepth(name, delegation),
+    }),
+  )
+  const root = rootOf(project, agents, delegation, losses)
+  const bundle = root === undefined ? [] : [bundleFile(namespace, names.get(root)!)]
+  const files = [...planned.flatMap((each) => each.files), ...tools.files(), ...bundle]
+  const config = distinctEntries(planned.flatMap((each) => each.config))
+  const recordPath = `imports/${namespace}.${request.format}.json`
+  const before = readImportRecord(directory, recordPath)
+  const present = new Set(files.map(({ path }) => path))
+  return {
+    namespace,
+    source: request.source,
+    recordPath,
+    before,
+    record: {
+      svcImport: OPERATION_RECORD_VERSION,
+      source: request.source,
+      securitySchemes: {},
+      operations: {},
+      written: { ...before?.written, ...writtenOf(files) },
+    },
+    files,
+    config,
+    losses: losses.all(),
+    gone: request.selected.length > 0 ? [] : Object.keys(before?.written ?? {}).filter((path) => !present.has(path)),
+    variables: variablesOf(files, config),
+  }
+}
+
+export function selectAgents(
+  agents: readonly ForeignAgent[],
+  { selected, source }: { readonly selected: readonly string[]; readonly source: string },
+): readonly ForeignAgent[] {
+  const globs = selected.map(anyGlob)
+  const found = agents.filter(({ name }) => globs.length === 0 || globs.some((glob) => glob.test(name)))
+  if (agents.length === 0) throw usageFailure(`${source} has no agents.`)
+  if (found.length === 0)
+    throw usageFailure(
+      `No agent of ${source} is selected.`,
+      `Its agents: ${agents
+        .map(({ name }) => name)
+        .slice(0, 10)
+        .join(', ')}`,
+    )
+  if (found.length > MAX_AGENTS) throw usageFailure(`${found.length} agents are selected, more than ${MAX_AGENTS}.`)
+  return found
+}
+
+/** The agent that stands for the whole: as the source says, the only one, or the first that delegates and to which none does. */
+function rootOf(
+  { root }: ForeignProject,
+  agents: readonly ForeignAgent[],
+  delegation: ReadonlyMap<string, readonly string[]>,
+  losses: LossList,
+): string | undefined {
+  if (root !== undefined && delegation.has(root)) return root
+  if (agents.length === 1) return agents[0]!.name
+  const below = new Set([...delegation.values()].flat())
+  const [first, ...others] = agents.filter(({ name }) => !below.has(name) && delegation.get(name)!.length > 0)
+  for (const { at } of others)
+    losses.add(
+      at,
+      `delegates, but ${JSON.stringify(first!.name)} is the root of the bundle: write a Bundle for this agent`,
+    )
+  return first?.name
+}
+
+function namespaceFrom(title: string): string {
+  const name = toToolName(title).slice(0, 24).replace(/_+$/, '')
+  return name === '' || name === 'svc' ? 'imported' : name
+}
+
+/** Names of documents by names of agents. */
+function nameAgents(agents: readonly ForeignAgent[]): ReadonlyMap<string, string> {
+  const names = new Map<string, string>()
+  const taken = new Set<string>()
+  for (const { name } of agents) {
+    const plain = toToolName(name).replaceAll('_', '-') || 'agent'
+    const own = taken.has(plain) || plain.length > 56 ? withDigest(plain, name) : plain
+    taken.add(own)
+    names.set(name, own)
+  }
+  return names
+}
+
+const bundleFile = (namespace: string, root: string): PlannedFile => ({
+  kind: 'Bundle',
+  id: `${namespace}.${root}`,
+  key: 'the whole source',
+  path: 'bundle.yaml',
+  content: {
+    apiVersion: 'svc/v1',
+    kind: 'Bundle',
+    metadata: { name: root, namespace, version: '1.0.0' },
+    spec: { root: agentPath(namespace, root) },
+  },
+})
+
+const distinctEntries = (entries: readonly ConfigEntry[]): readonly ConfigEntry[] => [
+  ...new Map(entries.map((each) => [each.at.join('\n'), each])).values(),
+]
+
+function variablesOf(files: readonly PlannedFile[], config: readonly ConfigEntry[]): readonly string[] {
+  const secrets = files.flatMap(({ content }) =>
+    isJsonObject(content) && isJsonObject(content['secrets'])
+      ? Object.values(content['secrets']).map((each) => (isJsonObject(each) ? each['fromEnv'] : undefined))
+      : [],
+  )
+  const passed = config.flatMap(({ value: { env } }): JsonValue[] => (Array.isArray(env) ? env : []))
+  return [...new Set([...secrets, ...passed].filter((each) => typeof each === 'string'))].sort()
+}

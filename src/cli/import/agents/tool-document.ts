@@ -1,0 +1,135 @@
+/** A tool of a source as a Tool document and, for each agent, as a binding. */
+import type { JsonObject } from '../../../base/json/json.ts'
+import { cleanForeignText } from '../foreign-text.ts'
+import type { PlannedFile } from '../import-plan.ts'
+import type { LossList } from '../losses.ts'
+import { convertSchema } from '../openapi-schema.ts'
+import { toToolName, withDigest } from '../openapi-document.ts'
+import type { ForeignRule, ForeignServer, ForeignTool } from './foreign-project.ts'
+
+/** The bounds of schemas that runs accept, with some room for what is around them. */
+const ROOM = { bytes: 48 * 1024, nodes: 1200 }
+const MAX_NAME = 56
+
+const POLICY_OF: Readonly<Record<ForeignRule, { readonly name: string; readonly spec: JsonObject }>> = {
+  ask: {
+    name: 'asks-first',
+    spec: {
+      description: 'The source asks a person before these calls.',
+      decision: {
+        type: 'require_approval',
+        reason: 'The source asks a person before this call',
+        timeout: { after_minutes: 60, default: 'deny' },
+      },
+    },
+  },
+  deny: {
+    name: 'never-calls',
+    spec: {
+      description: 'The source forbids these calls.',
+      decision: { type: 'deny', reason: 'The source forbids this call' },
+    },
+  },
+  allow: {
+    name: 'calls-freely',
+    spec: { description: 'The source allows these calls without a person.', decision: { type: 'allow' } },
+  },
+}
+
+export interface PlannedBinding {
+  readonly ref: string
+  readonly as?: string
+  readonly rest: JsonObject
+}
+
+/** Gives each tool of a source its document, once, however many agents use it. */
+export class ToolPlan {
+  readonly #files = new Map<string, PlannedFile>()
+  readonly #names = new Map<string, string>()
+  readonly #rules = new Set<ForeignRule>()
+
+  readonly namespace: string
+  readonly losses: LossList
+
+  constructor(namespace: string, losses: LossList) {
+    this.namespace = namespace
+    this.losses = losses
+  }
+
+  /** The documents of all tools and policies that were bound. */
+  files(): readonly PlannedFile[] {
+    const { namespace } = this
+    const policies = [...this.#rules].sort().map((rule): PlannedFile => {
+      const { name, spec } = POLICY_OF[rule]
+      return {
+        kind: 'Policy',
+        id: `${namespace}.${name}`,
+        key: `rule "${rule}"`,
+        path: policyPath(namespace, rule),
+        content: { apiVersion: 'svc/v1', kind: 'Policy', metadata: { name, namespace, version: '1.0.0' }, spec },
+      }
+    })
+    return [...this.#files.values(), ...policies]
+  }
+
+  /** The binding of a tool; `rule` is what is carried of what the source says before a call. */
+  bind(tool: ForeignTool, rule: ForeignRule | undefined, taken: ReadonlySet<string>): PlannedBinding {
+    const { id, last } = this.#document(tool)
+    const as = tool.shownAs
+    const isUsable = as !== undefined && as !== last && /^[A-Za-z0-9_-]{1,64}$/.test(as) && !taken.has(as)
+    if (rule) this.#rules.add(rule)
+    return {
+      ref: `${id}@^1.0.0`,
+      ...(isUsable && { as }),
+      rest: {
+        ...(tool.server && { mcp: { server: serverName(tool.server), tool: tool.name } }),
+        ...(rule && { policies: [{ ref: policyPath(this.namespace, rule) }] }),
+      },
+    }
+  }
+
+  /** Tools of one name that differ are different tools. */
+  #document(tool: ForeignTool): { readonly id: string; readonly last: string } {
+    const { namespace, losses } = this
+    const plain = toToolName(tool.server ? `${tool.server.name} ${tool.name}` : tool.name) || 'tool'
+    const spec = this.#specOf(tool)
+    const signature = JSON.stringify([plain, spec])
+    const known = this.#names.get(signature)
+    if (known !== undefined) return { id: `${namespace}.${known}`, last: known }
+    const name = this.#files.has(plain) || plain.length > MAX_NAME ? withDigest(plain, signature) : plain
+    this.#names.set(signature, name)
+    if (!tool.server) losses.add(tool.at, 'its program is not carried: name one below `tools` in svc.config.yaml')
+    const id = `${namespace}.${name}`
+    this.#files.set(name, {
+      kind: 'Tool',
+      id,
+      key: tool.at,
+      path: `tools/${namespace}/${name}.yaml`,
+      content: { apiVersion: 'svc/v1', kind: 'Tool', metadata: { name, namespace, version: '1.0.0' }, spec },
+      questions: tool.sideEffect === undefined ? [{ at: ['spec', 'side_effect_class'], what: UNCLASSIFIED }] : [],
+    })
+    return { id, last: name }
+  }
+
+  #specOf(tool: ForeignTool): JsonObject {
+    const text = cleanForeignText(tool.description, 1000)
+    const input =
+      tool.input &&
+      convertSchema({ root: tool.input, isOld: false }, tool.input, ROOM, (what, authority) =>
+        this.losses.add(tool.at, `its arguments: ${what}`, authority),
+      )
+    return {
+      ...(text !== undefined && { description: text }),
+      side_effect_class: tool.sideEffect ?? 'irreversible_action',
+      ...(input && { input_schema: { inline: input } }),
+    }
+  }
+}
+
+const UNCLASSIFIED =
+  'what does a call do? Until this is another class, a person approves each call, and it is never made twice.'
+
+const policyPath = (namespace: string, rule: ForeignRule): string =>
+  `policies/${namespace}/${POLICY_OF[rule].name}.yaml`
+
+export const serverName = ({ name }: ForeignServer): string => toToolName(name) || 'server'

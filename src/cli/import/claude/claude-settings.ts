@@ -1,0 +1,54 @@
+/** `settings.json`: rules that permit calls, hooks, and the model. */
+import type { JsonObject } from '../../../base/json/json.ts'
+import { objectOf, foreignTextOf, textsOf } from '../agents/foreign-value.ts'
+import { isFor, type PermissionRule } from '../agents/permission-rules.ts'
+import type { ForeignRule } from '../agents/foreign-project.ts'
+import { quoteForeign } from '../foreign-text.ts'
+import type { LossList } from '../losses.ts'
+
+export interface ClaudeSettings {
+  readonly rules: readonly PermissionRule[]
+  /** Of agents that name none. */
+  readonly model: string | undefined
+}
+
+/** Strictest first. Source: https://code.claude.com/docs/en/permissions. */
+export const CLAUDE_ORDER: readonly ForeignRule[] = ['deny', 'ask', 'allow']
+
+export function readSettings(
+  files: readonly { readonly path: string; readonly value: JsonObject }[],
+  losses: LossList,
+): ClaudeSettings {
+  const rules = files.flatMap(({ path, value }) => {
+    const permissions = objectOf(value['permissions'])
+    const mode = foreignTextOf(permissions['defaultMode'])
+    if (mode !== undefined && mode !== 'default')
+      losses.add(`${path} permissions.defaultMode`, `the mode ${quoteForeign(mode, 40)} is not carried`, true)
+    if (Object.keys(objectOf(value['hooks'])).length > 0)
+      losses.add(`${path} hooks`, 'hooks are not carried, and a hook may forbid calls', true)
+    if (value['env'] !== undefined) losses.add(`${path} env`, 'variables are not carried')
+    return CLAUDE_ORDER.flatMap((rule) => textsOf(permissions[rule]).map((text) => readRule(rule, text)))
+  })
+  return {
+    rules,
+    model: files.map(({ value }) => foreignTextOf(value['model'])).findLast((each) => each !== undefined),
+  }
+}
+
+/** `mcp__server` stands for all tools of a server; what stands in brackets asks about arguments. */
+function readRule(rule: ForeignRule, text: string): PermissionRule {
+  const [, name = text, arguments_] = /^([^()]*)(\([\s\S]*\))?$/.exec(text) ?? []
+  const isServer = /^mcp__(?:(?!__)[^*])+$/.test(name)
+  return { rule, text, pattern: arguments_ === undefined ? (isServer ? `${name}__*` : name) : undefined }
+}
+
+/** Says which rules became no policy. @param tools names of the tools that are imported */
+export function reportRules(rules: readonly PermissionRule[], tools: readonly string[], losses: LossList): void {
+  for (const { rule, text, pattern } of rules) {
+    if (tools.some((tool) => isFor(pattern, tool))) continue
+    const shown = quoteForeign(text)
+    if (pattern === undefined && /^mcp__|^\*/.test(text))
+      losses.add(`permissions.${rule}`, `${shown} asks about arguments and is not carried`, true)
+    else losses.add(`permissions.${rule}`, `${shown} is about no tool that is carried`)
+  }
+}

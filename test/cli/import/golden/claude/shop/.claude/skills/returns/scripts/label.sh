@@ -1,0 +1,1 @@
+echo never > ran.txt

@@ -1,0 +1,181 @@
+/** Sources of agents that would leave their folder, fill the memory, hide what they say, or have secrets written. */
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import fc from 'fast-check'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { AGENT_FORMATS } from '../../../src/cli/import/agents/agent-formats.ts'
+import { cases } from '../../cases.ts'
+import { svc, type Ran } from '../recording-io.ts'
+
+let cwd: string
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'svc-hostile-'))
+  write('svc.config.yaml', 'workspace: hostile\n')
+})
+
+const write = (path: string, text: string): void => {
+  mkdirSync(dirname(join(cwd, path)), { recursive: true })
+  writeFileSync(join(cwd, path), text)
+}
+
+/** Everything that an import wrote and printed. */
+function madeOf(ran: Ran): string {
+  const texts = readdirSync(cwd, { recursive: true, encoding: 'utf8' })
+    .filter((path) => !path.startsWith('source') && statSync(join(cwd, path)).isFile())
+    .map((path) => readFileSync(join(cwd, path), 'utf8'))
+  return [ran.stdout, ran.stderr, ...texts].join('\n')
+}
+
+const agentWith = (fields: string, body = 'You help.'): string => `---\nname: helper\n${fields}\n---\n${body}\n`
+
+interface HostileFormat {
+  readonly source: string
+  /** Files of a source that has a secret at each place where this format has values. */
+  readonly withSecret: (secret: string) => Readonly<Record<string, string>>
+  /** A source whose text is `text`. */
+  readonly withInstructions: (text: string) => Readonly<Record<string, string>>
+}
+
+const FORMATS: Readonly<Record<string, HostileFormat>> = {
+  claude: {
+    source: 'source',
+    withSecret: (secret) => ({
+      'source/.mcp.json': JSON.stringify({
+        mcpServers: {
+          web: {
+            url: `https://user:${secret}@web.example/mcp?api_key=${secret}`,
+            headers: { Authorization: `Bearer ${secret}`, 'X-Api-Key': secret },
+          },
+          program: { command: 'npx', args: ['serve', '--token', secret], env: { KEY: secret } },
+          assigned: { command: 'npx', args: ['serve', `--api-key=${secret}`], env: { MODE: secret } },
+          header: { command: 'npx', args: ['-y', 'bridge', '--header', `Authorization: Bearer ${secret}`] },
+        },
+      }),
+      'source/.claude/settings.json': JSON.stringify({ env: { TOKEN: secret } }),
+      'source/.claude/agents/helper.md': agentWith(
+        'tools: mcp__web__a, mcp__program__b, mcp__assigned__c, mcp__header__d\ndescription: Helps.',
+        `You help. Use api_key=${secret} to do so.`,
+      ),
+    }),
+    withInstructions: (text) => ({ 'source/.claude/agents/helper.md': agentWith('description: Helps.', text) }),
+  },
+}
+
+test('each format is tried', () => {
+  expect(Object.keys(FORMATS)).toEqual(AGENT_FORMATS.map(({ name }) => name))
+})
+
+const secrets = fc
+  .string({
+    unit: fc.constantFrom(...Array.from('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789')),
+    minLength: 24,
+    maxLength: 40,
+  })
+  .map((text) => `${text}7Qz`)
+  .filter((text) => new Set(text).size > 14)
+
+describe.each(Object.entries(FORMATS))('%s', (format, { source, withSecret, withInstructions }) => {
+  const importOf = async (files: Readonly<Record<string, string>>, ...more: string[]): Promise<Ran> => {
+    rmSync(join(cwd, 'source'), { recursive: true, force: true })
+    for (const [path, text] of Object.entries(files)) write(path, text)
+    return await svc(['import', format, source, ...more], { cwd })
+  }
+
+  test('no secret of a source is written or printed', async () => {
+    await fc.assert(
+      fc.asyncProperty(secrets, async (secret) => {
+        const ran = await importOf(withSecret(secret))
+        expect(ran.code).toBe(3)
+        expect(madeOf(ran)).not.toContain(secret)
+      }),
+      { numRuns: cases(100) },
+    )
+  })
+
+  test('instructions stay as they are, but for what nobody sees', async () => {
+    const text = 'You help.\n\n    indented: `code`\n\n| a | b |'
+    await importOf(withInstructions(text.replace('help', 'he\u200b\u202elp')))
+    const [prompt] = readdirSync(join(cwd, 'prompts'), { recursive: true, encoding: 'utf8' }).filter((path) =>
+      path.endsWith('.md'),
+    )
+    expect(readFileSync(join(cwd, 'prompts', prompt!), 'utf8')).toBe(`${text}\n`)
+  })
+})
+
+describe('a folder', () => {
+  test.each<[string, () => void]>([
+    ['a linked agent', () => symlinkSync(join(cwd, 'outside.md'), join(cwd, 'source/.claude/agents/linked.md'))],
+    ['a linked folder', () => symlinkSync(join(cwd, 'beyond'), join(cwd, 'source/.claude/agents/linked'))],
+    ['a linked skill', () => symlinkSync(join(cwd, 'beyond'), join(cwd, 'source/.claude/skills'))],
+    ['linked servers', () => symlinkSync(join(cwd, 'mcp.json'), join(cwd, 'source/.mcp.json'))],
+  ])('with %s: what lies outside is not read', async (_, link) => {
+    write('outside.md', agentWith('description: Outside.', 'Told outside.'))
+    write('beyond/SKILL.md', agentWith('description: Outside.', 'Told outside.'))
+    write('beyond/agent.md', agentWith('description: Outside.', 'Told outside.'))
+    write('mcp.json', JSON.stringify({ mcpServers: { web: { url: 'https://outside.example/mcp' } } }))
+    write('source/.claude/agents/own.md', '---\nname: own\ntools: mcp__web__find\n---\nYou help.\n')
+    link()
+    const ran = await svc(['import', 'claude', 'source'], { cwd })
+    const written = readdirSync(join(cwd, 'prompts'), { recursive: true, encoding: 'utf8' }).filter((path) =>
+      path.endsWith('.md'),
+    )
+    expect(written).toEqual(['source/own.md'])
+    expect(ran.stdout).not.toContain('outside')
+    expect(readFileSync(join(cwd, 'agents/source/own.yaml'), 'utf8')).not.toContain('outside')
+  })
+
+  test('without links is read: what the cases above do not read is read where it lies inside', async () => {
+    write('source/.claude/agents/linked/agent.md', agentWith('description: Inside.', 'Told inside.'))
+    await svc(['import', 'claude', 'source'], { cwd })
+    expect(readFileSync(join(cwd, 'prompts/source/helper.md'), 'utf8')).toBe('Told inside.\n')
+  })
+
+  test('with a name that leads out of it: nothing is written outside', async () => {
+    write('source/.claude/agents/a.md', '---\nname: ../../../escape\ndescription: Out.\n---\nYou help.\n')
+    await svc(['import', 'claude', 'source'], { cwd })
+    expect(readdirSync(join(cwd, 'agents'), { recursive: true })).toEqual(['source', 'source/escape.yaml'])
+  })
+})
+
+const bomb = [
+  'a: &a [x, x, x, x, x, x, x, x, x]',
+  ...'bcdefghi'.split('').map((name, at) => `${name}: &${name} [${Array(9).fill(`*${'abcdefghi'[at]}`).join(', ')}]`),
+].join('\n')
+
+test.each([
+  ['aliases that repeat each other', bomb, 'agents/a.md: its front matter is larger than 5,000,000 values'],
+  ['an alias of what is around it', 'a: &a { b: *a }', 'agents/a.md: its front matter is'],
+  ['a list', '- a\n- b', 'agents/a.md: its front matter is no mapping.'],
+  [
+    'a tag that makes code',
+    'a: !!js/function "function () {}"',
+    'agents/a.md: its front matter is neither JSON nor YAML',
+  ],
+  ['more than 64 KiB', `a: ${'x'.repeat(70_000)}`, 'agents/a.md: its front matter is longer than 65536 characters.'],
+])('front matter with %s is one sentence, and nothing is written', async (_, fields, what) => {
+  write('source/.claude/agents/a.md', `---\n${fields}\n---\nYou help.\n`)
+  const ran = await svc(['import', 'claude', 'source'], { cwd })
+  expect({ code: ran.code, stdout: ran.stdout, said: ran.stderr.includes(what) || ran.stderr }).toEqual({
+    code: 2,
+    stdout: '',
+    said: true,
+  })
+  expect(readdirSync(cwd)).toEqual(['source', 'svc.config.yaml'])
+})
+
+test('a file of more than 1 MiB is refused by its name', async () => {
+  write('source/.claude/agents/a.md', `---\nname: a\n---\n${'x'.repeat(1024 * 1024)}`)
+  const ran = await svc(['import', 'claude', 'source'], { cwd })
+  expect(ran).toMatchObject({ code: 2, stdout: '' })
+  expect(ran.stderr).toContain('.claude/agents/a.md is larger than 1048576 bytes.')
+})
