@@ -72,6 +72,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   server: [
     'generated',
     'log',
+    'metrics',
     'http',
     'peers',
     'notify',

@@ -23,6 +23,7 @@ import { followPeers } from './peers/follow-peers.ts'
 import { servePeerText } from './peers/serve-text.ts'
 import { drainTime, OWN_DRAIN_MS } from './runtime/cluster-settings.ts'
 import { createLoadMetrics } from './runtime/load-metrics.ts'
+import { createMetricRegistry, type MetricRegistry } from './metrics/registry.ts'
 import { adminSocketOf, removeServerFile, writeServerFile } from './runtime/server-file.ts'
 
 export interface ServerOptions extends RuntimeOptions {
@@ -72,9 +73,11 @@ export interface OpenOperator {
 export async function openServer(options: ServerOptions): Promise<RunningServer> {
   const host = options.host ?? '127.0.0.1'
   const drainMs = drainTime(options.env, options.store !== undefined)
-  const runtime = await openRuntime(options, { host, port: options.uploadPort ?? 0 })
+  const metrics = createMetricRegistry()
+  const counted = options.internal ? { ...options, metrics } : options
+  const runtime = await openRuntime(counted, { host, port: options.uploadPort ?? 0 })
   try {
-    const server = await openListeners(runtime, options, host)
+    const server = await openListeners(runtime, options, host, metrics)
     const close = (graceMs = drainMs): Promise<void> => runtime.close(graceMs)
     return { ...server, close, end: () => closeInTime(close(), drainMs, runtime.services.log) }
   } catch (error) {
@@ -116,11 +119,12 @@ async function openListeners(
   runtime: OpenRuntime,
   options: ServerOptions,
   host: string,
+  metrics: MetricRegistry,
 ): Promise<Omit<RunningServer, 'close' | 'end'>> {
   const { services, presence } = runtime
   const { serverState: about, engine, store, ids, log, clock, workspace, config } = services
 
-  const internalUrl = options.internal ? await openInternal(runtime, options.internal) : null
+  const internalUrl = options.internal ? await openInternal(runtime, options.internal, metrics) : null
   const { hosts = [], origins = [] } = config.network ?? {}
   const app = createApp(services, { loopback: isLoopback(host), hosts, origins })
   const listener = await listenHttp(toNodeHandler(app), { host, port: options.port ?? 0, ids })
@@ -222,11 +226,21 @@ async function openConsole(
 async function openInternal(
   runtime: OpenRuntime,
   { host, port, peerUrl }: NonNullable<ServerOptions['internal']>,
+  registry: MetricRegistry,
 ): Promise<string> {
   const { services, presence, clusterSecret, lag } = runtime
-  const { engine, ids, store, clock, log } = services
+  const { engine, ids, store, clock, log, workspace, serverState } = services
   const peers = clusterSecret && servePeerText(engine.text, clusterSecret, ids)
-  const metrics = createLoadMetrics({ store, clock, log, lag, leasesHeld: () => engine.leasesHeld() })
+  const metrics = createLoadMetrics({
+    store,
+    clock,
+    log,
+    lag,
+    registry,
+    workspaceId: workspace.id,
+    version: serverState.version,
+    leasesHeld: () => engine.leasesHeld(),
+  })
   runtime.onClose(() => metrics.close())
   const app = createInternalApp(services, presence, metrics, peers?.routes)
   const listener = await listenHttp(app, { host, port, ids })

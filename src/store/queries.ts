@@ -206,6 +206,14 @@ export interface TaskFilter {
   readonly all?: boolean
 }
 
+/** Tasks of a kind that wait for people. */
+export interface OpenTasks {
+  readonly kind: TaskKind
+  readonly count: number
+  /** When the oldest of them was created. */
+  readonly oldest: Instant
+}
+
 /** Whose tasks: of all sessions of a workspace, or of those of one agent that a trigger or nobody's key started. */
 export interface TaskScope {
   readonly workspaceId: WorkspaceId

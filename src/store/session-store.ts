@@ -29,6 +29,7 @@ import type {
   TaskScope,
   TaskPage,
   TaskInSession,
+  OpenTasks,
   WholeRelease,
   KnownEffects,
   RunCount,
@@ -224,6 +225,8 @@ export interface SessionStore {
     page: TaskPage,
     maxBytes: number,
   ): Promise<{ readonly items: readonly TaskInSession[]; readonly next: number | null }>
+  /** Of a workspace, by kind. */
+  openTasks(workspaceId: WorkspaceId): Promise<readonly OpenTasks[]>
   pendingTasks(sessionId: SessionId): Promise<readonly TaskRecord[]>
   tasksOfSession(sessionId: SessionId): Promise<readonly TaskRecord[]>
   tasksEndingWith(workspaceId: WorkspaceId, ending: string, limit: number): Promise<readonly TaskRecord[]>

@@ -761,6 +761,11 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
           4,
         ])
         expect(await list({ agentId: agentIdOf('elsewhere', 'pay.clerk') })).toEqual([[], 0])
+        expect(await store.openTasks(WORKSPACE)).toEqual([
+          { kind: 'approval', count: 3, oldest: NOW },
+          { kind: 'escalation', count: 1, oldest: NOW },
+        ])
+        expect(await store.openTasks(ELSEWHERE)).toEqual([{ kind: 'approval', count: 1, oldest: NOW }])
       })
 
       test('finds tasks by the ending of their id, in their workspace only', async () => {

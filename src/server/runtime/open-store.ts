@@ -16,6 +16,7 @@ import { openSqliteReadOnly } from '../../store/sqlite/read-only.ts'
 import type { Store } from '../../store/store.ts'
 import { logToAll, openLogFile } from '../log/log-file.ts'
 import { withRunLog } from '../log/run-log.ts'
+import { withRunMetrics } from '../metrics/run-metrics.ts'
 import { openTelemetry, withSpans } from '../log/spans.ts'
 import { withNotices } from '../notify/with-notices.ts'
 import type { CloseStack } from './close-stack.ts'
@@ -86,7 +87,8 @@ export async function openLogAndStore(
   const opened = await openDatabaseOf(options, { clock, serving, log, damaged: tellOnce(log, damaged) })
   closing.push(() => opened.close())
   const logged = logFile ? withRunLog(opened, logFile) : opened
-  const traced = options.otel ? withSpans(logged, await openTelemetry(options.version), log) : logged
+  const counted = options.metrics ? withRunMetrics(logged, options.metrics, () => clock.monotonic()) : logged
+  const traced = options.otel ? withSpans(counted, await openTelemetry(options.version), log) : counted
   const { notify } = options.config
   const store = notify ? withNotices(traced, notify, noticesAdded) : traced
   return { log, store }

@@ -6,6 +6,7 @@ import type { QueueTimers } from '../../queue/timers.ts'
 import type { Cassette } from '../../spec/cassette.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { Toolbox } from '../../tools/tool.ts'
+import type { MetricRegistry } from '../metrics/registry.ts'
 import type { DocumentCompiler } from './document-compiler.ts'
 
 export interface RuntimeOptions {
@@ -30,6 +31,8 @@ export interface RuntimeOptions {
   readonly log?: Log
   /** Reports ended sessions to the OpenTelemetry SDK that is loaded into this process. */
   readonly otel?: boolean
+  /** Where what happens to runs is counted. */
+  readonly metrics?: MetricRegistry
   /** Receives the JSON lines, already redacted, instead of standard error. */
   readonly logTo?: { write(line: string): void }
   /** For `svc dev`: allows decisions in anybody's name and rehearsed runs. */

@@ -1,6 +1,7 @@
 /** Tasks of people, with the votes that count. */
 import type { TaskRecord, TaskVote } from '../../spec/task.ts'
 import type { Dialect } from '../dialect.ts'
+import type { OpenTasks } from '../queries.ts'
 import { joinClauses } from '../rows/filter.ts'
 import { endingRange } from '../rows/tail.ts'
 import { readRow, readRows, type DatabaseWork, type NounWork, type StatementValues } from '../statement.ts'
@@ -49,7 +50,7 @@ const OF_OWNER = {
   postgres: { from: 'from user_task t', workspace: 't.workspace_id', agent: 't.agent_id' },
 }
 
-type TaskReads = 'task' | 'tasks' | 'pendingTasks' | 'tasksOfSession' | 'tasksEndingWith'
+type TaskReads = 'task' | 'tasks' | 'openTasks' | 'pendingTasks' | 'tasksOfSession' | 'tasksEndingWith'
 
 export function prepareTasks(dialect: Dialect): NounWork<TaskReads, never> {
   const { column, find, isOneOf, ending } = dialect
@@ -58,6 +59,8 @@ export function prepareTasks(dialect: Dialect): NounWork<TaskReads, never> {
   const inSession = `t.${column('session')} = ${find('session', 'sessionId')}`
   const one = `${select} from user_task t where t.id = :id`
   const pending = `${select} from user_task t where ${inSession} and t.status = 'pending' order by t.n`
+  const open = `select t.kind, count(*) as count, min(t.created_at) as oldest ${from}
+    where ${workspace} = :workspaceId and t.status = 'pending' group by t.kind order by t.kind`
   const ofSession = `${select} from user_task t where ${inSession} order by t.n`
   const endingWith = `${select} ${from}
     where t.tail >= :from and t.tail < :to and ${ending('t.id')} = :ending and ${workspace} = :workspaceId
@@ -91,6 +94,7 @@ export function prepareTasks(dialect: Dialect): NounWork<TaskReads, never> {
         const counted = yield* readRow<{ total: number }>(`select count(*) as total ${from} where ${where}`, values)
         return { items, total: counted!.total }
       },
+      openTasks: (workspaceId) => readRows<OpenTasks>(open, { workspaceId }),
       pendingTasks: (sessionId) => readTasks(pending, { sessionId }),
       tasksOfSession: (sessionId) => readTasks(ofSession, { sessionId }),
       tasksEndingWith: (workspaceId, text, limit) =>
