@@ -152,7 +152,7 @@ function firstUpdate(
 ): SessionUpdate {
   const now = parts.clock.now()
   const fresh = newRootRun(parts, version, input, now, request.sessionId ?? (parts.ids.next<'session'>() as SessionId))
-  const run = { ...fresh, ...(request.origin && { origin: request.origin }) }
+  const run = { ...fresh, usage: tracedUsage(fresh, request), ...(request.origin && { origin: request.origin }) }
   const session: Session = { ...firstSession(version, run, starterOf(request)), ...labelsOf(parts, request) }
   const tree: SessionTree = { session, runs: [], tasks: [] }
   const plan = parts.plan && { cap: parts.plan, room }
@@ -200,7 +200,7 @@ async function nextUpdate(
   const { tree, said, calls, lastAt, inherited } = await loadContinued(parts, sessionId, version)
   const now = Math.max(parts.clock.now(), lastAt)
   const fresh = newRootRun(parts, version, input, now, sessionId)
-  const run = { ...fresh, usage: { ...fresh.usage, ...inherited }, starter: starterOf(request) }
+  const run = { ...fresh, usage: { ...tracedUsage(fresh, request), ...inherited }, starter: starterOf(request) }
   const { session: before } = tree
   const entryRunId = before.entryRunId ?? before.rootRunId
   const session: Session = { ...before, entryRunId, ...rootOf(run.id, version, input), ...labelsOf(parts, request) }
@@ -233,6 +233,8 @@ export const newRootRun = (
     input,
     startedAt,
   })
+
+const tracedUsage = ({ usage }: Run, { trace }: StartRequest): Run['usage'] => ({ ...usage, ...(trace && { trace }) })
 
 const starterOf = ({ principal, triggerType, triggerId, triggerName }: StartRequest): RunStarter => ({
   triggerType,

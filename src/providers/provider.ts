@@ -1,6 +1,7 @@
 /** The interface to a model: one request in, a stream of parts out. A provider tries once; retries and budgets belong to the engine. */
 import type { RunId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
+import type { TraceContext } from '../base/trace-context.ts'
 import type { JsonSchema, SnapshotModel } from '../spec/snapshot.ts'
 import type { ModelTerms } from '../spec/price.ts'
 import type { OutageReason } from '../spec/outage.ts'
@@ -51,6 +52,8 @@ export interface CompletionRequest {
   readonly outputSchema?: JsonSchema
   /** Called when the connection is open, right before the first byte leaves. False: nothing is sent. */
   readonly mayLeave?: () => boolean
+  /** Sent as headers; no part of what is asked. */
+  readonly trace?: TraceContext
   /** Read by the offline models only: the run's input, the results so far, and the number of this completion (from 1). */
   readonly run: {
     readonly id: RunId

@@ -25,9 +25,11 @@ export interface StreamCollector<Event> {
   finish(isDone: boolean): ModelCompletion
 }
 
-/** Options of one request for an SDK that hands `fetchOptions` to our `fetch`. */
-export const guardedBy = ({ mayLeave }: CompletionRequest) =>
-  mayLeave && { fetchOptions: { mayLeave } satisfies GuardedRequestInit as object }
+/** Options of one request for an SDK that sends `headers`, and hands `fetchOptions` to our `fetch`. */
+export const sendOptions = ({ mayLeave, trace }: CompletionRequest) => ({
+  ...(trace && { headers: { ...trace } }),
+  ...(mayLeave && { fetchOptions: { mayLeave } satisfies GuardedRequestInit as object }),
+})
 
 interface SdkAdapter<Client, Event> {
   /** Loads the SDK, once, with the first completion. */

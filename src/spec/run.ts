@@ -6,6 +6,7 @@ import type { Digest } from '../base/digest.ts'
 import type { Instant } from '../base/clock.ts'
 import type { AgentId, RunId, SessionId, TaskId, VersionId, WorkspaceId, DecisionId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
+import type { TraceContext } from '../base/trace-context.ts'
 import type { Outage } from './outage.ts'
 import type { CostSum, Money } from './price.ts'
 import type { RunStarter } from './starter.ts'
@@ -241,6 +242,8 @@ export interface RunUsage {
   readonly reports?: Readonly<Record<string, Digest>>
   /** Times each `tool + arguments` was denied or rejected, by digest. */
   readonly refusals: Readonly<Record<string, number>>
+  /** The trace to which the request that started the run belongs; absent where the run begins a trace of its own. */
+  readonly trace?: TraceContext
 }
 
 /** Usage of a new run. */

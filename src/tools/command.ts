@@ -77,7 +77,7 @@ export async function runProgram(
   try {
     const child = execa(pathOfProgram(program), args, {
       cwd: parts.cwd,
-      env: environmentOf(parts.env, parts.allow),
+      env: { ...environmentOf(parts.env, parts.allow), ...toTraceVariables(invocation) },
       extendEnv: false,
       input,
       reject: false,
@@ -117,6 +117,12 @@ export async function runProgram(
     limit.release()
   }
 }
+
+/** The names under which OpenTelemetry SDKs look for them. */
+const toTraceVariables = ({ trace }: ToolInvocation): Record<string, string> => ({
+  ...(trace && { TRACEPARENT: trace.traceparent }),
+  ...(trace?.tracestate !== undefined && { TRACESTATE: trace.tracestate }),
+})
 
 /** How long child processes may hold the output open after the program itself exited: its answer is complete by then. */
 const LINGER_MS = 500

@@ -97,6 +97,7 @@ const postInvocation = ({ headers }: HttpParts, invocation: ToolInvocation): Htt
   method: 'POST',
   headers: {
     accept: 'application/json',
+    ...invocation.trace,
     ...headers,
     'content-type': 'application/json',
     'idempotency-key': invocation.idempotencyKey,
@@ -111,6 +112,7 @@ const addHeaders = (own: HttpToolRequest, { headers }: HttpParts, invocation: To
   ...own,
   headers: {
     accept: 'application/json, text/*;q=0.8, */*;q=0.1',
+    ...invocation.trace,
     ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
     ...own.headers,
     'idempotency-key': invocation.idempotencyKey,

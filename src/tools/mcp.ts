@@ -243,7 +243,7 @@ async function sendCall(
   onList: (list: ToolList) => void,
 ): Promise<ToolOutcome> {
   const { server, invocation, attempt, limit, timeoutMs } = call
-  const { tool, idempotencyKey, completionToken, run, onProgress } = invocation
+  const { tool, idempotencyKey, completionToken, run, onProgress, trace } = invocation
   const report = onProgress && createProgressReporter(call.clock, call.redactor, onProgress)
   const name = serverNameOf(tool)
   const options = toCallOptions(limit, timeoutMs)
@@ -265,10 +265,11 @@ async function sendCall(
         'svc/idempotencyKey': idempotencyKey,
         'svc/notAfter': notAfter,
         ...(completionToken !== undefined && { 'svc/completionToken': completionToken }),
+        ...trace,
       },
     },
     attempt,
-    { 'idempotency-key': idempotencyKey, 'svc-not-after': notAfter },
+    { 'idempotency-key': idempotencyKey, 'svc-not-after': notAfter, ...trace },
     {
       ...options,
       onprogress(given) {

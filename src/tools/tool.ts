@@ -1,6 +1,7 @@
 /** The interface to tools: one call in, one outcome out. A `Toolbox` decides where each tool runs. */
 import type { Instant } from '../base/clock.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
+import type { TraceContext } from '../base/trace-context.ts'
 import type { BoundTool, JsonSchema, AgentSnapshot } from '../spec/snapshot.ts'
 import type { ToolMedia } from '../spec/tool-media.ts'
 
@@ -22,6 +23,8 @@ export interface ToolInvocation {
   readonly completionToken?: string
   /** Called with what the tool reports while it works, not too often. */
   readonly onProgress?: (progress: ToolProgress) => void
+  /** The trace to which the call belongs. */
+  readonly trace?: TraceContext
   readonly run: { readonly id: string; readonly sessionId: string; readonly agent: string; readonly version: string }
 }
 

@@ -2,6 +2,7 @@
 import type { RunId } from '../../base/ids.ts'
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { NOTHING_USED, type ToolCall, type Run } from '../../spec/run.ts'
+import { traceOfCall } from '../../spec/run-trace.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { AgentVersion } from '../../store/version-rows.ts'
 import { agentNamed, textOf } from '../session/bindings.ts'
@@ -43,18 +44,17 @@ export function newRun(
 export function startChildRun(call: CallHandle): ToolCall {
   const { tx, run, record } = call
   const version = tx.context.childOf(agentNamed(run.snapshot, record.name)!)!
-  const child = tx.addRun(
-    newRun(version, {
-      id: tx.context.ids.next(),
-      sessionId: tx.session.id,
-      parentRunId: run.id,
-      parentCallId: record.id,
-      depth: run.record.depth + 1,
-      // `authorizeCall` has checked that the arguments are an object.
-      input: record.arguments as JsonObject,
-      startedAt: tx.now,
-    }),
-  )
+  const fresh = newRun(version, {
+    id: tx.context.ids.next(),
+    sessionId: tx.session.id,
+    parentRunId: run.id,
+    parentCallId: record.id,
+    depth: run.record.depth + 1,
+    // `authorizeCall` has checked that the arguments are an object.
+    input: record.arguments as JsonObject,
+    startedAt: tx.now,
+  })
+  const child = tx.addRun({ ...fresh, usage: { ...fresh.usage, trace: traceOfCall(run.record, record.id) } })
   const { agentName, versionLabel, depth } = child.record
   passTaint(child, run)
   run.addStep(

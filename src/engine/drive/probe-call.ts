@@ -7,6 +7,7 @@ import { fail } from '../../base/failure.ts'
 import type { TaskId } from '../../base/ids.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { approverOf, type Principal } from '../../spec/key.ts'
+import { traceOfCall } from '../../spec/run-trace.ts'
 import type { BoundTool, AgentSnapshot } from '../../spec/snapshot.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { checkValue } from '../../tools/check.ts'
@@ -68,6 +69,7 @@ function prepareProbe(
     arguments: given,
     idempotencyKey: `${textOf(task.context?.['idempotency_key'])}:probe`,
     callId: task.callId!,
+    trace: traceOfCall(run.record, `probe ${task.callId!}`),
     run: { id: run.id, sessionId: tx.session.id, agent: snapshot.id, version: snapshot.version },
   }
 }

@@ -11,6 +11,7 @@ import {
 } from '../../providers/provider.ts'
 import { estimateUsage, readUsage } from '../../providers/tokens.ts'
 import { withoutMedia } from '../../providers/tool-media.ts'
+import { traceOfTurn } from '../../spec/run-trace.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'
 import type { EngineParts } from '../interface/engine.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
@@ -99,7 +100,13 @@ async function askModel(
   const mayModelLeave = (): boolean => mayLeave(model.provider)
   try {
     if (isFallback && mayLeave() && !mayModelLeave()) throw pausedProvider(model.provider)
-    return await sendRequest(provider, { ...request, mayLeave: mayModelLeave }, onText, signal, meter)
+    return await sendRequest(
+      provider,
+      { ...request, mayLeave: mayModelLeave, trace: traceOfTurn(run, prompt.turn) },
+      onText,
+      signal,
+      meter,
+    )
   } finally {
     leave()
   }

@@ -1,5 +1,6 @@
 /** Performs effects: sends them out of the process and turns their outcomes into events. */
 import { wellFormedJson } from '../../base/json/well-formed.ts'
+import { traceOfCall } from '../../spec/run-trace.ts'
 import type { ToolOutcome, ToolProgress } from '../../tools/tool.ts'
 import { toolNamed } from '../session/bindings.ts'
 import type { EngineParts } from '../interface/engine.ts'
@@ -54,6 +55,7 @@ async function invokeTool(
       mayLeave,
       onProgress,
       ...(token !== undefined && { completionToken: token }),
+      trace: traceOfCall(context.run, call.id),
       run: {
         id: context.run.id,
         sessionId: context.run.sessionId,

@@ -5,6 +5,7 @@ import type { AgentId, IdSource, RunId, SessionId, TaskId, TriggerId, VersionId,
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import type { Log } from '../../base/log.ts'
 import type { Redactor } from '../../base/secret.ts'
+import type { TraceContext } from '../../base/trace-context.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import type { ModelProviders } from '../../providers/provider.ts'
 import type { QueueTimers } from '../../queue/timers.ts'
@@ -60,6 +61,8 @@ export interface StartRequest {
   /** Another session, refused with `run_moved_on` where it was saved since this version of it was read. */
   readonly follows?: SessionUpdate['follows']
   readonly idempotency?: RequestKey
+  /** The trace that the run continues. */
+  readonly trace?: TraceContext
 }
 
 export interface ResumeRequest {

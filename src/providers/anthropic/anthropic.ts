@@ -17,7 +17,7 @@ import { claudeThinking } from '../claude-thinking.ts'
 import { maxTokensWithThinking } from '../output-limit.ts'
 import type { CompletionRequest, MessagePart, ModelCall, ModelMessage, ModelProvider } from '../provider.ts'
 import { readServerEvents } from '../reading/server-events.ts'
-import { createSdkProvider, guardedBy, type SdkParts } from '../sdk-provider.ts'
+import { createSdkProvider, sendOptions, type SdkParts } from '../sdk-provider.ts'
 import { withCachePoints } from './cache.ts'
 import { collectMessage, toMessageEvents } from './message-stream.ts'
 
@@ -28,7 +28,7 @@ export const createAnthropicProvider = (parts: SdkParts): ModelProvider =>
       const params = toRequest(request, await outputFormat(request.outputSchema))
       const asked = client.messages.create(withCachePoints(params, request.model.provider_options), {
         signal,
-        ...guardedBy(request),
+        ...sendOptions(request),
       })
       return readServerEvents(await asked.asResponse(), toMessageEvents)
     },

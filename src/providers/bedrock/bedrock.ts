@@ -24,7 +24,7 @@ export interface BedrockParts extends SdkParts {
 export const createBedrockProvider = (parts: BedrockParts): ModelProvider =>
   createSdkProvider(parts, {
     load: () => loadBedrock(parts),
-    open: ({ send }, request, signal) => send(toInput(request), signal, request.mayLeave),
+    open: ({ send }, request, signal) => send(toInput(request), signal, request),
     collect: collectConverse,
   })
 
@@ -32,7 +32,7 @@ interface BedrockSender {
   readonly send: (
     input: ConverseStreamCommandInput,
     signal: AbortSignal,
-    mayLeave: CompletionRequest['mayLeave'],
+    request: Pick<CompletionRequest, 'mayLeave' | 'trace'>,
   ) => Promise<AsyncIterable<ConverseStreamOutput>>
 }
 
@@ -55,9 +55,9 @@ async function loadBedrock({ key, baseUrl, region, fetch, remedies }: BedrockPar
     requestHandler: handleWith(fetch),
   })
   return {
-    async send(input, abortSignal, mayLeave) {
+    async send(input, abortSignal, { mayLeave, trace }) {
       // The SDK hands its options on to `handle` as they are.
-      const options: HandleOptions = { abortSignal, mayLeave }
+      const options: HandleOptions = { abortSignal, mayLeave, trace }
       try {
         const { stream } = await client.send(new ConverseStreamCommand(input), options)
         return stream ?? Readable.from([])
@@ -81,19 +81,24 @@ type RequestHandler = Extract<
 interface HandleOptions {
   readonly abortSignal?: AbortSignal
   readonly mayLeave?: CompletionRequest['mayLeave']
+  readonly trace?: CompletionRequest['trace']
 }
 
 /** Sends the SDK's requests with our `fetch`, so that they obey the same rules as all others. */
 const handleWith = (fetch: FetchFunction): RequestHandler =>
   ({
-    async handle(request: Parameters<RequestHandler['handle']>[0], { abortSignal, mayLeave }: HandleOptions = {}) {
+    async handle(
+      request: Parameters<RequestHandler['handle']>[0],
+      { abortSignal, mayLeave, trace }: HandleOptions = {},
+    ) {
       const { protocol, hostname, port, path, query = {}, method, headers, body } = request
       const url = new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`)
       for (const [name, value] of Object.entries(query as Record<string, string | string[] | null>))
         for (const each of [value].flat()) url.searchParams.append(name, each ?? '')
       const response = await fetch(url, {
         method,
-        headers,
+        // Added after the request was signed: a proxy may change them.
+        headers: { ...headers, ...trace },
         ...(body !== undefined && { body: body as string | Uint8Array<ArrayBuffer> }),
         ...(abortSignal && { signal: abortSignal }),
         mayLeave,

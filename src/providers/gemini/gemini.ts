@@ -35,7 +35,7 @@ export function createGeminiProvider(parts: SdkParts): ModelProvider {
           config: {
             ...toConfig(request),
             abortSignal: signal,
-            httpOptions: { headers: { [GUARD_HEADER]: guard } },
+            httpOptions: { headers: { ...request.trace, [GUARD_HEADER]: guard } },
           },
         })
         return wholeEvents(events)

@@ -1,6 +1,6 @@
 /** OpenAI, compatible servers and Azure OpenAI through the official SDK. Source: docs/design/models-and-tools.md#attempts */
 import type { ModelProvider } from '../provider.ts'
-import { createSdkProvider, guardedBy } from '../sdk-provider.ts'
+import { createSdkProvider, sendOptions } from '../sdk-provider.ts'
 import { readServerEvents } from '../reading/server-events.ts'
 import { toChatRequest } from './chat.ts'
 import { collectChunks } from './chat-stream.ts'
@@ -19,7 +19,7 @@ export function createOpenaiProvider(parts: OpenaiClientParts): ModelProvider {
   const chat = createSdkProvider(parts, {
     load,
     open: async (client, request, signal) => {
-      const options = { signal, ...guardedBy(request) }
+      const options = { signal, ...sendOptions(request) }
       const asked = client.chat.completions.create(toChatRequest(request, parts.vendor === 'compatible'), options)
       // An answer that came whole has messages where a stream has deltas.
       return readServerEvents(await asked.asResponse(), (whole) => [whole])

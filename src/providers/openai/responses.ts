@@ -18,7 +18,7 @@ import { isBlank } from '../alternating-turns.ts'
 import { printArguments, toObjectSchema, vendorOptions } from '../arguments.ts'
 import type { CompletionRequest, MessagePart, ModelCall, ModelMessage } from '../provider.ts'
 import { readServerEvents, type ServerEvent } from '../reading/server-events.ts'
-import { guardedBy } from '../sdk-provider.ts'
+import { sendOptions } from '../sdk-provider.ts'
 import { toResponseEvents } from './response-stream.ts'
 import { isStrictSchema } from './strict-schema.ts'
 
@@ -39,7 +39,7 @@ export function createResponseSender(): OpenResponse {
     const { name } = request.model
     const send = async (keepsReasoning: boolean): Promise<AsyncIterable<ServerEvent>> => {
       const params = toResponseRequest(request, keepsReasoning && !withoutReasoning.has(name))
-      const asked = client.responses.create(params, { signal, ...guardedBy(request) })
+      const asked = client.responses.create(params, { signal, ...sendOptions(request) })
       return readServerEvents(await asked.asResponse(), toResponseEvents)
     }
     try {

@@ -1,5 +1,6 @@
 import { digestOfJson } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
+import { readTraceContext } from '../../base/trace-context.ts'
 import type { RunId, SessionId, TriggerId, VersionId } from '../../base/ids.ts'
 import type { PendingAnswer, StartRunResponse } from '../../spec/api.ts'
 import type { Run } from '../../spec/run.ts'
@@ -22,6 +23,7 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
     if (isTriggerHeld) throw fail('trigger_held')
     const agentId = await agentInScope(services, principal, call.params['agentId']!)
     const key = parseIdempotencyKey(call.request.headers)
+    const trace = readTraceContext(call.request.headers)
     const body = await readJson(call, apiBodyLimits(services.config))
     const { input = {}, metadata, tags, sessionId, versionId } = parseStart(body, principal.type === 'operator')
     const continued = sessionId === undefined ? undefined : await sessionInScope(services, principal, sessionId)
@@ -43,6 +45,7 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
         ...(continued && { continued: { sessionId: continued.id } }),
         ...(named && { versionId: named }),
         limits: startLimits(services.config, trigger ?? undefined),
+        ...(trace && { trace }),
         ...(key !== undefined && { idempotency: { key, bodyDigest: digestOfJson(body ?? {}) } }),
       })
     } catch (error) {

@@ -12,6 +12,7 @@ import {
   type Run,
   type UndoneCall,
 } from '../../../spec/run.ts'
+import { traceOfCall } from '../../../spec/run-trace.ts'
 import type { RunStarter } from '../../../spec/starter.ts'
 import { completedState, failedState } from '../../limits/ending.ts'
 import { proposeCall, type CallHandle } from '../../transaction/call-handle.ts'
@@ -63,7 +64,7 @@ export function addUndoRun(
     input: given,
     state: { at: 'calling', turn: 1, calls: [] },
     status: 'Running',
-    usage: { ...NOTHING_USED, tainted: record.usage.tainted },
+    usage: { ...NOTHING_USED, tainted: record.usage.tainted, trace: traceOfCall(record, call.callId) },
     lastSequence: 0,
     output: null,
     error: null,
