@@ -26,6 +26,8 @@ export interface CommandParts {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Names of further variables that the config passes on. */
   readonly allow: readonly string[]
+  /** Variables of this run of the program. */
+  readonly variables?: Readonly<Record<string, string>>
   readonly timeoutMs: number
   readonly clock: Clock
   readonly redactor: Redactor
@@ -36,7 +38,8 @@ export async function runCommand(
   invocation: ToolInvocation,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
-  const ended = await runProgram(parts, JSON.stringify(toInvocationBody(invocation)), signal, invocation.mayLeave)
+  const traced = { ...parts, variables: toTraceVariables(invocation) }
+  const ended = await runProgram(traced, JSON.stringify(toInvocationBody(invocation)), signal, invocation.mayLeave)
   if (ended.at !== 'ended') return ended
   const { exitCode, stdout, stderr, took } = ended
   if (exitCode === 0) return await parseResult(stdout, took)
@@ -77,7 +80,7 @@ export async function runProgram(
   try {
     const child = execa(pathOfProgram(program), args, {
       cwd: parts.cwd,
-      env: { ...environmentOf(parts.env, parts.allow), ...toTraceVariables(invocation) },
+      env: { ...environmentOf(parts.env, parts.allow), ...parts.variables },
       extendEnv: false,
       input,
       reject: false,
