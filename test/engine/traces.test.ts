@@ -111,7 +111,7 @@ test('the next run of a session is of the trace of its own start, and the model 
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root' })],
     models: {
-      root: ({ trace, mayLeave: _, ...request }) => {
+      root: ({ trace, ...request }) => {
         asked.push(trace!.traceparent.split('-')[1]!)
         expect(JSON.stringify(request)).not.toMatch(new RegExp(`${TRACE}|traceparent|rojo`))
         return 'Done.'
