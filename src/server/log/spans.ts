@@ -1,28 +1,35 @@
 /**
  * Sessions as OpenTelemetry traces, exported when they have ended: the store knows every time, so a trace is whole also over
- * days of waiting and restarts. Only the OpenTelemetry API is a dependency; operators load an SDK into the process. Names follow the
- * semantic conventions for generative AI; prompts, arguments and answers are in no span. Source: docs/design/command-line.md#serving
+ * days of waiting and restarts. Only the OpenTelemetry API is a dependency; operators load an SDK into the process. Spans of a
+ * run join the trace that its caller named. Source: docs/design/command-line.md#serving
  */
-import type { Attributes, Context, Span, SpanStatusCode, Tracer } from '@opentelemetry/api'
+import type { Attributes, Context, Span, SpanContext, SpanKind, SpanStatusCode, Tracer } from '@opentelemetry/api'
 import type { Log } from '../../base/log.ts'
 import type { Run } from '../../spec/run.ts'
+import { traceOfRun } from '../../spec/run-trace.ts'
 import type { Session } from '../../spec/session.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { Store } from '../../store/store.ts'
+import { describeRunSpan, describeStepSpan } from './genai-spans.ts'
 
 export interface Telemetry {
   readonly tracer: Tracer
   /** The context in which a span is the parent of those that are started. */
   readonly below: (span: Span) => Context
+  /** The context in which spans are below one of another process. */
+  readonly belowRemote: (span: SpanContext) => Context
+  readonly kinds: { readonly client: SpanKind; readonly internal: SpanKind }
   readonly errorCode: SpanStatusCode
 }
 
 /** @param version of svc, as the instrumentation scope names it */
 export async function openTelemetry(version: string): Promise<Telemetry> {
-  const { context, SpanStatusCode, trace } = await import('@opentelemetry/api')
+  const { context, SpanKind, SpanStatusCode, trace } = await import('@opentelemetry/api')
   return {
     tracer: trace.getTracer('svc', version),
     below: (span) => trace.setSpan(context.active(), span),
+    belowRemote: (span) => trace.setSpanContext(context.active(), span),
+    kinds: { client: SpanKind.CLIENT, internal: SpanKind.INTERNAL },
     errorCode: SpanStatusCode.ERROR,
   }
 }
@@ -56,83 +63,53 @@ async function exportSession(store: Store, telemetry: Telemetry, session: Sessio
 }
 
 function recordSessionSpans(
-  { tracer, below, errorCode }: Telemetry,
+  { tracer, below, belowRemote, kinds, errorCode }: Telemetry,
   session: Session,
   runs: readonly Run[],
   steps: readonly RunStep[],
 ): void {
-  const begin = (name: string, from: Timed, attributes: Attributes, parent: Span | undefined): Span =>
-    tracer.startSpan(name, { startTime: from.startedAt, attributes }, parent && below(parent))
+  const begin = (
+    name: string,
+    kind: SpanKind,
+    from: Timed,
+    attributes: Attributes,
+    parent: Context | undefined,
+  ): Span => tracer.startSpan(name, { kind, startTime: from.startedAt, attributes }, parent)
   const end = (span: Span, { error, finishedAt }: Timed): void => {
     if (error !== null) span.setStatus({ code: errorCode })
     span.end(finishedAt ?? session.finishedAt ?? undefined)
   }
-  const recordRunSpans = (run: Run, parent: Span | undefined): void => {
-    const { agentName } = run
-    const span = begin(
-      `invoke_agent ${agentName}`,
-      run,
-      {
-        'gen_ai.operation.name': 'invoke_agent',
-        'gen_ai.agent.name': agentName,
-        'gen_ai.agent.id': run.agentId,
-        'gen_ai.conversation.id': session.id,
-        'gen_ai.usage.input_tokens': run.usage.inputTokens,
-        'gen_ai.usage.output_tokens': run.usage.outputTokens,
-        'svc.run.id': run.id,
-        'svc.run.status': run.status,
-        'svc.agent.version': run.versionLabel,
-        ...(run.errorCode !== null && { 'error.type': run.errorCode }),
-      },
-      parent,
-    )
+  const recordRunSpans = (run: Run, parent: Context | undefined): void => {
+    const { name, attributes } = describeRunSpan(run)
+    const span = begin(name, kinds.internal, run, attributes, parent)
     for (const step of steps) {
       if (step.runId !== run.id) continue
-      const named = nameOf(step, run)
-      if (!named) continue
-      const inside = begin(named.name, step, { ...named.attributes, 'svc.step.ordinal': step.ordinal }, span)
+      const described = describeStepSpan(step, steps)
+      if (!described) continue
+      const inside = begin(described.name, kinds[described.kind], step, described.attributes, below(span))
       const child = runs.find(
         (each) => each.parentRunId === run.id && each.parentCallId === step.content['tool_call_id'],
       )
-      if (step.type === 'SubAgentCall' && child) recordRunSpans(child, inside)
+      if (step.type === 'SubAgentCall' && child) recordRunSpans(child, below(inside))
       end(inside, step)
     }
     end(span, run)
   }
-  for (const run of runs) if (run.parentRunId === null) recordRunSpans(run, undefined)
+  for (const run of runs) {
+    if (run.parentRunId !== null) continue
+    const caller = callerOf(run)
+    recordRunSpans(run, caller && belowRemote(caller))
+  }
+}
+
+/** The span of whoever started the run; undefined where nobody named one. */
+function callerOf(run: Run): SpanContext | undefined {
+  const { traceId, flags, parentSpanId } = traceOfRun(run)
+  return parentSpanId === undefined ? undefined : { traceId, spanId: parentSpanId, traceFlags: flags, isRemote: true }
 }
 
 interface Timed {
   readonly startedAt: number
   readonly finishedAt: number | null
   readonly error: string | null
-}
-
-/** Steps that take time; the others are facts of the timeline. */
-function nameOf({ type, content }: RunStep, { llmModel }: Run): { name: string; attributes: Attributes } | undefined {
-  const text = (key: string): string => (typeof content[key] === 'string' ? content[key] : '')
-  switch (type) {
-    case 'Reasoning':
-      return {
-        name: `chat ${llmModel ?? ''}`.trim(),
-        attributes: { 'gen_ai.operation.name': 'chat', ...(llmModel !== null && { 'gen_ai.request.model': llmModel }) },
-      }
-    case 'ToolCall': {
-      const tool = text('ref') || text('name')
-      return {
-        name: `execute_tool ${tool}`,
-        attributes: {
-          'gen_ai.operation.name': 'execute_tool',
-          'gen_ai.tool.name': tool,
-          'gen_ai.tool.call.id': text('tool_call_id'),
-        },
-      }
-    }
-    case 'SubAgentCall':
-      return { name: `delegate ${text('agent')}`, attributes: { 'gen_ai.tool.call.id': text('tool_call_id') } }
-    case 'UserTaskReq':
-      return { name: `wait ${text('kind')}`, attributes: { 'svc.task.id': text('user_task_id') } }
-    default:
-      return undefined
-  }
 }
