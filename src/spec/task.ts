@@ -243,10 +243,21 @@ export interface TaskPeople {
   readonly candidates: readonly string[]
   /** Who is looking at the task, with `isYou` for the reader; absent if nobody is. */
   readonly looking?: readonly { readonly by: string; readonly isYou: boolean }[]
+  /** Which channels were told of it, in order; absent where none is. */
+  readonly told?: readonly ToldChannel[]
   /** Who edited the arguments that are shown; absent without edits. */
   readonly editedBy?: string
   /** Absent while the task waits. `at`: RFC 3339. */
   readonly decided?: { readonly by: string; readonly outcome: string; readonly at: string; readonly comment?: string }
+}
+
+/** What a channel was told of a task, and how far that came. */
+export interface ToldChannel {
+  readonly channel: string
+  readonly event: string
+  readonly state: string
+  /** RFC 3339: when it was delivered or given up, else when it is due. */
+  readonly at: string
 }
 
 /** Maximum people who are named as able to answer. */

@@ -25,6 +25,7 @@ import {
   type TaskPeople,
   type TaskRequest,
   type TaskStanding,
+  type ToldChannel,
 } from '../spec/task.ts'
 
 /** Every text is escaped: none can move, hide or end what is drawn around it. */
@@ -235,6 +236,7 @@ function rowsOf(task: ShownTask): CardRow[] {
   if (task.min !== undefined || task.max !== undefined) add('bounds', `${task.min ?? '−∞'} to ${task.max ?? '∞'}`)
   if (task.approvalsRequired !== undefined) add('votes', describeVotes(task))
   if (task.comprehensionRequired) add('read', 'Approving needs a confirmation that the arguments were read.')
+  if (people?.told) add('told', people.told.map(describeTold).join('\n'))
   const looking = people?.decided ? undefined : describeLooking(people)
   if (looking !== undefined) add('looking', looking)
   if (people?.decided) add('decided', describeDecided(people.decided), { emphasis: 'strong' })
@@ -272,6 +274,24 @@ export function describeLooking({ looking = [] }: Pick<TaskPeople, 'looking'> = 
   if (names.length === 0) return undefined
   const verb = names.length > 1 || names[0] === 'you' ? 'are' : 'is'
   return `${names.join(' and ')} ${verb} looking`
+}
+
+/** `ops: asked, delivered 2026-11-29 10:00 UTC`. */
+const describeTold = ({ channel, event, state, at }: ToldChannel): string =>
+  `${channel}: ${TOLD_EVENTS[event] ?? event}, ${TOLD_STATES[state] ?? state} ${at.slice(0, 16).replace('T', ' ')} UTC`
+
+const TOLD_EVENTS: Readonly<Record<string, string>> = {
+  'task.created': 'asked',
+  'task.expiring': 'reminded',
+  'task.decided': 'told of the decision',
+  'run.reviewed': 'told of the review',
+  'budget.reached': 'told of the limit',
+}
+
+const TOLD_STATES: Readonly<Record<string, string>> = {
+  waiting: 'due',
+  moot: 'not needed since',
+  dead: 'not delivered, given up',
 }
 
 const STANDINGS: Readonly<Record<Exclude<TaskStanding, 'may_answer'>, (people: TaskPeople) => string>> = {

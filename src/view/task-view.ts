@@ -36,8 +36,8 @@ export function describeTaskView(task: ShownTask): JsonObject {
   }
 }
 
-/** Rows about the progress of the decision and about claims. */
-const PROGRESS: ReadonlySet<string> = new Set(['votes', 'decided', 'you', 'looking'])
+/** Rows about the progress of the decision, about claims and about who was told. */
+const PROGRESS: ReadonlySet<string> = new Set(['votes', 'decided', 'you', 'looking', 'told'])
 
 function describeRow(row: CardRow): JsonObject {
   if ('text' in row) return { label: row.label, text: row.text, place: row.place ?? null }

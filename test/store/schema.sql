@@ -725,7 +725,7 @@ CREATE TABLE notice (
   claims integer not null,
   ended_at integer,
   error text
-) strict, without rowid;
+) strict;
 
 CREATE INDEX notice_due on notice (channel, due_at) where state = 'waiting';
 
@@ -733,4 +733,4 @@ CREATE INDEX notice_ended on notice (ended_at) where ended_at is not null;
 
 CREATE INDEX notice_of_task on notice (task_id) where task_id is not null;
 
-CREATE INDEX notice_of_workspace on notice (workspace_id, state, at);
+CREATE INDEX notice_dead on notice (workspace_id) where state = 'dead';

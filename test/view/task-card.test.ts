@@ -7,6 +7,7 @@ import type { TaskRecord } from '../../src/spec/task.ts'
 import { presentKeyedTask } from '../../src/view/task-actions.ts'
 import { describeSubject, findKeyArgument, nameOfKind } from '../../src/view/task-card.ts'
 import { readClientTask, readTaskContent, toTaskContent } from '../../src/view/task-content.ts'
+import { describeTaskView } from '../../src/view/task-view.ts'
 
 const ID = '019a9f3e-0000-7000-8000-0000009c1e77' as TaskId
 const NOW = Date.parse('2026-11-20T10:42:00.000Z')
@@ -327,4 +328,36 @@ test('the card of an undo says in one line what is undone, for whom and why, and
     { label: 'why', text: 'Reversals need a person', place: 'acme.reversals@1.0.0  policies/reversals.yaml:11' },
     { label: 'asks', text: 'acme.intake · run 3f2a91', emphasis: 'name' },
   ])
+})
+
+test('the card says who was told, when and how, and its digest is that of the card without', () => {
+  const task = readClientTask(
+    { userTaskId: ID, runId: ID, apiCompletable: true, content: toTaskContent(record) },
+    'acme.desk',
+  )
+  const people = {
+    startedBy: 'operator ana',
+    versionLabel: '1.0.0',
+    you: 'operator bo',
+    standing: 'may_answer',
+    votes: [],
+    candidates: [],
+  } as const
+  const told = [
+    { channel: 'ops', event: 'task.created', state: 'delivered', at: '2026-11-20T10:40:02.110Z' },
+    { channel: 'mail\u001B[2J', event: 'task.created', state: 'dead', at: '2026-11-20T10:41:00.000Z' },
+    { channel: 'ops', event: 'task.expiring', state: 'waiting', at: '2026-11-20T11:25:00.000Z' },
+    { channel: 'ops', event: 'task.later', state: 'lost', at: '2026-11-20T11:26:00.000Z' },
+  ]
+  const card = presentKeyedTask({ ...task, people: { ...people, told } }, NOW)
+  expect(card.rows.find(({ label }) => label === 'told')).toEqual({
+    label: 'told',
+    text: [
+      'ops: asked, delivered 2026-11-20 10:40 UTC',
+      'mail: asked, not delivered, given up 2026-11-20 10:41 UTC',
+      'ops: reminded, due 2026-11-20 11:25 UTC',
+      'ops: task.later, lost 2026-11-20 11:26 UTC',
+    ].join('\n'),
+  })
+  expect(describeTaskView({ ...task, people: { ...people, told } })).toEqual(describeTaskView({ ...task, people }))
 })

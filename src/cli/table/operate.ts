@@ -75,9 +75,11 @@ export const operateCommands: readonly CommandEntry[] = [
     options: [
       { flags: '--dead', description: 'only what no try is left for' },
       { flags: '--channel <channel>', description: 'of this channel of notify.channels' },
+      { flags: '--task <task>', description: 'about this task, oldest first: who was told of it' },
     ],
     examples: ['svc notify list', 'svc notify list --dead --json'],
     ...printsAnswer('GET /notices'),
+    exits: { 5: 'no such task' },
     load: async () => (await import('../commands/operate/notify.ts')).notifyList,
   },
   {

@@ -4,6 +4,7 @@
  */
 import type { Transporter } from 'nodemailer'
 import { fail } from '../../base/failure.ts'
+import { isLocalhostName, isLoopback } from '../../base/net/loopback.ts'
 import type { ChannelConfig } from '../../spec/config.ts'
 import { failedTry, type ChannelParts, type NoticeChannel } from './channel.ts'
 import { writeMail } from './mail-text.ts'
@@ -17,7 +18,7 @@ export function openEmailChannel(config: ChannelConfig, parts: ChannelParts): No
     mostAtOnce: MOST_IN_MAIL,
     async send(messages, signal) {
       const address = parts.env[server.fromEnv]
-      if (!address || !/^smtps?:\/\/[^\s]+$/.test(address))
+      if (!address || !/^smtps?:\/\//.test(address) || !URL.canParse(address))
         return failedTry(
           `the environment variable ${server.fromEnv} of the server has no address such as smtps://user:password@host`,
         )
@@ -53,12 +54,21 @@ async function openTransport(address: string, timeoutMs: number): Promise<Transp
   const nodemailer = await import('nodemailer').catch((error: unknown) => {
     throw fail('mail_client_missing', undefined, { cause: error })
   })
+  const isHere = isLocalAddress(new URL(address).hostname)
   return nodemailer.default.createTransport({
     url: address,
+    // Beyond this machine neither a password nor a mail leaves in the clear, whatever the server offers.
+    requireTLS: !isHere,
+    ignoreTLS: isHere,
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs,
   })
+}
+
+const isLocalAddress = (host: string): boolean => {
+  const name = host.replace(/^\[|\]$/g, '')
+  return isLoopback(name) || isLocalhostName(name)
 }
 
 const whenAborted = (signal: AbortSignal): Promise<never> =>

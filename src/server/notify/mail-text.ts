@@ -76,11 +76,15 @@ function toMailPart({ notice, task, link }: NoticeMessage, now: Instant): MailPa
     ...facts,
   ]
   return {
-    title: safeText(about === '' ? TITLES[event] : `${TITLES[event]}: ${about}`),
+    title: safeText(titleOf(event, card?.title, about)),
     rows: rows.map(({ label, text }) => ({ label: safeText(label), text: shortenText(text, MOST_OF_VALUE) })),
     ...(link !== undefined && { link }),
   }
 }
+
+/** The card of a task that waits says itself that it does. */
+const titleOf = (event: NoticeEvent, card: string | undefined, about: string): string =>
+  card !== undefined && event === 'task.created' ? card : about === '' ? TITLES[event] : `${TITLES[event]}: ${about}`
 
 const showValue = (value: JsonValue): string => safeText(typeof value === 'string' ? value : JSON.stringify(value))
 

@@ -264,7 +264,7 @@ const definitions: readonly CopiedTable[] = [
   {
     name: 'notice',
     columns: NOTICES.columns,
-    order: ['id'],
+    order: ['n'],
   },
   {
     name: 'history_fence',

@@ -24,8 +24,17 @@ export const NOTICES = defineTable<StoredNotice>('notice', {
   error: 'text',
 })
 
-/** A channel is told once of a thing: a notice that is stored already stays as it is. */
-export const ADD_NOTICE = `${NOTICES.insert} on conflict (id) do nothing`
+/**
+ * A channel is told once of a thing: a notice that is stored already stays as it is. Few values are bound, since saves wait for it;
+ * a flag is bound as a number, which both databases compare.
+ */
+const ADD = `insert into notice (
+    id, workspace_id, channel, event, at, due_at, data, session_id, run_id, task_id, while_pending, state, attempts, claims
+  )
+  values (
+    :id, :workspaceId, :channel, :event, :at, :dueAt, :data, :sessionId, :runId, :taskId, :flag = 1, 'waiting', 0, 0
+  )
+  on conflict (id) do nothing`
 
 const MOST_OF_TASK = 100
 
@@ -38,18 +47,22 @@ const toStored = (notice: NewNotice): StoredNotice => ({
   error: null,
 })
 
-export const toNoticeValues = (notice: NewNotice) => NOTICES.toValues(toStored(notice))
 export const toNoticeColumns = (notice: NewNotice) => NOTICES.toRow(toStored(notice))
 
 /** Inside the transaction of the change that they tell of. */
 export function* insertNotices(notices: readonly NewNotice[]): DatabaseWork<void> {
-  for (const notice of notices) yield* writeRows(ADD_NOTICE, toNoticeValues(notice))
+  for (const notice of notices) {
+    const { id, workspaceId, channel, event, at, dueAt, sessionId, runId, taskId } = notice
+    const [data, flag] = [JSON.stringify(notice.data), Number(notice.whilePending)]
+    yield* writeRows(ADD, { id, workspaceId, channel, event, at, dueAt, data, sessionId, runId, taskId, flag })
+  }
 }
 
 type NoticeReads = 'notices' | 'noticesOfTask'
 
 export function prepareNotices({
   forUpdate,
+  insertionOrder,
 }: Dialect): NounWork<NoticeReads, 'claimNotices' | 'endNotice' | 'retryNotice' | 'deleteNotices', 'addNotices'> {
   const { select, toRecord } = NOTICES
   const returned = select.slice('select '.length, select.lastIndexOf(' from '))
@@ -79,14 +92,18 @@ export function prepareNotices({
         const { where, values } = joinClauses([
           ['workspace_id = :workspaceId', workspaceId],
           ['id = :id', id],
-          ['state = :state', state],
+          // Written out, so that the index of the dead ones is found.
+          [`state = '${state}'`, state && true],
           ['channel = :channel', channel],
         ])
-        const items = yield* readRows(`${select} where ${where} order by at desc, id limit :take offset :skip`, {
-          ...values,
-          take,
-          skip,
-        })
+        const items = yield* readRows(
+          `${select} where ${where} order by ${insertionOrder} desc limit :take offset :skip`,
+          {
+            ...values,
+            take,
+            skip,
+          },
+        )
         const counted = yield* readRow<{ total: number }>(`select count(*) as total from notice where ${where}`, values)
         return { items: items.map(toRecord), total: counted!.total }
       },

@@ -5,6 +5,7 @@ import type { OperatorAnswer } from '../../../operations/operations.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { formatRelative } from '../../../terminal/time.ts'
 import { openProject } from '../../project/project.ts'
+import { taskOf } from '../../project/reference.ts'
 import { eachCommand, listCommand } from '../../project/request-command.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { fail } from '../../../base/failure.ts'
@@ -24,9 +25,16 @@ const describeNoticeState = ({ state, error }: NoticeView): string =>
 
 /** What the channels were told, newest first. */
 export const notifyList = listCommand('GET /notices', {
-  ask: ({ given }) => {
-    const [state, channel] = [given.flag('dead') ? ('dead' as const) : undefined, given.text('channel')]
-    return { query: { ...(state && { state }), ...(channel !== undefined && { channel }) } }
+  ask: (call) => async (operator) => {
+    const { given } = call
+    const [channel, task] = [given.text('channel'), given.text('task')]
+    return {
+      query: {
+        ...(given.flag('dead') && { state: 'dead' as const }),
+        ...(channel !== undefined && { channel }),
+        ...(task !== undefined && { task: (await taskOf(task, operator)).id }),
+      },
+    }
   },
   columns,
   nothing: 'No channel was told anything.',

@@ -6,12 +6,14 @@ import {
   type TaskPeople,
   type TaskRecord,
   type TaskStanding,
+  type ToldChannel,
 } from '../../../spec/task.ts'
 import { isSameApprover, type ApiKey, type OperatorKey } from '../../../spec/key.ts'
 import { hasNeededRoles } from '../../../spec/approver-role.ts'
 import { describeClaimed, describeOperator } from '../../../view/task-card.ts'
 import { runsById, starterAbove } from '../../../spec/run-starter.ts'
 import type { Run } from '../../../spec/run.ts'
+import type { StoredNotice } from '../../../spec/notice.ts'
 import type { RunStarter } from '../../../spec/starter.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import type { OperatorPrincipal } from '../../auth/auth.ts'
@@ -21,7 +23,7 @@ export type DescribePeople = (task: TaskRecord, run: Run) => Promise<TaskPeople>
 
 /** Reads keys and credentials once, for all tasks of a request. */
 export async function createPeopleReader(
-  { store, workspace, clock }: ServerServices,
+  { store, workspace, clock, config }: ServerServices,
   you: OperatorPrincipal,
 ): Promise<DescribePeople> {
   const now = clock.now()
@@ -58,6 +60,8 @@ export async function createPeopleReader(
           : findUnprovedVote(you, task) !== undefined
             ? 'no_proof'
             : 'may_answer'
+    // Without channels nobody was told, and nothing is read.
+    const told = config.notify ? await store.noticesOfTask(task.id) : []
     return {
       startedBy: startedBy ? nameOfStarter(startedBy, nameOf) : 'unknown',
       versionLabel: run.versionLabel,
@@ -67,6 +71,7 @@ export async function createPeopleReader(
       votes: votes.map(({ approver, approved }) => ({ by: nameOf(approver), approved })),
       candidates: candidates.slice(0, MAX_CANDIDATES).map(nameOf),
       ...(looking.length > 0 && { looking }),
+      ...(told.length > 0 && { told: told.map(toToldChannel) }),
       ...(lastEdit && { editedBy: nameOf(lastEdit.approver) }),
       ...(task.status !== 'pending' && {
         decided: {
@@ -79,6 +84,13 @@ export async function createPeopleReader(
     }
   }
 }
+
+const toToldChannel = ({ channel, event, state, endedAt, dueAt }: StoredNotice): ToldChannel => ({
+  channel,
+  event,
+  state,
+  at: toIsoText(endedAt ?? dueAt),
+})
 
 /** `operator ana`, `key "web-shop"`; a key without a name by the beginning that lists show. */
 function describeIdentity(approver: string, keys: readonly ApiKey[]): string {
