@@ -10,7 +10,10 @@ import { svc, type Ran } from '../recording-io.ts'
 const FOLDER = join(import.meta.dirname, 'golden')
 
 /** A folder of `golden`: how it is imported, and the project that comes of it. */
-const SOURCES: readonly (readonly [folder: string, ...given: string[]])[] = [['claude', 'claude', 'shop']]
+const SOURCES: readonly (readonly [folder: string, ...given: string[]])[] = [
+  ['claude', 'claude', 'shop'],
+  ['docker-agent', 'docker-agent', 'desk.yaml'],
+]
 
 /** What a person is left to answer; everything else has to be right. */
 const QUESTIONS = [

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { AGENT_FORMATS } from '../../../src/cli/import/agents/agent-formats.ts'
 import { cases } from '../../cases.ts'
 import { svc, type Ran } from '../recording-io.ts'
@@ -31,7 +32,7 @@ const write = (path: string, text: string): void => {
 /** Everything that an import wrote and printed. */
 function madeOf(ran: Ran): string {
   const texts = readdirSync(cwd, { recursive: true, encoding: 'utf8' })
-    .filter((path) => !path.startsWith('source') && statSync(join(cwd, path)).isFile())
+    .filter((path) => !/^source(?:\/|\.yaml$|$)/.test(path) && statSync(join(cwd, path)).isFile())
     .map((path) => readFileSync(join(cwd, path), 'utf8'))
   return [ran.stdout, ran.stderr, ...texts].join('\n')
 }
@@ -69,6 +70,54 @@ const FORMATS: Readonly<Record<string, HostileFormat>> = {
     }),
     withInstructions: (text) => ({ 'source/.claude/agents/helper.md': agentWith('description: Helps.', text) }),
   },
+  'docker-agent': {
+    source: 'source.yaml',
+    withSecret: (secret) => ({
+      'source.yaml': JSON.stringify({
+        models: {
+          own: { provider: 'openai', model: 'm', base_url: `https://user:${secret}@llm.example/v1`, token_key: secret },
+          next: { provider: 'openai', model: 'm', base_url: `https://llm.example/v1?key=${secret}` },
+          keyed: { provider: 'anthropic', model: 'm', token_key: `sk-${secret}` },
+        },
+        agents: {
+          root: {
+            model: 'own',
+            instruction: `You help. Use api_key=${secret} to do so.`,
+            sub_agents: ['next', 'keyed'],
+          },
+          next: {
+            model: 'next',
+            instruction: 'You help.',
+            toolsets: [
+              {
+                type: 'mcp',
+                remote: {
+                  url: `https://a:${secret}@a.example/mcp?token=${secret}`,
+                  headers: { 'X-Api-Key': secret, Authorization: `Bearer ${secret}` },
+                },
+                tools: ['a'],
+              },
+              { type: 'mcp', command: 'npx', args: ['b', '--token', secret], env: { KEY: secret }, tools: ['b'] },
+              { type: 'mcp', command: 'npx', args: ['c'], env: { KEY: secret }, tools: ['c'] },
+            ],
+          },
+          keyed: {
+            model: 'keyed',
+            instruction: 'You help.',
+            toolsets: [
+              { type: 'script', shell: { d: { cmd: `curl -H 'x: ${secret}'`, env: { KEY: secret } } } },
+              {
+                type: 'api',
+                api_config: { name: 'e', endpoint: `https://e.example/?key=${secret}`, headers: { key: secret } },
+              },
+              { type: 'openapi', url: `https://f.example/?key=${secret}`, headers: { key: secret } },
+            ],
+          },
+        },
+      }),
+    }),
+    withInstructions: (text) => ({ 'source.yaml': JSON.stringify({ agents: { root: { instruction: text } } }) }),
+  },
 }
 
 test('each format is tried', () => {
@@ -86,7 +135,8 @@ const secrets = fc
 
 describe.each(Object.entries(FORMATS))('%s', (format, { source, withSecret, withInstructions }) => {
   const importOf = async (files: Readonly<Record<string, string>>, ...more: string[]): Promise<Ran> => {
-    rmSync(join(cwd, 'source'), { recursive: true, force: true })
+    for (const name of readdirSync(cwd))
+      if (name !== 'svc.config.yaml') rmSync(join(cwd, name), { recursive: true, force: true })
     for (const [path, text] of Object.entries(files)) write(path, text)
     return await svc(['import', format, source, ...more], { cwd })
   }
@@ -178,4 +228,27 @@ test('a file of more than 1 MiB is refused by its name', async () => {
   const ran = await svc(['import', 'claude', 'source'], { cwd })
   expect(ran).toMatchObject({ code: 2, stdout: '' })
   expect(ran.stderr).toContain('.claude/agents/a.md is larger than 1048576 bytes.')
+})
+
+test('two servers of one name are two servers', async () => {
+  const mcp = (program: string): object => ({ type: 'mcp', name: 'same', command: program, tools: [program] })
+  write(
+    'team.yaml',
+    JSON.stringify({ agents: { root: { instruction: 'You help.', toolsets: [mcp('one'), mcp('two')] } } }),
+  )
+  await svc(['import', 'docker-agent', 'team.yaml'], { cwd })
+  const config = parse(readFileSync(join(cwd, 'svc.config.yaml'), 'utf8')) as {
+    mcp_servers: Record<string, { command: string[] }>
+  }
+  const { spec } = parse(readFileSync(join(cwd, 'agents/team/root.yaml'), 'utf8')) as {
+    spec: { tools: { mcp: { server: string; tool: string } }[]; mcp_servers: { name: string; url: string }[] }
+  }
+  const programs = spec.tools.map(({ mcp: { server, tool } }) => [
+    tool,
+    config.mcp_servers[spec.mcp_servers.find(({ name }) => name === server)!.url]!.command,
+  ])
+  expect(programs).toEqual([
+    ['one', ['one']],
+    ['two', ['two']],
+  ])
 })

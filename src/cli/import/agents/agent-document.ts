@@ -4,15 +4,16 @@ import { cleanForeignText, quoteForeign } from '../foreign-text.ts'
 import type { ConfigEntry, OpenQuestion, PlannedFile } from '../import-plan.ts'
 import type { LossList } from '../losses.ts'
 import { convertSchema } from '../openapi-schema.ts'
-import type { ForeignAgent, ForeignModel, ForeignTool } from './foreign-project.ts'
-import { planServer } from './foreign-server.ts'
+import type { ForeignAgent, ForeignModel, ForeignServer, ForeignTool } from './foreign-project.ts'
+import { planServer, type ServerNames } from './foreign-server.ts'
 import { cleanPrompt } from './prompt-text.ts'
-import { serverName, type ToolPlan } from './tool-document.ts'
+import type { ToolPlan } from './tool-document.ts'
 
 export interface AgentPlanOptions {
   readonly namespace: string
   readonly losses: LossList
   readonly tools: ToolPlan
+  readonly serverNames: ServerNames
   /** True to make policies of what the source allows without a person. */
   readonly trustAllow: boolean
   /** Name of the document of an agent. */
@@ -34,7 +35,9 @@ export function planAgent(
 ): { readonly files: readonly PlannedFile[]; readonly config: readonly ConfigEntry[] } {
   const { namespace, losses, documentName, delegation } = options
   const name = documentName(agent.name)
-  const servers = serversOf(agent.tools).map((server) => planServer(server, namespace, losses))
+  const servers = [...serversOf(agent.tools, options.serverNames)].map(([own, server]) =>
+    planServer(server, own, namespace, losses),
+  )
   const model = planModel(agent.model, namespace, name)
   const secrets: JsonObject = Object.assign({}, model.secrets, ...servers.map((each) => each.secrets))
   const tools = bindTools(agent, options)
@@ -122,13 +125,9 @@ function bindTools(agent: ForeignAgent, { losses, tools, trustAllow }: AgentPlan
   })
 }
 
-/** Servers of the tools, each once. */
-function serversOf(tools: readonly ForeignTool[]): readonly NonNullable<ForeignTool['server']>[] {
-  const servers = new Map<string, NonNullable<ForeignTool['server']>>()
-  for (const { server } of tools)
-    if (server && !servers.has(serverName(server))) servers.set(serverName(server), server)
-  return [...servers.values()]
-}
+/** Servers of the tools, each once, by their names. */
+const serversOf = (tools: readonly ForeignTool[], names: ServerNames): ReadonlyMap<string, ForeignServer> =>
+  new Map(tools.flatMap(({ server }) => (server ? [[names.nameOf(server), server] as const] : [])))
 
 interface PlannedModel {
   readonly value: JsonObject

@@ -19,4 +19,11 @@ export const AGENT_FORMATS: readonly AgentFormat[] = [
     example: 'svc import claude .claude',
     load: async () => (await import('../claude/read-claude.ts')).readClaude,
   },
+  {
+    name: 'docker-agent',
+    summary: 'write Agent documents for the agents of Docker Agent (cagent)',
+    source: 'its YAML file',
+    example: 'svc import docker-agent team.yaml',
+    load: async () => (await import('../docker-agent/read-docker-agent.ts')).readDockerAgent,
+  },
 ]

@@ -1,11 +1,12 @@
 /** An MCP server of a source, as an entry of `spec.mcp_servers` and, for a program, of the project file. Secrets are named, never written. */
+import { cutText } from '../../../base/cut-text.ts'
 import { isLoopback } from '../../../base/net/loopback.ts'
 import { findCredential, looksLikeValue } from '../../../documents/text/credentials.ts'
 import type { JsonObject } from '../../../base/json/json.ts'
 import { quoteForeign } from '../foreign-text.ts'
 import type { ConfigEntry } from '../import-plan.ts'
 import type { LossList } from '../losses.ts'
-import { toToolName } from '../openapi-document.ts'
+import { toToolName, withDigest } from '../openapi-document.ts'
 import type { ForeignServer } from './foreign-project.ts'
 
 export interface PlannedServer {
@@ -16,8 +17,25 @@ export interface PlannedServer {
   readonly config: readonly ConfigEntry[]
 }
 
-export function planServer(server: ForeignServer, namespace: string, losses: LossList): PlannedServer {
-  const name = toToolName(server.name) || 'server'
+/** Names of servers in documents: two servers of one name that differ get different ones, so no call goes to the other. */
+export class ServerNames {
+  readonly #names = new Map<string, string>()
+
+  nameOf({ name, url, headers, command, environment }: ForeignServer): string {
+    const plain = toToolName(name) || 'server'
+    const signature = JSON.stringify([plain, url, headers, command, environment])
+    const known = this.#names.get(signature)
+    if (known !== undefined) return known
+    const isTaken = plain.length > MAX_NAME || [...this.#names.values()].includes(plain)
+    const own = isTaken ? withDigest(cutText(plain, MAX_NAME).text, signature) : plain
+    this.#names.set(signature, own)
+    return own
+  }
+}
+
+const MAX_NAME = 30
+
+export function planServer(server: ForeignServer, name: string, namespace: string, losses: LossList): PlannedServer {
   const lose = (what: string, authority = true): void => losses.add(server.at, what, authority)
   const absent = `https://${name.replaceAll('_', '-')}.${namespace.replaceAll(/[._]/g, '-')}.invalid/mcp`
   if (server.command) {

@@ -16,6 +16,7 @@ import { toToolName, withDigest } from '../openapi-document.ts'
 import { agentPath, planAgent } from './agent-document.ts'
 import { delegationDepth, planDelegation } from './delegation.ts'
 import type { ForeignAgent, ForeignProject } from './foreign-project.ts'
+import { ServerNames } from './foreign-server.ts'
 import { ToolPlan } from './tool-document.ts'
 
 export interface AgentImportRequest {
@@ -47,12 +48,14 @@ export function planAgentImport(request: AgentImportRequest): AgentImport {
   const agents = selectAgents(project.agents, request)
   const delegation = planDelegation(agents, losses)
   const names = nameAgents(agents)
-  const tools = new ToolPlan(namespace, losses)
+  const serverNames = new ServerNames()
+  const tools = new ToolPlan(namespace, serverNames, losses)
   const planned = agents.map((agent) =>
     planAgent(agent, {
       namespace,
       losses,
       tools,
+      serverNames,
       trustAllow: request.trustAllow,
       documentName: (name) => names.get(name)!,
       agents: new Map(agents.map((each) => [each.name, each])),

@@ -34,11 +34,16 @@ const IGNORED: ReadonlySet<string> = new Set(['node_modules', '.git'])
  * @param path from the folder, as `listSourceFiles` gives it
  * @throws Failure `usage`, `file_unusable`
  */
-export function readSourceFile(root: string, path: string): string {
-  const file = join(root, path)
+export const readSourceFile = (root: string, path: string): string =>
+  readBounded(join(root, path), path, constants.O_NOFOLLOW)
+
+/** The text of a file that a person gave, which may be a link. @throws Failure `usage`, `file_missing`, `file_unusable` */
+export const readSourceText = (path: string): string => readBounded(path, path, 0)
+
+function readBounded(file: string, path: string, flags: number): string {
   try {
     // A link that took the file's place since it was listed is refused here.
-    const handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    const handle = openSync(file, constants.O_RDONLY | flags | constants.O_NONBLOCK)
     try {
       const stats = fstatSync(handle)
       if (!stats.isFile()) throw usageFailure(`${path} is no file.`)

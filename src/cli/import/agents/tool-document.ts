@@ -5,7 +5,8 @@ import type { PlannedFile } from '../import-plan.ts'
 import type { LossList } from '../losses.ts'
 import { convertSchema } from '../openapi-schema.ts'
 import { toToolName, withDigest } from '../openapi-document.ts'
-import type { ForeignRule, ForeignServer, ForeignTool } from './foreign-project.ts'
+import type { ForeignRule, ForeignTool } from './foreign-project.ts'
+import type { ServerNames } from './foreign-server.ts'
 
 /** The bounds of schemas that runs accept, with some room for what is around them. */
 const ROOM = { bytes: 48 * 1024, nodes: 1200 }
@@ -49,10 +50,12 @@ export class ToolPlan {
   readonly #rules = new Set<ForeignRule>()
 
   readonly namespace: string
+  readonly servers: ServerNames
   readonly losses: LossList
 
-  constructor(namespace: string, losses: LossList) {
+  constructor(namespace: string, servers: ServerNames, losses: LossList) {
     this.namespace = namespace
+    this.servers = servers
     this.losses = losses
   }
 
@@ -82,7 +85,7 @@ export class ToolPlan {
       ref: `${id}@^1.0.0`,
       ...(isUsable && { as }),
       rest: {
-        ...(tool.server && { mcp: { server: serverName(tool.server), tool: tool.name } }),
+        ...(tool.server && { mcp: { server: this.servers.nameOf(tool.server), tool: tool.name } }),
         ...(rule && { policies: [{ ref: policyPath(this.namespace, rule) }] }),
       },
     }
@@ -91,7 +94,7 @@ export class ToolPlan {
   /** Tools of one name that differ are different tools. */
   #document(tool: ForeignTool): { readonly id: string; readonly last: string } {
     const { namespace, losses } = this
-    const plain = toToolName(tool.server ? `${tool.server.name} ${tool.name}` : tool.name) || 'tool'
+    const plain = toToolName(tool.server ? `${this.servers.nameOf(tool.server)} ${tool.name}` : tool.name) || 'tool'
     const spec = this.#specOf(tool)
     const signature = JSON.stringify([plain, spec])
     const known = this.#names.get(signature)
@@ -131,5 +134,3 @@ const UNCLASSIFIED =
 
 const policyPath = (namespace: string, rule: ForeignRule): string =>
   `policies/${namespace}/${POLICY_OF[rule].name}.yaml`
-
-export const serverName = ({ name }: ForeignServer): string => toToolName(name) || 'server'

@@ -38,7 +38,7 @@ export function readClaudeAgent(
     instructions: [body.trim(), ...parts].join('\n\n'),
     model: readModel(fields, settings),
     tools: tools.map((tool) => {
-      const rule = ruleFor(tool.shownAs!, settings.rules, CLAUDE_ORDER)
+      const rule = ruleFor([tool.shownAs!], settings.rules, CLAUDE_ORDER)
       return rule ? { ...tool, rule } : tool
     }),
     agents,

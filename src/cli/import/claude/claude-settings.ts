@@ -1,7 +1,7 @@
 /** `settings.json`: rules that permit calls, hooks, and the model. */
 import type { JsonObject } from '../../../base/json/json.ts'
 import { objectOf, foreignTextOf, textsOf } from '../agents/foreign-value.ts'
-import { isFor, type PermissionRule } from '../agents/permission-rules.ts'
+import type { PermissionRule } from '../agents/permission-rules.ts'
 import type { ForeignRule } from '../agents/foreign-project.ts'
 import { quoteForeign } from '../foreign-text.ts'
 import type { LossList } from '../losses.ts'
@@ -42,13 +42,5 @@ function readRule(rule: ForeignRule, text: string): PermissionRule {
   return { rule, text, pattern: arguments_ === undefined ? (isServer ? `${name}__*` : name) : undefined }
 }
 
-/** Says which rules became no policy. @param tools names of the tools that are imported */
-export function reportRules(rules: readonly PermissionRule[], tools: readonly string[], losses: LossList): void {
-  for (const { rule, text, pattern } of rules) {
-    if (tools.some((tool) => isFor(pattern, tool))) continue
-    const shown = quoteForeign(text)
-    if (pattern === undefined && /^mcp__|^\*/.test(text))
-      losses.add(`permissions.${rule}`, `${shown} asks about arguments and is not carried`, true)
-    else losses.add(`permissions.${rule}`, `${shown} is about no tool that is carried`)
-  }
-}
+/** Rules about tools of servers, and about all. */
+export const concernsServers = (text: string): boolean => /^mcp__|^\*/.test(text)

@@ -5,11 +5,12 @@ import { linkStatIfAny } from '../../files/sync-files.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 import type { AgentSource, ForeignAgent, ForeignProject } from '../agents/foreign-project.ts'
 import { namesOf } from '../agents/foreign-value.ts'
+import { reportRules } from '../agents/permission-rules.ts'
 import { kindOfSource, listSourceFiles, readSourceFile } from '../agents/source-folder.ts'
 import { parseSource } from '../read-source.ts'
 import { readClaudeAgent, readModel, type ClaudeParts } from './claude-agent.ts'
 import { readServers } from './claude-servers.ts'
-import { readSettings, reportRules } from './claude-settings.ts'
+import { concernsServers, readSettings } from './claude-settings.ts'
 import { readSkill, type ClaudeSkill } from './claude-skills.ts'
 import { readMarkdown } from './front-matter.ts'
 
@@ -57,6 +58,7 @@ export async function readClaude({ path, losses }: AgentSource): Promise<Foreign
   reportRules(
     parts.settings.rules,
     all.flatMap(({ tools }) => tools.map(({ shownAs }) => shownAs!)),
+    concernsServers,
     losses,
   )
   const title = basename(path) === '.claude' ? basename(dirname(path)) : basename(path).replace(/\.md$/i, '')

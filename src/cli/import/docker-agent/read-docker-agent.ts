@@ -1,0 +1,103 @@
+/** Reads the configuration of Docker Agent (cagent), versions 1 and later. Source: https://docs.docker.com/ai/docker-agent/. */
+import { basename } from 'node:path'
+import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
+import type { AgentSource, ForeignAgent, ForeignProject, ForeignRule, ForeignTool } from '../agents/foreign-project.ts'
+import { foreignListOf, foreignTextOf, numberOf, objectOf, textsOf } from '../agents/foreign-value.ts'
+import { reportRules, ruleFor, type PermissionRule } from '../agents/permission-rules.ts'
+import { readSourceText } from '../agents/source-folder.ts'
+import { quoteForeign } from '../foreign-text.ts'
+import type { LossList } from '../losses.ts'
+import { parseSource } from '../read-source.ts'
+import { readDockerModel } from './docker-models.ts'
+import { readToolsets } from './docker-toolsets.ts'
+
+/** @throws Failure `usage`, `file_missing`, `file_unusable` */
+export async function readDockerAgent({ path, name, losses }: AgentSource): Promise<ForeignProject> {
+  await Promise.resolve()
+  const root = parseSource(readSourceText(path), name)
+  if (!isJsonObject(root)) throw usageFailure(`${name} is no mapping with \`agents\`.`)
+  const entries = agentEntries(root, name)
+  const rules = readPermissions(root)
+  for (const key of Object.keys(root))
+    if (!READ.has(key)) losses.add(key, key === 'hooks' ? HOOKS : 'is not carried', key === 'hooks')
+  const agents = entries.map(([agent, value]) => readAgent(agent, value, root, rules, losses))
+  reportRules(
+    rules,
+    agents.flatMap(({ tools }) => tools.flatMap(namesInRules)),
+    (text) => !/^(?:shell|filesystem|fetch|read_|write_|edit_)/.test(text),
+    losses,
+  )
+  const metadata = objectOf(root['metadata'])
+  const title = foreignTextOf(metadata['name']) ?? basename(path).replace(/\.\w+$/, '')
+  return { title, agents, root: entries.some(([agent]) => agent === 'root') ? 'root' : entries[0]?.[0] }
+}
+
+const READ = new Set('version agents models providers mcps permissions metadata'.split(' '))
+const HOOKS = 'hooks are not carried, and a hook may forbid calls'
+
+/** A mapping by names, or a list of agents with names. */
+function agentEntries(root: JsonObject, name: string): readonly (readonly [string, JsonObject])[] {
+  const agents = root['agents']
+  const entries = isJsonObject(agents)
+    ? Object.entries(agents)
+    : foreignListOf(agents).map((each) => [foreignTextOf(objectOf(each)['name']) ?? '', each] as const)
+  if (entries.length === 0) throw usageFailure(`${name} is no configuration of Docker Agent: it has no \`agents\`.`)
+  return entries.map(([agent, value]) => {
+    if (!isJsonObject(value) || agent === '') throw usageFailure(`${name}: agents.${agent} is no agent.`)
+    return [agent, value] as const
+  })
+}
+
+/** Source: https://docs.docker.com/ai/docker-agent/configuration/permissions/. */
+const DOCKER_ORDER: readonly ForeignRule[] = ['deny', 'allow', 'ask']
+
+function readPermissions(root: JsonObject): readonly PermissionRule[] {
+  const permissions = objectOf(root['permissions'])
+  return DOCKER_ORDER.flatMap((rule) =>
+    textsOf(permissions[rule]).map((text) => ({
+      rule,
+      text,
+      // `tool:argument=pattern` asks about arguments; a set of characters is another pattern than those of svc.
+      pattern: /:[^:]*=|\[/.test(text) ? undefined : text,
+    })),
+  )
+}
+
+const namesInRules = ({ name, shownAs, server }: ForeignTool): readonly string[] =>
+  [name, shownAs, server && `mcp:${server.name}:${name}`].filter((each) => each !== undefined)
+
+const READ_OF_AGENT = new Set(
+  'name model description instruction toolsets sub_agents max_iterations structured_output'.split(' '),
+)
+
+function readAgent(
+  name: string,
+  value: JsonObject,
+  root: JsonObject,
+  rules: readonly PermissionRule[],
+  losses: LossList,
+): ForeignAgent {
+  const at = `agents.${name}`
+  for (const key of Object.keys(value))
+    if (!READ_OF_AGENT.has(key))
+      losses.add(at, key === 'hooks' ? HOOKS : `${quoteForeign(key)} is not carried`, key === 'hooks')
+  const instructions = foreignTextOf(value['instruction']) ?? ''
+  if (/\$\{?env\.|\$\{[A-Z_]+\}/.test(instructions)) losses.add(at, 'variables in its instruction are not filled in')
+  const most = numberOf(value['max_iterations'])
+  const schema = objectOf(value['structured_output'])['schema']
+  return {
+    name,
+    at,
+    purpose: foreignTextOf(value['description']),
+    instructions,
+    model: readDockerModel(value['model'], root, at, losses),
+    tools: readToolsets(value['toolsets'], objectOf(root['mcps']), at, losses).map((tool) => {
+      const rule = ruleFor(namesInRules(tool), rules, DOCKER_ORDER)
+      return rule ? { ...tool, rule } : tool
+    }),
+    agents: textsOf(value['sub_agents']),
+    ...(most !== undefined && Number.isInteger(most) && most > 0 && { maxIterations: most }),
+    ...(isJsonObject(schema) && { output: schema }),
+  }
+}
