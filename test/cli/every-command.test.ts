@@ -50,7 +50,8 @@ beforeAll(async () => {
     join(cwd, 'api.json'),
     JSON.stringify({ openapi: '3.1.0', servers: [{ url: 'https://shop.example' }], paths: { '/orders': { get: {} } } }),
   )
-  writeFileSync(join(cwd, 'team.yaml'), 'agents: { root: { model: openai/gpt-5.4, instruction: You help. } }\n')
+  writeFileSync(join(cwd, 'team.yaml'), 'agents: { root: { instruction: You help. } }\n')
+  writeFileSync(join(cwd, 'spec.yaml'), 'component_type: Agent\nname: spec\nsystem_prompt: You help.\n')
   writeFileSync(join(cwd, 'helper.md'), '---\nname: helper\ntools: []\n---\nYou help.\n')
   const files = await json<{ items: { filename: string }[] }>(['files', 'upload', 'note.txt'])
   ids.file = files.items[0]!.filename
@@ -93,6 +94,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'import openapi': () => ['import', 'openapi', 'api.json'],
   'import claude': () => ['import', 'claude', 'helper.md'],
   'import docker-agent': () => ['import', 'docker-agent', 'team.yaml'],
+  'import agent-spec': () => ['import', 'agent-spec', 'spec.yaml'],
   'bundle tree': () => ['bundle', 'tree'],
   'bundle pack': () => ['bundle', 'pack', '-o', 'again.tgz'],
   'bundle verify': () => ['bundle', 'verify', 'bundle.tgz'],

@@ -94,7 +94,7 @@ const isUsablePath = (path: string): boolean =>
   !/[{}]/.test(path.replace(/\{[^{}]+\}/g, '')) &&
   !path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment))
 
-export const METHOD_CLASSES: Readonly<Record<string, SideEffectClass>> = {
+const METHOD_CLASSES: Readonly<Record<string, SideEffectClass>> = {
   GET: 'read_only',
   HEAD: 'read_only',
   PUT: 'idempotent_write',

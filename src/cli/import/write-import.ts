@@ -43,6 +43,7 @@ export async function writeImport(project: Project, workspace: Workspace, plan: 
     what: `${key} is no longer in the source; what it became stays`,
   }))
   const files: ImportedFile[] = []
+  const written = { ...record.written }
   for (const each of planned) {
     const path = places.get(`${each.kind} ${each.id}`) ?? each.path
     const file = join(directory, path)
@@ -51,6 +52,8 @@ export async function writeImport(project: Project, workspace: Workspace, plan: 
     if (statIfAny(file)) {
       const merged = mergeFile(readFileSync(file, 'utf8'), was, each)
       questions.push(...merged.questions.map((what) => ({ path, what })))
+      // What no import wrote is no base of the next one.
+      if (merged.action === 'kept' && was === undefined) delete written[each.path]
       if (merged.text !== undefined) await writeUserFile(file, merged.text)
       done(merged.action)
     } else if (was !== undefined) done('removed')
@@ -61,7 +64,7 @@ export async function writeImport(project: Project, workspace: Workspace, plan: 
     }
   }
   makeDirectory(dirname(join(directory, recordPath)), 0o777)
-  await writeUserFile(join(directory, recordPath), `${JSON.stringify(record, null, 1)}\n`)
+  await writeUserFile(join(directory, recordPath), `${JSON.stringify({ ...record, written }, null, 1)}\n`)
   questions.push(...(await writeConfigEntries(project, plan.config)))
   return { files, questions }
 }

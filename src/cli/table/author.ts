@@ -226,7 +226,7 @@ export const authorCommands: readonly CommandEntry[] = [
       { flags: '--agent <glob>', description: 'only agents of this name', many: true },
       ...(format.more ? [{ flags: format.more.flags, description: format.more.description, many: true }] : []),
       { flags: '--namespace <namespace>', description: 'namespace of the documents; from the source when absent' },
-      { flags: '--trust-allow', description: 'make policies of what the source allows without a person' },
+      { flags: '--trust-allow', description: 'let calls pass that the source allows without a person' },
     ],
     examples: [format.example, `${format.example} --list`],
     ...printsCases({ '': agentImportAnswer, 'with --list': agentImportListAnswer }),

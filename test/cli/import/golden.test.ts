@@ -13,6 +13,7 @@ const FOLDER = join(import.meta.dirname, 'golden')
 const SOURCES: readonly (readonly [folder: string, ...given: string[]])[] = [
   ['claude', 'claude', 'shop'],
   ['docker-agent', 'docker-agent', 'desk.yaml'],
+  ['agent-spec', 'agent-spec', 'travel.yaml', '--component', 'parts.json'],
 ]
 
 /** What a person is left to answer; everything else has to be right. */

@@ -77,14 +77,16 @@ const FORMATS: Readonly<Record<string, HostileFormat>> = {
         models: {
           own: { provider: 'openai', model: 'm', base_url: `https://user:${secret}@llm.example/v1`, token_key: secret },
           next: { provider: 'openai', model: 'm', base_url: `https://llm.example/v1?key=${secret}` },
+          other: { provider: 'openai', model: 'm', base_url: 'https://llm.example/v1', token_key: secret },
           keyed: { provider: 'anthropic', model: 'm', token_key: `sk-${secret}` },
         },
         agents: {
           root: {
             model: 'own',
             instruction: `You help. Use api_key=${secret} to do so.`,
-            sub_agents: ['next', 'keyed'],
+            sub_agents: ['next', 'keyed', 'other'],
           },
+          other: { model: 'other', instruction: 'You help.' },
           next: {
             model: 'next',
             instruction: 'You help.',
@@ -117,6 +119,59 @@ const FORMATS: Readonly<Record<string, HostileFormat>> = {
       }),
     }),
     withInstructions: (text) => ({ 'source.yaml': JSON.stringify({ agents: { root: { instruction: text } } }) }),
+  },
+  'agent-spec': {
+    source: 'source.yaml',
+    withSecret: (secret) => ({
+      'source.yaml': JSON.stringify({
+        component_type: 'Agent',
+        id: 'a',
+        name: 'a',
+        llm_config: {
+          component_type: 'OpenAiCompatibleConfig',
+          model_id: 'm',
+          url: `https://user:${secret}@llm.example/v1?key=${secret}`,
+          api_key: secret,
+        },
+        system_prompt: `You help. Use api_key=${secret} to do so.`,
+        tools: [
+          {
+            component_type: 'RemoteTool',
+            name: 'remote',
+            url: `https://user:${secret}@remote.example/?key=${secret}`,
+            http_method: 'POST',
+            data: secret,
+            query_params: { key: secret },
+            headers: { key: secret },
+            sensitive_headers: { key: secret },
+          },
+        ],
+        toolboxes: ['url', 'header', 'stdio'].map((name) => ({
+          component_type: 'MCPToolBox',
+          name,
+          tool_filter: [name],
+          client_transport:
+            name === 'stdio'
+              ? {
+                  component_type: 'StdioTransport',
+                  name,
+                  command: 'npx',
+                  args: ['x', `--token=${secret}`],
+                  env: { KEY: secret },
+                }
+              : {
+                  component_type: 'StreamableHTTPTransport',
+                  name,
+                  url: name === 'url' ? `https://user:${secret}@mcp.example/?key=${secret}` : 'https://mcp.example/',
+                  headers: { 'X-Key': secret },
+                  sensitive_headers: { Authorization: `Bearer ${secret}` },
+                },
+        })),
+      }),
+    }),
+    withInstructions: (text) => ({
+      'source.yaml': JSON.stringify({ component_type: 'Agent', name: 'a', system_prompt: text }),
+    }),
   },
 }
 
@@ -251,4 +306,83 @@ test('two servers of one name are two servers', async () => {
     ['one', ['one']],
     ['two', ['two']],
   ])
+})
+
+describe('an Agent Spec configuration', () => {
+  const agent = (more: object): object => ({ component_type: 'Agent', name: 'a', system_prompt: 'You help.', ...more })
+  test.each<[string, object, string]>([
+    [
+      'that refers to a component that is not there',
+      agent({ llm_config: { $component_ref: 'absent' } }),
+      'Agent "a" llm_config refers to the component "absent", which is not there.',
+    ],
+    [
+      'that refers to a file',
+      agent({ llm_config: { $component_ref: 'file:///etc/passwd' } }),
+      'refers to the component "file:///etc/passwd", which is not there.',
+    ],
+    [
+      'whose component refers to itself',
+      agent({ llm_config: { $component_ref: 'a' }, $referenced_components: { a: { $component_ref: 'a' } } }),
+      'Agent "a" llm_config refers to itself.',
+    ],
+    [
+      'whose group contains itself',
+      {
+        component_type: 'ManagerWorkers',
+        group_manager: { $component_ref: 'group' },
+        workers: [],
+        $referenced_components: {
+          group: { component_type: 'ManagerWorkers', group_manager: { $component_ref: 'group' }, workers: [] },
+        },
+      },
+      'contains itself, or is nested too deep.',
+    ],
+    [
+      'with two components of one id',
+      agent({
+        tools: [{ $referenced_components: { a: { name: 'x' } } }],
+        $referenced_components: { a: { name: 'y' } },
+      }),
+      'declares the component "a" twice.',
+    ],
+    [
+      'that is a flow without agents',
+      { component_type: 'Flow', name: 'f', nodes: [] },
+      'source.yaml is a "Flow" without an agent that can be carried.',
+    ],
+    ['that is another document', { openapi: '3.1.0' }, 'it has no `component_type`.'],
+  ])('%s is one sentence, and nothing is written', async (_, source, what) => {
+    write('source.yaml', JSON.stringify(source))
+    const ran = await svc(['import', 'agent-spec', 'source.yaml'], { cwd })
+    expect({ code: ran.code, stdout: ran.stdout, said: ran.stderr.includes(what) || ran.stderr }).toEqual({
+      code: 2,
+      stdout: '',
+      said: true,
+    })
+    expect(readdirSync(cwd)).toEqual(['source.yaml', 'svc.config.yaml'])
+  })
+
+  test('whose groups share their members at every level is read once', async () => {
+    const groups = Array.from({ length: 30 }, (_, at) => [
+      `g${at}`,
+      {
+        component_type: 'ManagerWorkers',
+        name: `g${at}`,
+        group_manager: agent({ name: `m${at}` }),
+        workers: Array.from({ length: 4 }, () => ({ $component_ref: `g${at + 1}` })),
+      },
+    ])
+    const last = ['g30', agent({ name: 'last' })]
+    write(
+      'source.yaml',
+      JSON.stringify({
+        component_type: 'ManagerWorkers',
+        group_manager: agent({ name: 'first' }),
+        workers: [{ $component_ref: 'g0' }],
+        $referenced_components: Object.fromEntries([...groups, last]) as object,
+      }),
+    )
+    expect((await svc(['import', 'agent-spec', 'source.yaml', '--list'], { cwd })).stdout.split('\n')).toHaveLength(33)
+  })
 })

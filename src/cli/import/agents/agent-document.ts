@@ -14,7 +14,7 @@ export interface AgentPlanOptions {
   readonly losses: LossList
   readonly tools: ToolPlan
   readonly serverNames: ServerNames
-  /** True to make policies of what the source allows without a person. */
+  /** True to let calls pass that the source allows without a person. */
   readonly trustAllow: boolean
   /** Name of the document of an agent. */
   readonly documentName: (agent: string) => string
@@ -56,15 +56,18 @@ export function planAgent(
     }),
     ...(depth > USUAL_DEPTH && { max_subagent_depth: depth }),
   }
-  const output =
-    agent.output &&
-    convertSchema({ root: agent.output, isOld: false }, agent.output, ROOM, (what, authority) =>
-      losses.add(agent.at, `its output: ${what}`, authority),
-    )
+  const output = agent.output && convertIn(agent.output, agent.at, 'its output', losses)
+  const input = agent.input && JSON.stringify(convertIn(agent.input, agent.at, 'its input', losses), null, 2)
+  const inputPath = `schemas/${namespace}/${name}.json`
   const document: JsonObject = {
     apiVersion: 'svc/v1',
     kind: 'Agent',
-    metadata: { name, namespace, version: '1.0.0' },
+    metadata: {
+      name,
+      namespace,
+      version: '1.0.0',
+      ...(input !== undefined && { annotations: { 'svc/input-schema': inputPath } }),
+    },
     ...(Object.keys(secrets).length > 0 && { secrets }),
     ...(output && { output: { format: 'json', schema: { inline: output }, strict: true } }),
     spec: {
@@ -96,11 +99,17 @@ export function planAgent(
     files: [
       agentFile,
       text(promptPath, prompt || `${purpose ?? agent.name}\n`),
+      ...(input === undefined ? [] : [text(inputPath, `${input}\n`)]),
       ...(model.script === undefined ? [] : [text(model.script.path, model.script.text)]),
     ],
     config: servers.flatMap(({ config }) => config),
   }
 }
+
+const convertIn = (schema: JsonObject, at: string, part: string, losses: LossList): JsonObject =>
+  convertSchema({ root: schema, isOld: false }, schema, ROOM, (what, authority) =>
+    losses.add(at, `${part}: ${what}`, authority),
+  )
 
 const ROOM = { bytes: 48 * 1024, nodes: 1200 }
 
@@ -110,14 +119,17 @@ function bindTools(agent: ForeignAgent, { losses, tools, trustAllow }: AgentPlan
   const names = new Set<string>()
   const seen = new Set<string>()
   return agent.tools.flatMap((tool) => {
-    if (tool.rule === 'allow' && !trustAllow)
+    if (tool.rule === 'allow' && !trustAllow && tool.sideEffect === undefined)
       losses.add(
         tool.at,
         'the source allows its calls without a person; they need one until its class says otherwise (--trust-allow takes it)',
         true,
       )
-    const rule = tool.rule === 'allow' && !trustAllow ? undefined : tool.rule
-    const { ref, as, rest } = tools.bind(tool, rule, names)
+    const rule = tool.rule === 'allow' ? undefined : tool.rule
+    // Allowed without a person, and still never made twice.
+    const isAllowed = tool.rule === 'allow' && trustAllow && tool.sideEffect === undefined
+    const bound: ForeignTool = isAllowed ? { ...tool, sideEffect: 'non_idempotent_write' } : tool
+    const { ref, as, rest } = tools.bind(bound, rule, names)
     if (seen.has(ref)) return []
     seen.add(ref)
     if (as !== undefined) names.add(as)
@@ -144,6 +156,10 @@ const KEY_VARIABLES: Readonly<Record<string, string>> = {
   bedrock: 'AWS_BEARER_TOKEN_BEDROCK',
 }
 
+/** A server of models gets a key of its own, never one that is set for something else. */
+const serverKey = (baseUrl: string | undefined, namespace: string): string | undefined =>
+  baseUrl === undefined ? undefined : `model_${namespace}_key`.replace(/[^A-Za-z0-9]+/g, '_').toUpperCase()
+
 /** A model that svc cannot name is a script that says so, until the author names one. */
 function planModel(model: ForeignModel, namespace: string, name: string): PlannedModel {
   if (model.provider === undefined) {
@@ -162,7 +178,7 @@ function planModel(model: ForeignModel, namespace: string, name: string): Planne
     }
   }
   const { provider, temperature, topP, maxTokens, effort, baseUrl } = model
-  const variable = model.keyVariable ?? KEY_VARIABLES[provider]
+  const variable = model.keyVariable ?? KEY_VARIABLES[provider] ?? serverKey(baseUrl, namespace)
   const parameters = {
     ...(temperature !== undefined ? { temperature } : topP !== undefined && { top_p: topP }),
     ...(maxTokens !== undefined && { max_output_tokens: maxTokens }),

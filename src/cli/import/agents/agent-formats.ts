@@ -26,4 +26,16 @@ export const AGENT_FORMATS: readonly AgentFormat[] = [
     example: 'svc import docker-agent team.yaml',
     load: async () => (await import('../docker-agent/read-docker-agent.ts')).readDockerAgent,
   },
+  {
+    name: 'agent-spec',
+    summary: 'write Agent documents for the agents of an Agent Spec configuration',
+    source: 'Agent Spec 25 or 26, JSON or YAML',
+    example: 'svc import agent-spec assistant.yaml',
+    more: {
+      flags: '--component <file>',
+      description: 'a file of components that the source refers to',
+      name: 'component',
+    },
+    load: async () => (await import('../agent-spec/read-agent-spec.ts')).readAgentSpec,
+  },
 ]

@@ -34,6 +34,8 @@ export interface ForeignAgent {
   /** Names of agents of the same source. */
   readonly agents: readonly string[]
   readonly maxIterations?: number
+  /** JSON Schema of the input of a start. */
+  readonly input?: JsonObject
   /** JSON Schema of the output. */
   readonly output?: JsonObject
 }

@@ -11,6 +11,7 @@ import {
   type ImportPlan,
   type PlannedFile,
 } from '../import-plan.ts'
+import { quoteForeign } from '../foreign-text.ts'
 import type { LossList } from '../losses.ts'
 import { toToolName, withDigest } from '../openapi-document.ts'
 import { agentPath, planAgent } from './agent-document.ts'
@@ -64,8 +65,8 @@ export function planAgentImport(request: AgentImportRequest): AgentImport {
     }),
   )
   const root = rootOf(project, agents, delegation, losses)
-  const bundle = root === undefined ? [] : [bundleFile(namespace, names.get(root)!)]
-  const files = [...planned.flatMap((each) => each.files), ...tools.files(), ...bundle]
+  const bundle = bundleFile(namespace, names.get(root)!)
+  const files = [...planned.flatMap((each) => each.files), ...tools.files(), bundle]
   const config = distinctEntries(planned.flatMap((each) => each.config))
   const recordPath = `imports/${namespace}.${request.format}.json`
   const before = readImportRecord(directory, recordPath)
@@ -109,23 +110,21 @@ export function selectAgents(
   return found
 }
 
-/** The agent that stands for the whole: as the source says, the only one, or the first that delegates and to which none does. */
+/** The agent that stands for the whole: as the source says, or the first to which none delegates, before all one that delegates. */
 function rootOf(
   { root }: ForeignProject,
   agents: readonly ForeignAgent[],
   delegation: ReadonlyMap<string, readonly string[]>,
   losses: LossList,
-): string | undefined {
+): string {
   if (root !== undefined && delegation.has(root)) return root
-  if (agents.length === 1) return agents[0]!.name
   const below = new Set([...delegation.values()].flat())
-  const [first, ...others] = agents.filter(({ name }) => !below.has(name) && delegation.get(name)!.length > 0)
-  for (const { at } of others)
-    losses.add(
-      at,
-      `delegates, but ${JSON.stringify(first!.name)} is the root of the bundle: write a Bundle for this agent`,
-    )
-  return first?.name
+  const tops = agents.filter(({ name }) => !below.has(name))
+  const first = tops.find(({ name }) => delegation.get(name)!.length > 0) ?? tops[0]!
+  for (const { name, at } of tops)
+    if (name !== first.name)
+      losses.add(at, `the root of the bundle is ${quoteForeign(first.name)}: write a Bundle for this agent, too`)
+  return first.name
 }
 
 function namespaceFrom(title: string): string {

@@ -12,7 +12,10 @@ import type { ServerNames } from './foreign-server.ts'
 const ROOM = { bytes: 48 * 1024, nodes: 1200 }
 const MAX_NAME = 56
 
-const POLICY_OF: Readonly<Record<ForeignRule, { readonly name: string; readonly spec: JsonObject }>> = {
+/** What is allowed needs no policy, but a class. */
+export type CarriedRule = Exclude<ForeignRule, 'allow'>
+
+const POLICY_OF: Readonly<Record<CarriedRule, { readonly name: string; readonly spec: JsonObject }>> = {
   ask: {
     name: 'asks-first',
     spec: {
@@ -31,10 +34,6 @@ const POLICY_OF: Readonly<Record<ForeignRule, { readonly name: string; readonly 
       decision: { type: 'deny', reason: 'The source forbids this call' },
     },
   },
-  allow: {
-    name: 'calls-freely',
-    spec: { description: 'The source allows these calls without a person.', decision: { type: 'allow' } },
-  },
 }
 
 export interface PlannedBinding {
@@ -47,7 +46,7 @@ export interface PlannedBinding {
 export class ToolPlan {
   readonly #files = new Map<string, PlannedFile>()
   readonly #names = new Map<string, string>()
-  readonly #rules = new Set<ForeignRule>()
+  readonly #rules = new Set<CarriedRule>()
 
   readonly namespace: string
   readonly servers: ServerNames
@@ -76,7 +75,7 @@ export class ToolPlan {
   }
 
   /** The binding of a tool; `rule` is what is carried of what the source says before a call. */
-  bind(tool: ForeignTool, rule: ForeignRule | undefined, taken: ReadonlySet<string>): PlannedBinding {
+  bind(tool: ForeignTool, rule: CarriedRule | undefined, taken: ReadonlySet<string>): PlannedBinding {
     const { id, last } = this.#document(tool)
     const as = tool.shownAs
     const isUsable = as !== undefined && as !== last && /^[A-Za-z0-9_-]{1,64}$/.test(as) && !taken.has(as)
@@ -132,5 +131,5 @@ export class ToolPlan {
 const UNCLASSIFIED =
   'what does a call do? Until this is another class, a person approves each call, and it is never made twice.'
 
-const policyPath = (namespace: string, rule: ForeignRule): string =>
+const policyPath = (namespace: string, rule: CarriedRule): string =>
   `policies/${namespace}/${POLICY_OF[rule].name}.yaml`

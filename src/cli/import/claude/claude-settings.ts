@@ -12,7 +12,7 @@ export interface ClaudeSettings {
   readonly model: string | undefined
 }
 
-/** Strictest first. Source: https://code.claude.com/docs/en/permissions. */
+/** Strictest first. Source: code.claude.com/docs/en/permissions. */
 export const CLAUDE_ORDER: readonly ForeignRule[] = ['deny', 'ask', 'allow']
 
 export function readSettings(

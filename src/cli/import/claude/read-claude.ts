@@ -1,4 +1,4 @@
-/** Reads a `.claude` folder, the folder of a project or plugin, or one file of them. Source: https://code.claude.com/docs/en/sub-agents. */
+/** Reads a `.claude` folder, the folder of a project or plugin, or one file of them. Source: code.claude.com/docs/en/sub-agents. */
 import { basename, dirname, join } from 'node:path'
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import { linkStatIfAny } from '../../files/sync-files.ts'

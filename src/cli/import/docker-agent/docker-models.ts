@@ -1,5 +1,6 @@
 /** Models of a configuration of Docker Agent, as svc names them. */
 import type { JsonObject, JsonValue } from '../../../base/json/json.ts'
+import { looksLikeValue } from '../../../documents/text/credentials.ts'
 import { isSetForOthers } from '../agents/foreign-server.ts'
 import type { ForeignModel } from '../agents/foreign-project.ts'
 import { foreignTextOf, numberOf, objectOf } from '../agents/foreign-value.ts'
@@ -14,7 +15,7 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   'amazon-bedrock': 'bedrock',
 }
 
-/** Vendors with a chat-completion endpoint. Source: https://docs.docker.com/ai/docker-agent/providers/. */
+/** Vendors with a chat-completion endpoint. Source: docs.docker.com/ai/docker-agent/providers/. */
 const COMPATIBLE: Readonly<Record<string, readonly [address: string, variable: string | undefined]>> = {
   mistral: ['https://api.mistral.ai/v1', 'MISTRAL_API_KEY'],
   xai: ['https://api.x.ai/v1', 'XAI_API_KEY'],
@@ -99,7 +100,8 @@ function providerOf(
   return { provider: 'openai-compatible', baseUrl: address, ...(keyVariable !== undefined && { keyVariable }) }
 }
 
-const isVariable = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]{0,99}$/.test(name)
+/** A key in the place of a variable is none. */
+const isVariable = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]{0,99}$/.test(name) && !looksLikeValue(name)
 
 /** Without variables, and without a user, a password or a query, which may be secrets. */
 function isUsableAddress(address: string): boolean {

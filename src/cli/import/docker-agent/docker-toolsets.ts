@@ -4,7 +4,6 @@ import type { ForeignServer, ForeignTool } from '../agents/foreign-project.ts'
 import { foreignListOf, foreignTextOf, objectOf, textMembersOf, textsOf } from '../agents/foreign-value.ts'
 import { quoteForeign } from '../foreign-text.ts'
 import type { LossList } from '../losses.ts'
-import { METHOD_CLASSES } from '../openapi-tool.ts'
 
 /** @param mcps the servers that the source declares once, by name */
 export function readToolsets(
@@ -86,10 +85,9 @@ function readApi(config: JsonObject, at: string, losses: LossList): readonly For
     losses.add(at, 'its request has no name and is left out')
     return []
   }
-  const method = (foreignTextOf(config['method']) ?? 'GET').toUpperCase()
   const described = { ...config, description: config['instruction'] ?? null }
   const tool = functionTool(name, described, `${at} ${name}`, () => textsOf(config['required']))
-  return [{ ...tool, sideEffect: METHOD_CLASSES[method] ?? 'non_idempotent_write' }]
+  return [/^(?:GET|HEAD)$/i.test(foreignTextOf(config['method']) ?? '') ? { ...tool, sideEffect: 'read_only' } : tool]
 }
 
 /** Arguments are properties of a JSON Schema. @param required of a script all, where it does not say which */

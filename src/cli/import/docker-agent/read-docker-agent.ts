@@ -1,4 +1,4 @@
-/** Reads the configuration of Docker Agent (cagent), versions 1 and later. Source: https://docs.docker.com/ai/docker-agent/. */
+/** Reads the configuration of Docker Agent (cagent), versions 1 and later. Source: docs.docker.com/ai/docker-agent/. */
 import { basename } from 'node:path'
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
@@ -49,7 +49,7 @@ function agentEntries(root: JsonObject, name: string): readonly (readonly [strin
   })
 }
 
-/** Source: https://docs.docker.com/ai/docker-agent/configuration/permissions/. */
+/** Source: docs.docker.com/ai/docker-agent/configuration/permissions/. */
 const DOCKER_ORDER: readonly ForeignRule[] = ['deny', 'allow', 'ask']
 
 function readPermissions(root: JsonObject): readonly PermissionRule[] {
