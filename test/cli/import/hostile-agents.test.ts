@@ -386,3 +386,17 @@ describe('an Agent Spec configuration', () => {
     expect((await svc(['import', 'agent-spec', 'source.yaml', '--list'], { cwd })).stdout.split('\n')).toHaveLength(33)
   })
 })
+
+test('names of tools that take long to read are no names', async () => {
+  const name = `mcp__${'a__'.repeat(20_000)}`
+  write(
+    'source/.claude/agents/a.md',
+    `---\nname: a\ntools: [${JSON.stringify(`${name}\nb`)}, mcp__web__find]\n---\nYou help.\n`,
+  )
+  const began = performance.now()
+  const { stdout } = await svc(['import', 'claude', 'source', '--json'], { cwd })
+  expect(performance.now() - began).toBeLessThan(5000)
+  expect((JSON.parse(stdout) as { lost: { what: string }[] }).lost.map(({ what }) => what)).toContainEqual(
+    expect.stringMatching(/^"mcp__a__.*…" is no name of a tool$/),
+  )
+})

@@ -72,6 +72,9 @@ function reportFields(fields: JsonObject, path: string, losses: LossList): void 
   for (const key of Object.keys(fields)) if (!READ.has(key)) losses.add(path, `${quoteForeign(key, 40)} is not carried`)
 }
 
+/** Longer texts are no names, and would take long to be read as some. */
+const MAX_NAME = 500
+
 interface NamedTools {
   readonly tools: readonly ForeignTool[]
   readonly agents: readonly string[]
@@ -93,6 +96,10 @@ function readTools(
   const tools: ForeignTool[] = []
   const agents: string[] = []
   for (const each of names) {
+    if (each.length > MAX_NAME) {
+      losses.add(path, `${quoteForeign(each)} is no name of a tool`)
+      continue
+    }
     const [, server, tool] = /^mcp__(.+?)(?:__(.+))?$/.exec(each) ?? []
     const delegates = /^(?:Agent|Task)\((.*)\)$/.exec(each)?.[1]
     if (delegates !== undefined) agents.push(...delegates.split(',').map((name) => name.trim()))
