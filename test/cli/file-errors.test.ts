@@ -49,6 +49,8 @@ let server: Going
 beforeAll(async () => {
   await runSvc(['init', 'shop', '--full'], { cwd: parent, env })
   writeFileSync(join(cwd, 'file'), 'text\n')
+  writeFileSync(join(cwd, 'spec.yaml'), 'component_type: Agent\nname: spec\n')
+  appendFileSync(join(cwd, '.svcignore'), 'spec.yaml\n')
   symlinkSync('loop', join(cwd, 'loop'))
   // No part of the bundle: commands that compile it get as far as their own path.
   appendFileSync(join(cwd, '.svcignore'), 'loop\n')
@@ -79,6 +81,11 @@ const lines: Readonly<Record<string, readonly (readonly string[])[]>> = {
   compile: [
     ['compile', '%'],
     ['compile', '--out', '%'],
+  ],
+  'import docker-agent': [['import', 'docker-agent', '%']],
+  'import agent-spec': [
+    ['import', 'agent-spec', '%'],
+    ['import', 'agent-spec', 'spec.yaml', '--component', '%'],
   ],
   'policy test': [['policy', 'test', '%']],
   'policy eval': [
