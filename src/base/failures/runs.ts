@@ -13,7 +13,7 @@ export const runFailures = {
     exit: EXIT.conflict,
     message: (a: { agent: string }) =>
       `${a.agent} stands for a client (provider: external): only the calls of that client run it, so it is not started and takes no messages.`,
-    fix: 'Connect the client to svc mcp --tools AGENT.',
+    fix: 'Give it a model of its own to start it.',
   },
   agent_not_external: {
     status: 409,
