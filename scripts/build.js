@@ -101,7 +101,7 @@ const program = {
     'nodemailer',
     '@aws-sdk/*',
     '@smithy/*',
-    '@modelcontextprotocol/*',
+    '@modelcontextprotocol/client',
     '@inquirer/prompts',
     'listhen',
     'jq-wasm',

@@ -81,6 +81,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'view',
     'auth',
     'routes',
+    'mcp',
     'operator',
     'console',
     '.',

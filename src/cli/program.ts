@@ -102,6 +102,8 @@ export function createProgram(io: Io, word?: string): Program {
     const name = words.pop()!
     const parent = words.length === 0 ? root : groupOf(root, parents, words[0]!)
     const command = parent.command(name).description(spec.summary)
+    // `mcp` is a command, and the group of `mcp login`.
+    if (words.length === 0) parents.set(name, command)
     command.configureHelp({ visibleCommands: () => [] })
     for (const argument of spec.arguments ?? []) command.argument(argument.name, argument.description)
     for (const option of spec.options ?? []) command.addOption(toOption(option))

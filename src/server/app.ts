@@ -4,6 +4,7 @@ import { fail } from '../base/failure.ts'
 import { identifyByKey, type IdentifyCaller } from './auth/auth.ts'
 import { createHostCheck, type HostRules } from './http/hosts.ts'
 import { serveRoutes, type ApiRoute } from './http/route.ts'
+import { mcpRoutes } from './mcp/serve-mcp.ts'
 import { cancelRun, getConversation, getRun } from './routes/runs.ts'
 import { finalizeFile, presignFile } from './routes/files.ts'
 import { getHealth, getOpenApi } from './routes/meta.ts'
@@ -31,7 +32,8 @@ export function createApp(
     if (about.closing && call.url.pathname !== HEALTH)
       throw fail('shutting_down', undefined, { headers: { connection: 'close' } })
   }
-  return serveRoutes({ ids, clock, log, redactor, guard, logsReads: true }, listApiRoutes(services, identifyByKey))
+  const routes = [...listApiRoutes(services, identifyByKey), ...mcpRoutes(services, identifyByKey)]
+  return serveRoutes({ ids, clock, log, redactor, guard, logsReads: true }, routes)
 }
 
 /** @param identify finds the caller: the same routes serve keys and operators */

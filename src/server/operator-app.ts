@@ -6,6 +6,7 @@ import { findOperation, type OwnOperatorRoute } from '../operations/operations.t
 import { toNodeHandler } from 'h3/node'
 import { fail } from '../base/failure.ts'
 import { listApiRoutes } from './app.ts'
+import { mcpRoutes } from './mcp/serve-mcp.ts'
 import type { IdentifyCaller } from './auth/auth.ts'
 import type { NodeHandler } from './http/listen.ts'
 import { readJson, type BodyLimits } from './http/body.ts'
@@ -174,7 +175,7 @@ export function createOperatorApp(
     // Each action is paired with its own route here, so the answer's type does not matter any more.
     toRoute(services, identify, line, act as unknown as (request: OperatorRequest) => Promise<unknown>),
   )
-  const all = [...routes, ...listApiRoutes(services, identifyForApi), ...own]
+  const all = [...routes, ...listApiRoutes(services, identifyForApi), ...mcpRoutes(services, identifyForApi), ...own]
   const app = serveRoutes({ ids, clock, log, redactor, guard, logsReads: false }, all)
   return { fetch: async (request) => app.fetch(request), handleNode: toNodeHandler(app) as NodeHandler }
 }

@@ -187,7 +187,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
 }
 
 /** They go on until they are ended, and have tests of their own. */
-const LASTING = ['lsp', 'demo', 'dev', 'serve']
+const LASTING = ['lsp', 'mcp', 'demo', 'dev', 'serve']
 
 /** Calls that are refused here, and how. */
 const REFUSED: Readonly<Record<string, number>> = {

@@ -86,6 +86,15 @@ export const serveCommands: readonly CommandEntry[] = [
     load: async () => (await import('../commands/serve/serve.ts')).serve,
   },
   {
+    path: 'mcp',
+    plane: 'client',
+    summary: 'offer agents as MCP tools on stdin and stdout, for clients that start a program',
+    examples: ['svc mcp', 'svc mcp -C my-project', 'SVC_API_KEY=svc_… svc mcp --url https://agents.example.com'],
+    exits: { 4: 'the key is refused', 8: 'no server answers' },
+    drains: true,
+    load: async () => (await import('../commands/serve/mcp.ts')).mcp,
+  },
+  {
     path: 'store migrate',
     plane: 'offline',
     summary: 'bring the tables of a PostgreSQL database to this version',

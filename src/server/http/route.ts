@@ -149,7 +149,7 @@ async function answer(call: HttpRequestContext, handle: RouteHandler, parts: Rou
       status: reply.status,
       ms: Math.round(clock.monotonic() - begun),
       ...keyOf(call.request),
-      ...(reply.status >= 400 && { error: errorOf(reply) }),
+      ...(reply.status >= 400 && reply.json !== undefined && { error: errorOf(reply) }),
     })
   const { status } = reply
   const text = reply.text ?? (reply.json === undefined ? undefined : JSON.stringify(reply.json))

@@ -1,4 +1,5 @@
 /** A stored notice as it leaves: its JSON, and the content that its channel may see. Source: docs/design/notifications.md#content */
+import { runAddress, taskAddress } from '../../view/console-address.ts'
 import { toIsoText } from '../../base/clock.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import { toJson } from '../../base/json/typed-json.ts'
@@ -67,12 +68,10 @@ function contentOf(task: TaskRecord | undefined, run: Run | undefined): JsonObje
 const boundContent = (content: JsonObject): JsonObject =>
   JSON.stringify(content).length > MAX_CONTENT_CHARACTERS ? { contentOmitted: true } : { content }
 
-/** Behind the sign-in of the console; a GET decides nothing. */
 function linkOf({ taskId, runId }: StoredNotice, consoleUrl: string | null): string | undefined {
   if (consoleUrl === null) return undefined
-  const base = consoleUrl.replace(/\/+$/, '')
-  if (taskId !== null) return `${base}/inbox/${taskId}?tab=all`
-  return runId === null ? undefined : `${base}/runs/${runId}`
+  if (taskId !== null) return taskAddress(consoleUrl, taskId)
+  return runId === null ? undefined : runAddress(consoleUrl, runId)
 }
 
 const toShownTask = (task: TaskRecord, run: Run): ShownTask => ({

@@ -1,0 +1,69 @@
+/**
+ * The MCP endpoint: streamable HTTP without sessions, through the official SDK, which speaks the revision of 2026-07-28 and those of 2025.
+ * Each request is answered by a server of its own, so that any process answers any request. Source: docs/design/http.md#agents-as-mcp-tools
+ */
+import { isFailure, Failure } from '../../base/failure.ts'
+import type { AuthenticatedCaller, IdentifyCaller } from '../auth/auth.ts'
+import { apiBodyLimits, readJson } from '../http/body.ts'
+import { detailOf } from '../http/detail.ts'
+import type { HttpReply } from '../http/reply.ts'
+import type { ApiRoute, HttpRequestContext } from '../http/route.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import { createAgentTools } from './agent-tools.ts'
+import type { McpTools } from './mcp-tools.ts'
+
+/** GET and DELETE are of sessions, which there are none of: 405, as the protocol asks. */
+export const mcpRoutes = (services: ServerServices, identify: IdentifyCaller): readonly ApiRoute[] => [
+  { method: 'POST', path: '/mcp', handle: (call) => serve(services, identify, call, createAgentTools) },
+]
+
+export type CreateMcpTools = (
+  services: ServerServices,
+  call: HttpRequestContext,
+  caller: AuthenticatedCaller,
+) => McpTools | Promise<McpTools>
+
+async function serve(
+  services: ServerServices,
+  identify: IdentifyCaller,
+  call: HttpRequestContext,
+  createTools: CreateMcpTools,
+): Promise<HttpReply> {
+  const caller = await identifyBearer(services, identify, call)
+  const body = await readJson(call, apiBodyLimits(services.config))
+  const tools = await createTools(services, call, caller)
+  const { createMcpHandler } = await import('@modelcontextprotocol/server')
+  const { createMcpServer } = await import('./mcp-server.ts')
+  const handler = createMcpHandler(() => createMcpServer(tools, services), {
+    // Nothing changes that a client could listen to.
+    maxSubscriptions: 1,
+    onerror: (error) => services.log.write('debug', 'mcp: a request was refused', { detail: detailOf(error) }),
+  })
+  const { url, headers, signal } = call.request
+  const request = new Request(url, { method: 'POST', headers, signal, body: JSON.stringify(body ?? null) })
+  const response = await handler.fetch(request, { parsedBody: body ?? null })
+  return {
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    ...(response.body ? { stream: response.body } : { text: '' }),
+  }
+}
+
+/** MCP clients send the key as a bearer token. A refusal says so in the way that they know. */
+async function identifyBearer(
+  services: ServerServices,
+  identify: IdentifyCaller,
+  call: HttpRequestContext,
+): Promise<AuthenticatedCaller> {
+  const [, token] = /^Bearer +(\S+)$/i.exec(call.request.headers.get('authorization') ?? '') ?? []
+  try {
+    if (token === undefined) return await identify(services, call)
+    const headers = new Headers(call.request.headers)
+    headers.set('x-api-key', token)
+    return await identify(services, { ...call, request: new Request(call.request.url, { headers }) })
+  } catch (error) {
+    if (!isFailure(error) || error.status !== 401) throw error
+    const headers = { ...error.extras.headers, 'www-authenticate': 'Bearer' }
+    throw new Failure(error.code, error.message, { ...error.extras, headers, fix: 'Send an API key as bearer token.' })
+  }
+}

@@ -1,0 +1,86 @@
+/** `svc mcp` as a program that clients start: agents as tools on its standard streams. */
+import { resolve } from 'node:path'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { copyExample, serveHere, svc, svcJson, type Project, type RunningServer } from './binary.ts'
+
+const SVC = resolve(import.meta.dirname, '../../bin/svc.js')
+
+let project: Project
+let server: RunningServer
+let key: string
+/** A second refund of one order would wait for a person. */
+let orders = 1042
+
+beforeAll(async () => {
+  project = copyExample('refund')
+  const at = { cwd: project.directory }
+  server = await serveHere(['bundle.yaml', '--data', project.data], at)
+  await svc(['triggers', 'create', 'acme.refund-desk', '--type', 'api', '--data', project.data], at)
+  const made = await svcJson<{ secret: string }>(
+    ['keys', 'create', '--agent', 'acme.refund-desk', '--trigger', 'api', '--data', project.data],
+    at,
+  )
+  key = made.secret
+})
+
+afterAll(async () => {
+  await server.stop()
+  project.remove()
+})
+
+/** As a person starts it in the project, and as a program elsewhere does with a key. */
+const starts = (): Readonly<Record<string, { args: string[]; env: Record<string, string> }>> => ({
+  'an operator in the project': { args: [SVC, 'mcp', '--data', project.data], env: {} },
+  'a program with a key': { args: [SVC, 'mcp', '--url', server.url], env: { SVC_API_KEY: key } },
+})
+
+const CLIENTS = {
+  'revision 2026-07-28': async (start: { args: string[]; env: Record<string, string> }) => {
+    const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
+    await client.connect(new StdioClientTransport({ command: process.execPath, cwd: project.directory, ...start }))
+    return {
+      list: async () => (await client.listTools()).tools.map(({ name }) => name),
+      call: async (name: string, args: Record<string, unknown>) => await client.callTool({ name, arguments: args }),
+      close: () => client.close(),
+    }
+  },
+  'the SDK of 2025': async (start: { args: string[]; env: Record<string, string> }) => {
+    const client = new OldClient({ name: 'test', version: '1' })
+    const transport = new OldTransport({ command: process.execPath, cwd: project.directory, ...start })
+    // The old SDK's types were not written for exact optional properties.
+    await client.connect(transport as unknown as Transport)
+    return {
+      list: async () => (await client.listTools()).tools.map(({ name }) => name),
+      call: async (name: string, args: Record<string, unknown>) => await client.callTool({ name, arguments: args }),
+      close: () => client.close(),
+    }
+  },
+}
+
+describe.each(Object.keys(CLIENTS) as (keyof typeof CLIENTS)[])('a client of %s', (which) => {
+  test.each(['an operator in the project', 'a program with a key'])('runs an agent as %s', async (who) => {
+    const { list, call, close } = await CLIENTS[which](starts()[who]!)
+    try {
+      expect(await list()).toContain('acme_refund-desk')
+      expect(await call('acme_refund-desk', { order: `A-${orders++}`, amount: 40 })).toMatchObject({
+        structuredContent: { status: 'Completed', output: { refunded: 40, currency: 'EUR' } },
+      })
+    } finally {
+      await close()
+    }
+  })
+})
+
+test('without a server it says so in one sentence and ends', async () => {
+  const { code, stdout, stderr } = await svc(['mcp', '--data', `${project.data}-none`], { cwd: project.directory })
+  expect([code, stdout, stderr.split('\n')[0]]).toEqual([
+    8,
+    '',
+    expect.stringMatching(/^error\[no_server\]: No server/),
+  ])
+})
