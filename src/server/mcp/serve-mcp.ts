@@ -2,20 +2,32 @@
  * The MCP endpoint: streamable HTTP without sessions, through the official SDK, which speaks the revision of 2026-07-28 and those of 2025.
  * Each request is answered by a server of its own, so that any process answers any request. Source: docs/design/http.md#agents-as-mcp-tools
  */
-import { isFailure, Failure } from '../../base/failure.ts'
+import { fail, isFailure, Failure } from '../../base/failure.ts'
 import type { AuthenticatedCaller, IdentifyCaller } from '../auth/auth.ts'
+import { agentInScope } from '../auth/scope.ts'
 import { apiBodyLimits, readJson } from '../http/body.ts'
 import { detailOf } from '../http/detail.ts'
 import type { HttpReply } from '../http/reply.ts'
 import type { ApiRoute, HttpRequestContext } from '../http/route.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { createAgentTools } from './agent-tools.ts'
+import { createClientTools } from './client-tools.ts'
+import { createOpenCalls } from './open-calls.ts'
 import type { McpTools } from './mcp-tools.ts'
 
 /** GET and DELETE are of sessions, which there are none of: 405, as the protocol asks. */
-export const mcpRoutes = (services: ServerServices, identify: IdentifyCaller): readonly ApiRoute[] => [
-  { method: 'POST', path: '/mcp', handle: (call) => serve(services, identify, call, createAgentTools) },
-]
+export function mcpRoutes(services: ServerServices, identify: IdentifyCaller): readonly ApiRoute[] {
+  const openCalls = createOpenCalls()
+  const createToolsOf: CreateMcpTools = async (_, call, caller) => {
+    if (caller.isTriggerHeld) throw fail('trigger_held')
+    const agentId = await agentInScope(services, caller.principal, call.params['agentId']!)
+    return createClientTools(services, caller, agentId, openCalls)
+  }
+  return [
+    { method: 'POST', path: '/mcp', handle: (call) => serve(services, identify, call, createAgentTools) },
+    { method: 'POST', path: '/mcp/:agentId', handle: (call) => serve(services, identify, call, createToolsOf) },
+  ]
+}
 
 export type CreateMcpTools = (
   services: ServerServices,

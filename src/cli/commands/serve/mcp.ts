@@ -5,7 +5,9 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { McpServer } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { randomUUID } from 'node:crypto'
 import { fail } from '../../../base/failure.ts'
+import { wholeNumber } from '../../shell/numbers.ts'
 import { OPERATOR_URL, openOperatorChannel } from '../../project/server/operator.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { baseUrl, givenKey } from '../../project/server/target.ts'
@@ -16,7 +18,9 @@ import type { CommandContext } from '../../shell/command.ts'
 const CALL_TIMEOUT_MS = 120_000
 
 export async function mcp(call: CommandContext): Promise<void> {
-  const endpoint = await openEndpoint(call, await openProject(call))
+  const path = endpointPath(call)
+  const endpoint = await openEndpoint(call, await openProject(call), path)
+  const conversation = conversationMeta(call)
   const about = { name: 'svc', version: packageVersion }
   const client = new Client(about, { versionNegotiation: { mode: 'auto' } })
   try {
@@ -26,7 +30,7 @@ export async function mcp(call: CommandContext): Promise<void> {
       const { server } = served
       server.setRequestHandler('tools/list', async ({ params }) => await client.listTools(params))
       server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) =>
-        client.callTool(params, { signal: mcpReq.signal, timeout: CALL_TIMEOUT_MS }),
+        client.callTool(withMeta(params, conversation, mcpReq.id), { signal: mcpReq.signal, timeout: CALL_TIMEOUT_MS }),
       )
       return served
     })
@@ -42,16 +46,41 @@ export async function mcp(call: CommandContext): Promise<void> {
   }
 }
 
+/** The agents, or the tools of the one that stands for this client. */
+function endpointPath({ given }: CommandContext): string {
+  const agent = given.text('tools')
+  return agent === undefined ? '/mcp' : `/mcp/${encodeURIComponent(agent)}`
+}
+
+/** This process serves one client, so its calls are one conversation where no name is given. */
+function conversationMeta({ given }: CommandContext): Readonly<Record<string, unknown>> | undefined {
+  if (given.text('tools') === undefined) return undefined
+  const seconds = wholeNumber(given.text('wait'), 'wait')
+  return {
+    'svc/conversation': given.text('conversation') ?? randomUUID(),
+    ...(seconds !== undefined && { 'svc/wait-seconds': seconds }),
+  }
+}
+
+function withMeta<T extends { readonly _meta?: object | undefined }>(
+  params: T,
+  conversation: Readonly<Record<string, unknown>> | undefined,
+  id: string | number,
+): T {
+  if (conversation === undefined) return params
+  return { ...params, _meta: { ...conversation, 'svc/request': `request ${id}`, ...params['_meta'] } }
+}
+
 interface Endpoint {
   readonly transport: StreamableHTTPClientTransport
   close(): Promise<void>
 }
 
 /** With a key that of its agent at the address, else as an operator of the project's own server. */
-async function openEndpoint(call: CommandContext, project: Project): Promise<Endpoint> {
+async function openEndpoint(call: CommandContext, project: Project, path: string): Promise<Endpoint> {
   const key = await givenKey(call, project)
   if (key !== undefined) {
-    const url = new URL(`${await baseUrl(call, project)}/mcp`)
+    const url = new URL(`${await baseUrl(call, project)}${path}`)
     const requestInit = { headers: { authorization: `Bearer ${key}` } }
     return {
       transport: new StreamableHTTPClientTransport(url, { requestInit, fetch: call.io.fetch }),
@@ -65,7 +94,7 @@ async function openEndpoint(call: CommandContext, project: Project): Promise<End
     throw fail('no_server', { url: project.dataDirectory })
   }
   return {
-    transport: new StreamableHTTPClientTransport(new URL(`${OPERATOR_URL}/mcp`), {
+    transport: new StreamableHTTPClientTransport(new URL(`${OPERATOR_URL}${path}`), {
       fetch: (to, init) => operator.send(new Request(to, init as RequestInit)),
     }),
     close: () => operator.close(),

@@ -1,0 +1,139 @@
+/**
+ * The tools of an agent that stands for its client. A call goes through the gate of the engine: whatever becomes of it, no call is made
+ * twice, and nothing here decides a task. Source: docs/design/gate.md#the-mcp-endpoint
+ */
+import { randomUUID } from 'node:crypto'
+import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
+import { digestOfJson } from '../../base/digest.ts'
+import { fail, isFailure } from '../../base/failure.ts'
+import type { AgentId } from '../../base/ids.ts'
+import type { JsonObject } from '../../base/json/json.ts'
+import type { ClientCallAnswer, ClientConversation, ClientPatience } from '../../engine/interface/client-call.ts'
+import { approverOf } from '../../spec/key.ts'
+import type { BoundTool } from '../../spec/snapshot.ts'
+import { taskAddress } from '../../view/console-address.ts'
+import type { AuthenticatedCaller } from '../auth/auth.ts'
+import { startLimits } from '../runtime/rates.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import { CALL_RESULT_TOOL, toClientResult } from './client-result.ts'
+import { textResult, type McpAddress, type McpCall, type McpTools } from './mcp-tools.ts'
+import type { OpenCalls } from './open-calls.ts'
+
+/** Keys of `_meta` by which a client says more about a call than MCP does. */
+const META = {
+  conversation: 'svc/conversation',
+  idempotencyKey: 'svc/idempotency-key',
+  /** Names a call that has no key, where its request may be sent again. */
+  request: 'svc/request',
+  waitSeconds: 'svc/wait-seconds',
+} as const
+
+/** How long a call is held that has no outcome yet: clients give up after 60 s, some after 30. */
+const DEFAULT_WAIT_S = 25
+const LONGEST_WAIT_S = 100
+
+export function createClientTools(
+  services: ServerServices,
+  caller: AuthenticatedCaller,
+  agentId: AgentId,
+  openCalls: OpenCalls,
+): McpTools {
+  const { engine, config, clock, redactor, serverState } = services
+  const { principal, trigger } = caller
+  const { workspaceId } = principal
+
+  const conversationOf = (meta: JsonObject): ClientConversation => ({
+    workspaceId,
+    agentId,
+    principal,
+    // Where a client names none, its calls of a day belong together.
+    conversation: textIn(meta, META.conversation) ?? `day ${new Date(clock.now()).toISOString().slice(0, 10)}`,
+  })
+
+  async function answerCall(asked: McpCall, patience: ClientPatience): Promise<ClientCallAnswer> {
+    const { name, arguments: args, meta, state } = asked
+    const conversation = conversationOf(meta)
+    if (name === CALL_RESULT_TOOL) {
+      const { handle } = args
+      if (typeof handle !== 'string')
+        throw fail('invalid_value', { what: 'handle is missing: the text that the call was answered with.' })
+      return await engine.gate.findCall({ ...conversation, callId: handle }, patience)
+    }
+    const key = digestOfJson([approverOf(principal), agentId, conversation.conversation, name, args])
+    const callId =
+      textIn(meta, META.idempotencyKey) ?? state ?? openCalls.find(key) ?? textIn(meta, META.request) ?? randomUUID()
+    const limits = startLimits(config, trigger ?? undefined)
+    const answer = await engine.gate.callTool(
+      { ...conversation, callId, tool: name, arguments: args, limits },
+      patience,
+    )
+    if (answer.at === 'settled' || answer.at === 'stopped') openCalls.forget(key)
+    else openCalls.keep(key, callId)
+    return answer
+  }
+
+  /** Where a person decides, for a client that shows addresses. It is never asked for the decision itself, which a model could fill in. */
+  function addressFor(answer: ClientCallAnswer): McpAddress | undefined {
+    const { consoleUrl } = serverState
+    if (consoleUrl === null || (answer.at !== 'asking' && answer.at !== 'unknown') || answer.taskId === undefined)
+      return undefined
+    const message = answer.at === 'asking' ? answer.title : 'It is not known whether a call happened.'
+    return { message: redactor.text(message), url: taskAddress(consoleUrl, answer.taskId), state: answer.callId }
+  }
+
+  return {
+    async list() {
+      const listed = await engine.gate.listTools({ workspaceId, agentId }, AbortSignal.timeout(DEFAULT_WAIT_S * 1000))
+      const tools = listed.map(({ tool, description, inputSchema }): Tool => ({
+        name: tool.wire,
+        description: redactor.text(description),
+        inputSchema: { ...inputSchema, type: 'object' },
+        annotations: annotationsOf(tool),
+      }))
+      return [...tools.filter(({ name }) => name !== CALL_RESULT_TOOL), DESCRIBED_RESULT]
+    },
+    async call(asked) {
+      // A client that has shown the address waits for the decision now.
+      const leavesForPerson = asked.opensAddresses && asked.state === undefined && serverState.consoleUrl !== null
+      const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(waitOf(asked.meta) * 1000)])
+      try {
+        const answer = await answerCall(asked, { signal, leavesForPerson })
+        const address = leavesForPerson ? addressFor(answer) : undefined
+        const shown = toClientResult(answer, (taskId) => taskPlace(serverState.consoleUrl, taskId))
+        return address ?? (redactor.json(shown as unknown as JsonObject) as unknown as CallToolResult)
+      } catch (error) {
+        // A refusal is a result that the model reads; only a call of nothing is an error of the protocol.
+        if (!isFailure(error) || error.code === 'unknown_tool') throw error
+        return textResult(redactor.text([error.message, error.fix ?? ''].join(' ').trim()), true)
+      }
+    },
+  }
+}
+
+const DESCRIBED_RESULT: Tool = {
+  name: CALL_RESULT_TOOL,
+  title: 'The outcome of an earlier call',
+  description:
+    'Tells the outcome of a call that had none yet, and waits a while for it. Give it the handle that the call was answered with.',
+  inputSchema: { type: 'object', properties: { handle: { type: 'string' } }, required: ['handle'] },
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+}
+
+const annotationsOf = ({ sideEffectClass }: BoundTool): NonNullable<Tool['annotations']> => ({
+  readOnlyHint: sideEffectClass === 'read_only',
+  destructiveHint: sideEffectClass === undefined || sideEffectClass === 'irreversible_action',
+  idempotentHint: sideEffectClass === 'read_only' || sideEffectClass === 'idempotent_write',
+})
+
+const taskPlace = (consoleUrl: string | null, taskId: string): string | undefined =>
+  consoleUrl === null ? undefined : taskAddress(consoleUrl, taskId)
+
+const textIn = (meta: JsonObject, key: string): string | undefined => {
+  const value = meta[key]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+function waitOf(meta: JsonObject): number {
+  const given = meta[META.waitSeconds]
+  return typeof given === 'number' && given >= 0 ? Math.min(given, LONGEST_WAIT_S) : DEFAULT_WAIT_S
+}
