@@ -88,20 +88,20 @@ export const serveCommands: readonly CommandEntry[] = [
   {
     path: 'mcp',
     plane: 'client',
-    summary: 'offer agents as MCP tools on stdin and stdout, for clients that start a program',
+    summary: 'offer agents as MCP tools on stdin and stdout',
     options: [
       { flags: '--tools <agent>', description: 'offer the tools of this agent instead; its provider is external' },
       {
         flags: '--conversation <name>',
         description: 'go on with this conversation, with --tools; a new one by default',
       },
-      { flags: '--wait <seconds>', description: 'how long a call waits for its outcome, with --tools; 25 by default' },
+      { flags: '--hold <seconds>', description: 'how long a call waits for its outcome, with --tools; 25 by default' },
     ],
     examples: [
       'svc mcp',
       'svc mcp --tools acme.desk',
       'svc mcp -C my-project',
-      'SVC_API_KEY=svc_… svc mcp --url https://agents.example.com',
+      'svc mcp --url https://agents.example.com --key-file key',
     ],
     exits: { 4: 'the key is refused', 8: 'no server answers' },
     drains: true,

@@ -55,7 +55,7 @@ function endpointPath({ given }: CommandContext): string {
 /** This process serves one client, so its calls are one conversation where no name is given. */
 function conversationMeta({ given }: CommandContext): Readonly<Record<string, unknown>> | undefined {
   if (given.text('tools') === undefined) return undefined
-  const seconds = wholeNumber(given.text('wait'), 'wait')
+  const seconds = wholeNumber(given.text('hold'), 'hold')
   return {
     'svc/conversation': given.text('conversation') ?? randomUUID(),
     ...(seconds !== undefined && { 'svc/wait-seconds': seconds }),
