@@ -1,5 +1,6 @@
 /** `svc mcp` as a program that clients start: agents as tools on its standard streams. */
-import { resolve } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
@@ -10,6 +11,23 @@ import { copyExample, serveHere, svc, svcJson, type Project, type RunningServer 
 
 const SVC = resolve(import.meta.dirname, '../../bin/svc.js')
 
+/** Stands for an assistant of others. */
+const ASSISTANT = `
+apiVersion: svc/v1
+kind: Agent
+metadata:
+  name: assistant
+  namespace: acme
+  version: 1.0.0
+  owner: team-refunds
+  governance: { risk_tier: low }
+spec:
+  purpose: Tools of the refund desk for an assistant.
+  instructions: { text: For people only. }
+  model: { provider: external, name: assistant }
+  tools: [{ ref: acme.orders.lookup@^1.0 }]
+`
+
 let project: Project
 let server: RunningServer
 let key: string
@@ -19,7 +37,8 @@ let orders = 1042
 beforeAll(async () => {
   project = copyExample('refund')
   const at = { cwd: project.directory }
-  server = await serveHere(['bundle.yaml', '--data', project.data], at)
+  writeFileSync(join(project.directory, 'agents/assistant.yaml'), ASSISTANT)
+  server = await serveHere(['bundle.yaml', 'agents/assistant.yaml', '--data', project.data], at)
   await svc(['triggers', 'create', 'acme.refund-desk', '--type', 'api', '--data', project.data], at)
   const made = await svcJson<{ secret: string }>(
     ['keys', 'create', '--agent', 'acme.refund-desk', '--trigger', 'api', '--data', project.data],
@@ -74,6 +93,27 @@ describe.each(Object.keys(CLIENTS) as (keyof typeof CLIENTS)[])('a client of %s'
       await close()
     }
   })
+})
+
+test('a conversation goes on after its program, whose client numbers its requests from the beginning', async () => {
+  const args = [SVC, 'mcp', '--tools', 'acme.assistant', '--conversation', 'desk', '--data', project.data]
+  const lookUp = async (order: string): Promise<unknown> => {
+    const { call, close } = await CLIENTS['the SDK of 2025']({ args, env: {} })
+    try {
+      return await call('lookup', { order })
+    } finally {
+      await close()
+    }
+  }
+  expect(await lookUp('A-1042')).toMatchObject({ structuredContent: { order: 'A-1042' } })
+  expect(await lookUp('A-1043')).toMatchObject({ structuredContent: { order: 'A-1043' } })
+  const { items } = await svcJson<{ items: object[] }>(
+    ['runs', 'list', '--agent', 'acme.assistant', '--data', project.data],
+    {
+      cwd: project.directory,
+    },
+  )
+  expect(items).toHaveLength(1)
 })
 
 test('without a server it says so in one sentence and ends', async () => {

@@ -21,6 +21,8 @@ export async function mcp(call: CommandContext): Promise<void> {
   const path = endpointPath(call)
   const endpoint = await openEndpoint(call, await openProject(call), path)
   const conversation = conversationMeta(call)
+  // A conversation may outlast this process, whose client numbers its requests from the beginning again.
+  const started = randomUUID()
   const about = { name: 'svc', version: packageVersion }
   const client = new Client(about, { versionNegotiation: { mode: 'auto' } })
   try {
@@ -30,7 +32,10 @@ export async function mcp(call: CommandContext): Promise<void> {
       const { server } = served
       server.setRequestHandler('tools/list', async ({ params }) => await client.listTools(params))
       server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) =>
-        client.callTool(withMeta(params, conversation, mcpReq.id), { signal: mcpReq.signal, timeout: CALL_TIMEOUT_MS }),
+        client.callTool(withMeta(params, conversation, `${started} ${mcpReq.id}`), {
+          signal: mcpReq.signal,
+          timeout: CALL_TIMEOUT_MS,
+        }),
       )
       return served
     })
@@ -65,10 +70,10 @@ function conversationMeta({ given }: CommandContext): Readonly<Record<string, un
 function withMeta<T extends { readonly _meta?: object | undefined }>(
   params: T,
   conversation: Readonly<Record<string, unknown>> | undefined,
-  id: string | number,
+  request: string,
 ): T {
   if (conversation === undefined) return params
-  return { ...params, _meta: { ...conversation, 'svc/request': `request ${id}`, ...params['_meta'] } }
+  return { ...params, _meta: { ...conversation, 'svc/request': request, ...params['_meta'] } }
 }
 
 interface Endpoint {
