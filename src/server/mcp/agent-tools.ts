@@ -3,11 +3,13 @@
  * limits and idempotency are those of a start; nothing here answers a task. Source: docs/design/http.md#agents-as-mcp-tools
  */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
+import { cutText } from '../../base/cut-text.ts'
 import { compareText } from '../../base/compare-text.ts'
 import { digestOf } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import { isExternalModel } from '../../spec/external.ts'
+import type { AgentRow } from '../../store/version-rows.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { ErrorBody, RunStatusBody } from '../../spec/api.ts'
 import type { AuthenticatedCaller, IdentifyCaller } from '../auth/auth.ts'
@@ -28,10 +30,10 @@ const IDEMPOTENCY_META = 'svc/idempotency-key'
 /** Longest name that vendors of models take for a tool. */
 const MAX_NAME = 64
 
-interface OfferedAgent {
-  readonly name: string
-  readonly id: string
-  readonly snapshot: AgentSnapshot
+/** A deployed agent by the name of its tool. */
+interface NamedAgent {
+  readonly tool: string
+  readonly agent: AgentRow
 }
 
 export function createAgentTools(
@@ -43,16 +45,17 @@ export function createAgentTools(
   const identify: IdentifyCaller = async () => caller
   const { store, workspace } = services
 
-  async function listOffered(): Promise<readonly OfferedAgent[]> {
+  async function listNamed(): Promise<readonly NamedAgent[]> {
     const { principal } = caller
     const all = await store.agents(workspace.id)
-    const mine = principal.type === 'operator' ? all : all.filter(({ id }) => id === principal.agentId)
-    const deployed: Omit<OfferedAgent, 'name'>[] = []
-    for (const { id, deployedVersionId } of mine) {
-      const version = deployedVersionId === null ? undefined : await store.version(deployedVersionId)
-      if (version && !isExternalModel(version.snapshot.model)) deployed.push({ id, snapshot: version.snapshot })
-    }
-    return nameTools(deployed.sort((a, b) => compareText(a.snapshot.id, b.snapshot.id)))
+    const named = nameTools(all.filter(({ deployedVersionId }) => deployedVersionId !== null))
+    return principal.type === 'operator' ? named : named.filter(({ agent }) => agent.id === principal.agentId)
+  }
+
+  /** The deployed version; undefined for an agent that stands for a client, which nothing starts. */
+  async function startableOf({ agent: { deployedVersionId } }: NamedAgent): Promise<AgentSnapshot | undefined> {
+    const version = deployedVersionId === null ? undefined : await store.version(deployedVersionId)
+    return version && !isExternalModel(version.snapshot.model) ? version.snapshot : undefined
   }
 
   /** Asks a route of the HTTP interface as the same caller. @param given of a POST */
@@ -88,16 +91,20 @@ export function createAgentTools(
 
   return {
     async list() {
-      const offered = await listOffered()
-      return [...(await Promise.all(offered.map((each) => describeAgent(each, services)))), DESCRIBED_RUN]
+      const tools: Tool[] = []
+      for (const named of await listNamed()) {
+        const snapshot = await startableOf(named)
+        if (snapshot) tools.push(await describeAgent(named.tool, snapshot, services))
+      }
+      return [...tools, DESCRIBED_RUN]
     },
     async call(asked) {
       if (asked.name === RUN_TOOL) {
         const { runId } = asked.arguments
         return typeof runId === 'string' ? await readRun(runId, asked) : textResult('runId is missing.', true)
       }
-      const agent = (await listOffered()).find(({ name }) => name === asked.name)
-      if (!agent) throw fail('not_found', { what: `tool ${asked.name}` })
+      const named = (await listNamed()).find(({ tool }) => tool === asked.name)
+      if (!named || !(await startableOf(named))) throw fail('not_found', { what: `tool ${asked.name}` })
       // The client asks again after it has shown the address: the run goes on, and no other begins.
       if (asked.state !== undefined) return await readRun(asked.state, asked)
       const key = asked.meta[IDEMPOTENCY_META]
@@ -107,25 +114,26 @@ export function createAgentTools(
         ...(typeof trace === 'string' && /^[\w-]{1,100}$/.test(trace) && { traceparent: trace }),
       }
       const body = JSON.stringify({ input: asked.arguments })
-      return toResult(await ask(startRun(services, identify), { agentId: agent.id }, { headers, body }), asked)
+      return toResult(await ask(startRun(services, identify), { agentId: named.agent.id }, { headers, body }), asked)
     },
   }
 }
 
 /** Names that every client and vendor takes; two agents whose names become one get their digest behind it. */
-function nameTools(agents: readonly Omit<OfferedAgent, 'name'>[]): readonly OfferedAgent[] {
-  const plain = (id: string): string => id.replace(/[^A-Za-z0-9_-]/g, '_')
-  return agents.map((agent) => {
-    const { id } = agent.snapshot
-    const name = plain(id)
-    const isTaken = agents.some(({ snapshot }) => snapshot.id !== id && plain(snapshot.id) === name)
-    const needsDigest = isTaken || name.length > MAX_NAME || name === RUN_TOOL
-    // oxlint-disable-next-line typescript/no-deprecated -- ASCII only
-    return { ...agent, name: needsDigest ? `${name.slice(0, MAX_NAME - 9)}_${digestOf(id).slice(-8)}` : name }
-  })
+function nameTools(agents: readonly AgentRow[]): readonly NamedAgent[] {
+  const plain = (name: string): string => name.replace(/[^A-Za-z0-9_-]/g, '_')
+  const count = new Map<string, number>()
+  for (const { name } of agents) count.set(plain(name), (count.get(plain(name)) ?? 0) + 1)
+  return agents
+    .toSorted((a, b) => compareText(a.name, b.name))
+    .map((agent) => {
+      const tool = plain(agent.name)
+      if (count.get(tool) === 1 && tool.length <= MAX_NAME && tool !== RUN_TOOL) return { tool, agent }
+      return { tool: `${cutText(tool, MAX_NAME - 9).text}_${digestOf(agent.name).slice(-8)}`, agent }
+    })
 }
 
-async function describeAgent({ name, snapshot }: OfferedAgent, services: ServerServices): Promise<Tool> {
+async function describeAgent(name: string, snapshot: AgentSnapshot, services: ServerServices): Promise<Tool> {
   const { inputContract, output } = snapshot
   const { isReadOnly, isDestructive } = await readReach(snapshot, services)
   return {

@@ -12,11 +12,14 @@ export const CALL_RESULT_TOOL = 'svc_call_result'
 
 type TaskPlace = (taskId: string) => string | undefined
 
-/** @param placeOf address at which a person decides a task; undefined where there is none */
-export function toClientResult(answer: ClientCallAnswer, placeOf: TaskPlace): CallToolResult {
+/**
+ * @param placeOf address at which a person decides a task; undefined where there is none
+ * @param isAgain the client made a call again that had no outcome yet, and may have meant another one
+ */
+export function toClientResult(answer: ClientCallAnswer, placeOf: TaskPlace, isAgain: boolean): CallToolResult {
   switch (answer.at) {
     case 'settled':
-      return settledResult(answer)
+      return settledResult(answer, isAgain)
     case 'asking': {
       const until = answer.until === undefined ? '' : ` Until ${toIsoText(answer.until)}; then its time-out decides.`
       return openResult(answer, `a person decides: ${answer.title}. ${describePlace(answer.taskId, placeOf)}${until}`)
@@ -48,9 +51,10 @@ function openResult({ callId, at }: ClientCallAnswer, why: string): CallToolResu
   }
 }
 
-function settledResult(answer: Extract<ClientCallAnswer, { at: 'settled' }>): CallToolResult {
+function settledResult(answer: Extract<ClientCallAnswer, { at: 'settled' }>, isAgain: boolean): CallToolResult {
   const { result, isError, media, editedArguments, repeated } = answer
   const texts = [
+    ...(isAgain ? [SAME_CALL] : []),
     ...(repeated ? ['This was done before and is not done again. The earlier result follows.'] : []),
     ...(editedArguments === undefined
       ? []
@@ -63,6 +67,9 @@ function settledResult(answer: Extract<ClientCallAnswer, { at: 'settled' }>): Ca
     ...(isError && { isError }),
   }
 }
+
+const SAME_CALL =
+  'This is the outcome of the same call, which you made before and which had none then. No other call was made: make it once more for another.'
 
 /** An error of ours leads with its sentence and the places at fault; its JSON is the structured content. */
 function shownText(result: JsonValue, isError: boolean): string {

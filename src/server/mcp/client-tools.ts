@@ -32,6 +32,12 @@ const META = {
 const DEFAULT_WAIT_S = 25
 const LONGEST_WAIT_S = 100
 
+interface AnsweredCall {
+  readonly answer: ClientCallAnswer
+  /** It is the same call as one that had no outcome, and no other was made. */
+  readonly isAgain: boolean
+}
+
 export function createClientTools(
   services: ServerServices,
   caller: AuthenticatedCaller,
@@ -50,18 +56,19 @@ export function createClientTools(
     conversation: textIn(meta, META.conversation) ?? `day ${new Date(clock.now()).toISOString().slice(0, 10)}`,
   })
 
-  async function answerCall(asked: McpCall, patience: ClientPatience): Promise<ClientCallAnswer> {
+  async function answerCall(asked: McpCall, patience: ClientPatience): Promise<AnsweredCall> {
     const { name, arguments: args, meta, state } = asked
     const conversation = conversationOf(meta)
     if (name === CALL_RESULT_TOOL) {
       const { handle } = args
       if (typeof handle !== 'string')
         throw fail('invalid_value', { what: 'handle is missing: the text that the call was answered with.' })
-      return await engine.gate.findCall({ ...conversation, callId: handle }, patience)
+      return { answer: await engine.gate.findCall({ ...conversation, callId: handle }, patience), isAgain: false }
     }
     const key = digestOfJson([approverOf(principal), agentId, conversation.conversation, name, args])
-    const callId =
-      textIn(meta, META.idempotencyKey) ?? state ?? openCalls.find(key) ?? textIn(meta, META.request) ?? randomUUID()
+    const own = textIn(meta, META.idempotencyKey) ?? state
+    const open = own === undefined ? openCalls.find(key) : undefined
+    const callId = own ?? open ?? textIn(meta, META.request) ?? randomUUID()
     const limits = startLimits(config, trigger ?? undefined)
     const answer = await engine.gate.callTool(
       { ...conversation, callId, tool: name, arguments: args, limits },
@@ -69,7 +76,7 @@ export function createClientTools(
     )
     if (answer.at === 'settled' || answer.at === 'stopped') openCalls.forget(key)
     else openCalls.keep(key, callId)
-    return answer
+    return { answer, isAgain: open !== undefined }
   }
 
   /** Where a person decides, for a client that shows addresses. It is never asked for the decision itself, which a model could fill in. */
@@ -97,9 +104,9 @@ export function createClientTools(
       const leavesForPerson = asked.opensAddresses && asked.state === undefined && serverState.consoleUrl !== null
       const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(waitOf(asked.meta) * 1000)])
       try {
-        const answer = await answerCall(asked, { signal, leavesForPerson })
+        const { answer, isAgain } = await answerCall(asked, { signal, leavesForPerson })
         const address = leavesForPerson ? addressFor(answer) : undefined
-        const shown = toClientResult(answer, (taskId) => taskPlace(serverState.consoleUrl, taskId))
+        const shown = toClientResult(answer, (taskId) => taskPlace(serverState.consoleUrl, taskId), isAgain)
         return address ?? (redactor.json(shown as unknown as JsonObject) as unknown as CallToolResult)
       } catch (error) {
         // A refusal is a result that the model reads; only a call of nothing is an error of the protocol.

@@ -52,7 +52,8 @@ async function serve(
     onerror: (error) => services.log.write('debug', 'mcp: a request was refused', { detail: detailOf(error) }),
   })
   const { url, headers, signal } = call.request
-  const request = new Request(url, { method: 'POST', headers, signal, body: JSON.stringify(body ?? null) })
+  // Its body is read already.
+  const request = new Request(url, { method: 'POST', headers, signal })
   const response = await handler.fetch(request, { parsedBody: body ?? null })
   return {
     status: response.status,

@@ -103,6 +103,18 @@ describe.each([
     })
   })
 
+  test('the same call again says that it is the one before, and the one after that is another', async () => {
+    const { call, decided, server } = await serve()
+    await call('refunds', { amount: 5 }, SOON)
+    await decided(true)
+    expect(await call('refunds', { amount: 5 })).toMatchObject({
+      content: [{ text: expect.stringMatching(/^This is the outcome of the same call/) as unknown }, {}],
+      structuredContent: { refunded: 180 },
+    })
+    await call('refunds', { amount: 5 }, SOON)
+    expect(await ask(server.operator, 'GET /tasks')).toMatchObject({ total: 1 })
+  })
+
   test('calls with one idempotency key are one call', async () => {
     const { call, server } = await serve()
     const meta = { 'svc/idempotency-key': 'refund 7', ...SOON }
