@@ -1,4 +1,5 @@
 /** Checks that the servers which agents call can be reached. The requests are free and change nothing. */
+import { signalWithin } from '../../base/signal-within.ts'
 import { showAddress } from '../../base/net/show-address.ts'
 import { asKind, type Document } from '../../documents/text/document.ts'
 import type { AgentDocument, McpServer } from '../../spec/document.ts'
@@ -48,7 +49,7 @@ export const networkChecks: DoctorChecks = {
     if (addresses.size === 0) return healthy('none that need a network')
     const unreachable: string[] = []
     for (const address of addresses) {
-      const signal = AbortSignal.any([call.signal, AbortSignal.timeout(TIMEOUT_MS)])
+      const signal = signalWithin(TIMEOUT_MS, call.signal)
       // Any response shows that the server is reachable.
       await call.io
         .fetch(address, { method: 'HEAD', redirect: 'manual', signal })

@@ -1,4 +1,5 @@
 /** Reads the source of an import: a file, or an address under the egress rules. Nothing in it is executed. */
+import { signalWithin } from '../../base/signal-within.ts'
 import { resolve } from 'node:path'
 import { CORE_SCHEMA, load, mergeTag } from 'js-yaml'
 import { fileFailure } from '../../base/file-error.ts'
@@ -55,7 +56,7 @@ async function fetchText(
   const fetch = createEgress({ from: 'document', allowedHosts })
   try {
     const response = await fetch(given, {
-      signal: AbortSignal.any([signal, AbortSignal.timeout(FETCH_MS)]),
+      signal: signalWithin(FETCH_MS, signal),
       headers: { accept: 'application/json, application/yaml, */*;q=0.5' },
     })
     if (response.status !== 200) throw new Error(`it answered ${response.status}`)

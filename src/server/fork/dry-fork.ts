@@ -2,6 +2,7 @@
  * Dry forks: a run is repeated from a step on in an engine and a store of its own, in memory. Its models are called; its
  * tools and people are played from the recording. It can reach no tool, and nothing of it is stored. Source: docs/design/steering.md#fork
  */
+import { signalWithin } from '../../base/signal-within.ts'
 import { randomInt } from 'node:crypto'
 import { fail } from '../../base/failure.ts'
 import type { RunId, SessionId, TaskId, WorkspaceId } from '../../base/ids.ts'
@@ -160,7 +161,7 @@ async function playToEnd(
   { by }: Pick<ForkRequest, 'by'>,
   given: AbortSignal,
 ): Promise<Run> {
-  const signal = AbortSignal.any([given, AbortSignal.timeout(MAX_MS)])
+  const signal = signalWithin(MAX_MS, given)
   const answered = new Set<string>()
   for (let answers = 0; ; answers++) {
     const run = await engine.waitForPause(ids, signal)

@@ -2,6 +2,7 @@
  * The tools of an agent that stands for its client. A call goes through the gate of the engine: whatever becomes of it, no call is made
  * twice, and nothing here decides a task. Source: docs/design/gate.md#the-mcp-endpoint
  */
+import { signalWithin } from '../../base/signal-within.ts'
 import { randomUUID } from 'node:crypto'
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
 import { digestOfJson } from '../../base/digest.ts'
@@ -102,7 +103,7 @@ export function createClientTools(
     async call(asked) {
       // A client that has shown the address waits for the decision now.
       const leavesForPerson = asked.opensAddresses && asked.state === undefined && serverState.consoleUrl !== null
-      const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(waitOf(asked.meta) * 1000)])
+      const signal = signalWithin(waitOf(asked.meta) * 1000, asked.signal)
       try {
         const { answer, isAgain } = await answerCall(asked, { signal, leavesForPerson })
         const address = leavesForPerson ? addressFor(answer) : undefined

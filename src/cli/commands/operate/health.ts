@@ -1,4 +1,5 @@
 /** `svc health`: whether a server accepts requests, for the health checks of containers. */
+import { signalWithin } from '../../../base/signal-within.ts'
 import { resolve } from 'node:path'
 import { fail } from '../../../base/failure.ts'
 import { showAddress } from '../../../base/net/show-address.ts'
@@ -40,7 +41,7 @@ async function urlOf(call: CommandContext): Promise<string> {
 }
 
 async function ask({ io, signal }: CommandContext, url: string): Promise<{ response: Response; text: string }> {
-  const within = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
+  const within = signalWithin(PATIENCE_MS, signal)
   try {
     const response = await io.fetch(`${url}/v1/healthz`, { signal: within, redirect: 'error' })
     const length = Number(response.headers.get('content-length') ?? 0)

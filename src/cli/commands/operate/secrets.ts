@@ -1,3 +1,4 @@
+import { signalWithin } from '../../../base/signal-within.ts'
 import { fail } from '../../../base/failure.ts'
 import type { Document } from '../../../documents/text/document.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
@@ -65,7 +66,7 @@ async function verify({ io, signal }: CommandContext, { shown, value, model }: S
   const base = model.baseUrl
   const [url, headers] = modelListOf(model.type, base, value)
   const state = await io
-    .fetch(url, { headers, redirect: 'error', signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]) })
+    .fetch(url, { headers, redirect: 'error', signal: signalWithin(PATIENCE_MS, signal) })
     .then(({ status }): SecretState =>
       isRejection(model.type, status) ? 'rejected' : status < 500 ? 'ok' : 'unreachable',
     )

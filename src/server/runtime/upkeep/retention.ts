@@ -2,6 +2,7 @@
  * Deletes sessions that exceed the configured retention, and later the records of their calls.
  * Source: docs/design/several-processes.md#retention-and-erasure
  */
+import { signalWithin } from '../../../base/signal-within.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock } from '../../../base/clock.ts'
 import type { Log } from '../../../base/log.ts'
@@ -56,7 +57,7 @@ export const retentionJob = (
   name: 'retention',
   async run(signal) {
     if (!config) return undefined
-    const slice = AbortSignal.any([signal, AbortSignal.timeout(SLICE_MS)])
+    const slice = signalWithin(SLICE_MS, signal)
     const deleted = await applyRetention(store, config, clock, slice)
     if (deleted > 0) log.write('info', 'retention deleted sessions', { sessions: deleted, olderThan: config.runs })
     return slice.aborted ? clock.now() : clock.now() + EVERY_MS
