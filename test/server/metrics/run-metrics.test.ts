@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { openServer } from '../../../src/server/open.ts'
-import { createMetricRegistry } from '../../../src/server/metrics/registry.ts'
 import type { Conversation } from '../../../src/spec/api.ts'
 import { caller, closing, options, publishDesk, taskOf } from '../running.ts'
 
@@ -55,14 +54,6 @@ test('how long runs, completions, calls, people and saves took is told as histog
     'svc_tool_call_duration_seconds_count{ref="acme.refunds",outcome="executed"} 1',
     'svc_task_wait_seconds_count{kind="approval"} 1',
   ])
-})
-
-test('without an internal listener nothing is counted', async () => {
-  const registry = createMetricRegistry()
-  const server = await openServer(options())
-  closing(() => server.close())
-  expect(server.internalUrl).toBeNull()
-  expect(registry.text()).toBe('')
 })
 
 const READ = `
