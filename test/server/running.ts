@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import { onTestFinished } from 'vitest'
-import { silentLog } from '../../src/base/log.ts'
+import type { Clock } from '../../src/base/clock.ts'
+import { silentLog, type Log } from '../../src/base/log.ts'
 import { digestOf } from '../../src/base/digest.ts'
 import { sealSet } from '../../src/policy/policy-set.ts'
 import { openServer, type RunningServer, type ServerOptions } from '../../src/server/open.ts'
@@ -175,6 +176,8 @@ export async function running(
     readonly trigger?: object
     readonly config?: ServerOptions['config']
     readonly env?: ServerOptions['env']
+    readonly clock?: Clock
+    readonly log?: Log
     /** Address of a database; in memory where absent. */
     readonly store?: string
   } = {},
@@ -186,6 +189,8 @@ export async function running(
     config: { ...base.config, ...given.config, ...(store !== undefined && (await ownBucket())) },
     env: { ...base.env, ...given.env },
     ...(store !== undefined && { store }),
+    ...(given.clock && { clock: given.clock }),
+    ...(given.log && { log: given.log }),
   }
   const server: RunningServer = await openServer(opened)
   closing(() => server.close())

@@ -3,6 +3,7 @@
  * Each request is answered by a server of its own, so that any process answers any request. Source: docs/design/http.md#agents-as-mcp-tools
  */
 import { fail, isFailure, Failure } from '../../base/failure.ts'
+import { isJsonObject } from '../../base/json/json.ts'
 import type { AuthenticatedCaller, IdentifyCaller } from '../auth/auth.ts'
 import { agentInScope } from '../auth/scope.ts'
 import { apiBodyLimits, readJson } from '../http/body.ts'
@@ -43,22 +44,48 @@ async function serve(
 ): Promise<HttpReply> {
   const caller = await identifyBearer(services, identify, call)
   const body = await readJson(call, apiBodyLimits(services.config))
+  checkDistinct(body)
   const tools = await createTools(services, call, caller)
   const { createMcpHandler } = await import('@modelcontextprotocol/server')
   const { createMcpServer } = await import('./mcp-server.ts')
-  const handler = createMcpHandler(() => createMcpServer(tools, services), {
-    // Nothing changes that a client could listen to.
-    maxSubscriptions: 1,
+  const handler = createMcpHandler(() => createMcpServer(tools, services, call.requestId), {
     onerror: (error) => services.log.write('debug', 'mcp: a request was refused', { detail: detailOf(error) }),
   })
-  const { url, headers, signal } = call.request
+  const { url, signal } = call.request
   // Its body is read already.
-  const request = new Request(url, { method: 'POST', headers, signal })
+  const request = new Request(url, { method: 'POST', headers: toMcpHeaders(call.request.headers), signal })
   const response = await handler.fetch(request, { parsedBody: body ?? null })
   return {
     status: response.status,
     headers: Object.fromEntries(response.headers),
     ...(response.body ? { stream: response.body } : { text: '' }),
+  }
+}
+
+/** Who accepts anything accepts the two types that the SDK asks for by name. */
+function toMcpHeaders(given: Headers): Headers {
+  const headers = new Headers(given)
+  const accept = headers.get('accept')
+  if (accept === null || accept.includes('*/*')) headers.set('accept', 'application/json, text/event-stream')
+  return headers
+}
+
+/**
+ * An answer names its request by the id, so of two calls with one id in a batch both would be made and one would be answered.
+ * @throws Failure `validation_failed`
+ */
+function checkDistinct(body: unknown): void {
+  if (!Array.isArray(body)) return
+  const seen = new Set<unknown>()
+  for (const [at, each] of body.entries()) {
+    const id = isJsonObject(each) ? each['id'] : undefined
+    if (id !== undefined && seen.has(id))
+      throw fail(
+        'validation_failed',
+        { what: 'Two requests of the batch have one id.' },
+        { details: [{ path: `/${at}/id`, message: 'is the id of an earlier request of the batch' }] },
+      )
+    seen.add(id)
   }
 }
 
