@@ -256,6 +256,7 @@ export function openFixture(
     gate: {
       callTool: () => Promise.reject(new Error('No client calls.')),
       findCall: () => Promise.reject(new Error('No client calls.')),
+      hasCall: () => Promise.resolve(false),
       listTools: () => Promise.resolve([]),
     },
     async answer(runId, answer, hidden) {

@@ -55,6 +55,10 @@ export function createClientGate(gate: GateParts): ClientGate {
       if (runId === undefined) throw fail('not_found', { what: 'call' })
       return awaitCall(gate, { sessionId, runId, callId: call.callId }, patience)
     },
+    async hasCall(call) {
+      checkName('callId', call.callId)
+      return (await findRun(gate, sessionIdOf(call), call.callId)) !== undefined
+    },
     listTools: (of, signal) => listClientTools(gate, of, signal),
   }
 }

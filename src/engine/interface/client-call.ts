@@ -89,6 +89,8 @@ export interface ClientGate {
    * @throws Failure `not_found` where the conversation has no such call
    */
   findCall(call: ClientConversation & { readonly callId: string }, patience: ClientPatience): Promise<ClientCallAnswer>
+  /** Whether the conversation has a call of this id. */
+  hasCall(call: ClientConversation & { readonly callId: string }): Promise<boolean>
   /** The tools of an agent, in the order of its document. @throws Failure `agent_not_external`, `no_deployed_version` */
   listTools(
     of: Pick<ClientConversation, 'workspaceId' | 'agentId'>,

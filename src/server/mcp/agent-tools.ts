@@ -6,7 +6,7 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
 import { cutText } from '../../base/cut-text.ts'
 import { compareText } from '../../base/compare-text.ts'
 import { digestOf } from '../../base/digest.ts'
-import { fail } from '../../base/failure.ts'
+import { fail, isFailure } from '../../base/failure.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import { isExternalModel } from '../../spec/external.ts'
 import type { AgentRow } from '../../store/version-rows.ts'
@@ -20,6 +20,7 @@ import { getRun } from '../routes/runs.ts'
 import { startRun } from '../routes/start-run.ts'
 import { snapshotLoader } from '../runtime/authority.ts'
 import type { ServerServices } from '../runtime/services.ts'
+import { textInMeta } from './call-meta.ts'
 import { textResult, type McpAddress, type McpCall, type McpTools } from './mcp-tools.ts'
 import { failureText, personAddressOf, resultSchema, RUN_TOOL, toCallResult } from './run-result.ts'
 
@@ -74,6 +75,7 @@ export function createAgentTools(
     try {
       return await handle({ ...call, params, request, incoming: undefined })
     } catch (error) {
+      if (!isFailure(error)) throw error
       return toProblem(error, call.requestId, services.redactor)
     }
   }
@@ -107,10 +109,11 @@ export function createAgentTools(
       if (!named || !(await startableOf(named))) throw fail('not_found', { what: `tool ${asked.name}` })
       // The client asks again after it has shown the address: the run goes on, and no other begins.
       if (asked.state !== undefined) return await readRun(asked.state, asked)
-      const key = asked.meta[IDEMPOTENCY_META]
+      const key = textInMeta(asked.meta, IDEMPOTENCY_META)
       const trace = asked.meta['traceparent']
       const headers = {
-        ...(typeof key === 'string' && { 'idempotency-key': key }),
+        // Any text may be a key here, and few texts may be a header.
+        ...(key !== undefined && { 'idempotency-key': digestOf(key) }),
         ...(typeof trace === 'string' && /^[\w-]{1,100}$/.test(trace) && { traceparent: trace }),
       }
       const body = JSON.stringify({ input: asked.arguments })

@@ -5,6 +5,7 @@
 import { signalWithin } from '../../base/signal-within.ts'
 import { randomUUID } from 'node:crypto'
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
+import type { Instant } from '../../base/clock.ts'
 import { digestOfJson } from '../../base/digest.ts'
 import { fail, isFailure } from '../../base/failure.ts'
 import type { AgentId } from '../../base/ids.ts'
@@ -16,6 +17,7 @@ import { taskAddress } from '../../view/console-address.ts'
 import type { AuthenticatedCaller } from '../auth/auth.ts'
 import { startLimits } from '../runtime/rates.ts'
 import type { ServerServices } from '../runtime/services.ts'
+import { secondsInMeta, textInMeta } from './call-meta.ts'
 import { CALL_RESULT_TOOL, toClientResult } from './client-result.ts'
 import { textResult, type McpAddress, type McpCall, type McpTools } from './mcp-tools.ts'
 import type { OpenCalls } from './open-calls.ts'
@@ -33,6 +35,8 @@ const META = {
 const DEFAULT_WAIT_S = 25
 const LONGEST_WAIT_S = 100
 
+const DAY_MS = 86_400_000
+
 interface AnsweredCall {
   readonly answer: ClientCallAnswer
   /** It is the same call as one that had no outcome, and no other was made. */
@@ -49,35 +53,50 @@ export function createClientTools(
   const { principal, trigger } = caller
   const { workspaceId } = principal
 
-  const conversationOf = (meta: JsonObject): ClientConversation => ({
+  const toConversation = (conversation: string): ClientConversation => ({
     workspaceId,
     agentId,
     principal,
-    // Where a client names none, its calls of a day belong together.
-    conversation: textIn(meta, META.conversation) ?? `day ${new Date(clock.now()).toISOString().slice(0, 10)}`,
+    conversation,
   })
+
+  /** Where a client names no conversation its calls of a day belong together, and one of the day before is found there. */
+  async function conversationOf(named: string | undefined, callId: string | undefined): Promise<ClientConversation> {
+    if (named !== undefined) return toConversation(named)
+    const before = toConversation(dayOf(clock.now() - DAY_MS))
+    const isOfBefore = callId !== undefined && (await engine.gate.hasCall({ ...before, callId }))
+    return isOfBefore ? before : toConversation(dayOf(clock.now()))
+  }
 
   async function answerCall(asked: McpCall, patience: ClientPatience): Promise<AnsweredCall> {
     const { name, arguments: args, meta, state } = asked
-    const conversation = conversationOf(meta)
+    const named = textInMeta(meta, META.conversation)
     if (name === CALL_RESULT_TOOL) {
       const { handle } = args
       if (typeof handle !== 'string')
         throw fail('invalid_value', { what: 'handle is missing: the text that the call was answered with.' })
+      const conversation = await conversationOf(named, handle)
       return { answer: await engine.gate.findCall({ ...conversation, callId: handle }, patience), isAgain: false }
     }
-    const key = digestOfJson([approverOf(principal), agentId, conversation.conversation, name, args])
-    const own = textIn(meta, META.idempotencyKey) ?? state
+    const own = textInMeta(meta, META.idempotencyKey) ?? state
+    const given = own ?? textInMeta(meta, META.request)
+    const conversation = await conversationOf(named, given)
+    const key = digestOfJson([approverOf(principal), agentId, named ?? null, name, args])
     const open = own === undefined ? openCalls.find(key) : undefined
-    const callId = own ?? open ?? textIn(meta, META.request) ?? randomUUID()
+    const made = open ?? { callId: given ?? randomUUID(), conversation }
+    const { callId } = made
+    // From now on: a client may lose patience and make it again before this request has its answer.
+    openCalls.keep(key, made)
     const limits = startLimits(config, trigger ?? undefined)
-    const answer = await engine.gate.callTool(
-      { ...conversation, callId, tool: name, arguments: args, limits },
-      patience,
-    )
-    if (answer.at === 'settled' || answer.at === 'stopped') openCalls.forget(key)
-    else openCalls.keep(key, callId)
-    return { answer, isAgain: open !== undefined }
+    try {
+      const call = { ...made.conversation, callId, tool: name, arguments: args, limits }
+      const answer = await engine.gate.callTool(call, patience)
+      if (answer.at === 'settled' || answer.at === 'stopped') openCalls.forget(key, callId)
+      return { answer, isAgain: open !== undefined && callId !== given }
+    } catch (error) {
+      if (isFailure(error) && error.code !== 'shutting_down') openCalls.forget(key, callId)
+      throw error
+    }
   }
 
   /** Where a person decides, for a client that shows addresses. It is never asked for the decision itself, which a model could fill in. */
@@ -103,8 +122,8 @@ export function createClientTools(
     async call(asked) {
       // A client that has shown the address waits for the decision now.
       const leavesForPerson = asked.opensAddresses && asked.state === undefined && serverState.consoleUrl !== null
-      const signal = signalWithin(waitOf(asked.meta) * 1000, asked.signal)
       try {
+        const signal = signalWithin(waitOf(asked.meta) * 1000, asked.signal)
         const { answer, isAgain } = await answerCall(asked, { signal, leavesForPerson })
         const address = leavesForPerson ? addressFor(answer) : undefined
         const shown = toClientResult(answer, (taskId) => taskPlace(serverState.consoleUrl, taskId), isAgain)
@@ -136,12 +155,7 @@ const annotationsOf = ({ sideEffectClass }: BoundTool): NonNullable<Tool['annota
 const taskPlace = (consoleUrl: string | null, taskId: string): string | undefined =>
   consoleUrl === null ? undefined : taskAddress(consoleUrl, taskId)
 
-const textIn = (meta: JsonObject, key: string): string | undefined => {
-  const value = meta[key]
-  return typeof value === 'string' && value !== '' ? value : undefined
-}
+const dayOf = (at: Instant): string => `day ${new Date(at).toISOString().slice(0, 10)}`
 
-function waitOf(meta: JsonObject): number {
-  const given = meta[META.waitSeconds]
-  return typeof given === 'number' && given >= 0 ? Math.min(given, LONGEST_WAIT_S) : DEFAULT_WAIT_S
-}
+const waitOf = (meta: JsonObject): number =>
+  Math.min(secondsInMeta(meta, META.waitSeconds) ?? DEFAULT_WAIT_S, LONGEST_WAIT_S)

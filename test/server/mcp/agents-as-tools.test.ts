@@ -102,12 +102,14 @@ describe.each([
     })
   })
 
-  test('calls with one idempotency key start one run', async () => {
-    const { server, secret } = await running()
+  test('calls with one idempotency key, whatever its letters, start one run', async () => {
+    const { server, secret, operator } = await running()
     const { call } = await connect(server.url, secret)
-    const meta = { 'svc/idempotency-key': 'order A-1042' }
+    const meta = { 'svc/idempotency-key': 'Bestellung №\n1042' }
     const [first, again] = [await call(TOOL, ORDER, meta), await call(TOOL, ORDER, meta)]
-    expect(again.structuredContent?.['runId']).toBe(first.structuredContent?.['runId'])
+    const { runId } = first.structuredContent as { runId: string }
+    expect([runId, again.structuredContent?.['runId']]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), runId])
+    expect(await operator('GET /runs')).toMatchObject({ total: 1 })
   })
 
   test('what a start refuses is an error with the place, and nothing was started', async () => {
