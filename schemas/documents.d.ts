@@ -373,6 +373,8 @@ export namespace Policies {
           readonly 'svc/approver_role'?: JsonValue
           /** `true`: who started the run does not vote; `false`: they may. */
           readonly 'svc/separation_of_duties'?: JsonValue
+          /** The least proof of an approval that counts, weakest first. */
+          readonly 'svc/approval_proof'?: 'none' | 'link' | 'key' | 'ssh' | 'passkey' | 'hardware'
           /** Name of a standing authority: `svc policy revoke NAME` ends this grant at once, for all runs. */
           readonly 'svc/standing'?: JsonValue
           /** `true`: calls that cannot be undone may be approved together, in one review of all. */

@@ -1,6 +1,7 @@
 /** Which of two decisions is looser. Source: docs/design/prover.md#comparing-two-versions */
 import type { PolicyDecision } from '../policy/condition/decision.ts'
 import { splitRoles } from '../spec/approver-role.ts'
+import { isProofAtLeast } from '../spec/decision-proof.ts'
 
 const RANK: Readonly<Record<PolicyDecision['decision'], number>> = {
   allow: 0,
@@ -30,6 +31,7 @@ function hasFewerObligations(before: ComparedObligations, after: ComparedObligat
     after.approvals_required < before.approvals_required ||
     (before.comprehension_required && !after.comprehension_required) ||
     (before.separation_of_duties === true && after.separation_of_duties !== true) ||
+    !isProofAtLeast(after.approval_proof ?? 'none', before.approval_proof ?? 'none') ||
     (before.bulk !== true && after.bulk === true) ||
     ON_REJECT.indexOf(after.on_reject) < ON_REJECT.indexOf(before.on_reject) ||
     ON_MODIFY.indexOf(after.on_modify) < ON_MODIFY.indexOf(before.on_modify) ||

@@ -3,6 +3,7 @@ import { shortenText } from '../base/cut-text.ts'
 import { canonicalJson } from '../base/json/json.ts'
 import { conditionOfEntry } from '../policy/condition/condition.ts'
 import { describeCondition, describeValue } from '../policy/condition/describe.ts'
+import { PROOF_NAMES } from '../spec/decision-proof.ts'
 import type { PolicyEffect, ApprovalObligations, PolicyEntry } from '../spec/policy-set.ts'
 import type { WitnessCall } from './witness.ts'
 
@@ -32,6 +33,7 @@ function describeObligations({
   timeout,
   approver_role: role,
   separation_of_duties: separation,
+  approval_proof: proof,
   bulk,
   on_reject: rejected,
   on_modify: modified,
@@ -41,6 +43,7 @@ function describeObligations({
     ...(comprehension ? ['comprehension'] : []),
     ...(role === undefined ? [] : [`role ${role}`]),
     ...(separation ? ['separation of duties'] : []),
+    ...(proof === undefined || proof === 'none' ? [] : [`by ${PROOF_NAMES[proof]}`]),
     ...(bulk ? ['also together with others'] : []),
     ...(rejected === 'fail' ? ['a rejection fails the run'] : []),
     ...(modified === undefined || modified === 'revalidate' ? [] : [`${modified} edits`]),

@@ -1,5 +1,6 @@
 /** Merges the obligations of several approvals. Source: docs/design/policies.md#the-decision */
 import { joinRoles } from '../spec/approver-role.ts'
+import { isProofAtLeast, strongestProof } from '../spec/decision-proof.ts'
 import type { SideEffectClass } from '../spec/document.ts'
 import type { ApprovalObligations } from '../spec/policy-set.ts'
 import type { PolicyDecision } from './condition/decision.ts'
@@ -14,8 +15,8 @@ const ON_MODIFY = ['reject', 'revalidate', 'accept'] as const
 const DEFAULTS = { approvals: 1, onReject: 'return_to_agent', onModify: 'revalidate' } as const
 
 /**
- * The strictest of all: most approvals, comprehension if any asks, the shortest timeout and the strictest default; bulk
- * approval only if all allow it.
+ * The strictest of all: most approvals, the strongest proof, comprehension if any asks, the shortest timeout and the strictest
+ * default; bulk approval only if all allow it.
  * @param all obligations of every approval that fired; empty = one approval and nothing else
  */
 export function mergeObligations(
@@ -25,6 +26,7 @@ export function mergeObligations(
   const approvals = Math.max(DEFAULTS.approvals, ...all.map((each) => each.approvals_required ?? DEFAULTS.approvals))
   const comprehension = all.some((each) => each.comprehension_required === true)
   const roles = all.flatMap((each) => each.approver_role ?? [])
+  const proof = strongestProof(all.flatMap((each) => each.approval_proof ?? []))
   const timeout = mergeTimeouts(all.flatMap((each) => each.timeout ?? []))
   // A time-out never allows such a call; compile refuses that within one set, but sets are combined only here. Nor does the
   // time-out of one approval answer another that waits without a limit.
@@ -32,6 +34,7 @@ export function mergeObligations(
     sideEffectClass === 'irreversible_action' ||
     approvals > 1 ||
     comprehension ||
+    isProofAtLeast(proof ?? 'none', 'link') ||
     all.some((each) => each.timeout === undefined)
   return {
     approvals_required: approvals,
@@ -52,6 +55,7 @@ export function mergeObligations(
     // An approver needs every role that a policy requires.
     ...(roles.length > 0 && { approver_role: joinRoles(roles) }),
     ...(all.some((each) => each.separation_of_duties === true) && { separation_of_duties: true }),
+    ...(proof !== undefined && { approval_proof: proof }),
     ...(all.length > 0 && all.every((each) => each.bulk === true) && { bulk: true }),
   }
 }

@@ -5,6 +5,7 @@
  */
 import type { Digest } from '../base/digest.ts'
 import type { JsonObject } from '../base/json/json.ts'
+import type { DecisionProof } from './decision-proof.ts'
 
 /** The effect of an entry. `block` has become `deny`; an allow-list is `restrict`; an allow without a list is `grant`. */
 export type PolicyEffect = 'grant' | 'restrict' | 'require_approval' | 'escalate' | 'deny'
@@ -18,6 +19,8 @@ export interface ApprovalObligations {
   readonly on_modify?: 'revalidate' | 'accept' | 'reject'
   readonly approver_role?: string
   readonly separation_of_duties?: boolean
+  /** The least proof of an approval that counts (`svc/approval_proof`); absent = none. */
+  readonly approval_proof?: DecisionProof
   /** Calls that cannot be undone may be approved together with others (`svc/bulk`). */
   readonly bulk?: boolean
   /** Name under which an operator can end a grant at once (`svc/standing`). */

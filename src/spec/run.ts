@@ -7,6 +7,7 @@ import type { Instant } from '../base/clock.ts'
 import type { AgentId, RunId, SessionId, TaskId, VersionId, WorkspaceId, DecisionId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { TraceContext } from '../base/trace-context.ts'
+import type { DecisionProof } from './decision-proof.ts'
 import type { Outage } from './outage.ts'
 import type { CostSum, Money } from './price.ts'
 import type { RunStarter } from './starter.ts'
@@ -70,6 +71,8 @@ export interface CallApproval {
   readonly role?: string
   /** Who started the run could not approve it. */
   readonly separationOfDuties?: true
+  /** The least proof that they had to give; absent = none. */
+  readonly proof?: DecisionProof
   /** Nobody answered in time, which the policies took for an approval. */
   readonly timedOut?: true
 }

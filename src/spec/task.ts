@@ -3,6 +3,7 @@ import type { Instant } from '../base/clock.ts'
 import { foldIdentity } from '../base/identity.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { Digest } from '../base/digest.ts'
+import { isProofAtLeast, PROOF_NAMES, type DecisionOrigin, type DecisionProof } from './decision-proof.ts'
 import { isProvedPerson, type Principal } from './key.ts'
 import type { DecidedPolicy } from './step.ts'
 
@@ -47,6 +48,8 @@ export interface TaskAnswer {
   readonly claimedEmail?: string
   readonly comment?: string
   readonly metadata?: JsonObject
+  /** How the deciding answer came; absent where nobody gave it, and in records of earlier versions. */
+  readonly origin?: DecisionOrigin
 }
 
 /** A result that the run had before, about an argument of the held call; or the verdict of a sub-agent. */
@@ -91,6 +94,8 @@ export interface TaskRequest {
   /** Sources of the arguments that a policy read, by path. */
   readonly sources?: Readonly<Record<string, readonly string[]>>
   readonly approvalsRequired?: number
+  /** The least proof of an approval that counts; absent = none. */
+  readonly approvalProof?: DecisionProof
   /** In order; the last edit is in `arguments`. Absent without edits. */
   readonly edits?: readonly EditedArguments[]
   readonly comprehensionRequired?: boolean
@@ -122,6 +127,8 @@ export interface TaskRecord extends TaskRequest {
   readonly actionDigest?: Digest
   readonly decisionId?: DecisionId
   readonly votes: readonly TaskVote[]
+  /** How the votes came, by approver. */
+  readonly voteOrigins?: Readonly<Record<string, DecisionOrigin>>
   readonly approverRole?: string
   readonly separationOfDuties?: true
   /** The process that sent a call of unknown outcome, as host and process id: for operators alone. */
@@ -164,6 +171,9 @@ export function findBulkProblem(task: TaskRequest): string | undefined {
   if (task.comprehensionRequired === true) return 'its policy asks for a confirmation that its arguments were read'
   const repeated = findRepetition(task)
   if (repeated !== undefined) return repeated
+  const proof = task.approvalProof ?? 'none'
+  // A proof beyond a key is given for what one card showed.
+  if (!isProofAtLeast('key', proof)) return `its policy asks for ${PROOF_NAMES[proof] ?? proof}, each time`
   if (isIrreversibleCall(task) && task.bulk !== true)
     return 'its call cannot be undone, and no policy says svc/bulk: true'
   return undefined
@@ -191,9 +201,16 @@ export function findReviewReason(task: TaskRequest): string | undefined {
     : undefined
 }
 
-/** Distinct approvals that count. */
-export const countApprovals = (task: TaskRecord): number =>
-  new Set(task.votes.filter((vote) => vote.approved).map(({ approver }) => foldIdentity(approver))).size
+/** Distinct approvals that count: those with the proof that the task asks for. */
+export const countApprovals = ({ votes, voteOrigins, approvalProof = 'none' }: TaskRecord): number =>
+  new Set(
+    votes
+      .filter(({ approved, approver }) => {
+        const { proof = 'none' } = voteOrigins?.[approver] ?? {}
+        return approved && isProofAtLeast(proof, approvalProof)
+      })
+      .map(({ approver }) => foldIdentity(approver)),
+  ).size
 
 /**
  * Why the vote of a principal cannot count, since it could be a second vote of one person; undefined where it can. A quorum counts
@@ -238,7 +255,7 @@ export interface TaskPeople {
   readonly you: string
   /** Whether the reader may answer, and why not. */
   readonly standing: TaskStanding
-  readonly votes: readonly { readonly by: string; readonly approved: boolean }[]
+  readonly votes: readonly { readonly by: string; readonly approved: boolean; readonly how?: string }[]
   /** People with a credential who may answer and have not, without the reader; at most `MAX_CANDIDATES`. */
   readonly candidates: readonly string[]
   /** Who is looking at the task, with `isYou` for the reader; absent if nobody is. */
@@ -247,8 +264,18 @@ export interface TaskPeople {
   readonly told?: readonly ToldChannel[]
   /** Who edited the arguments that are shown; absent without edits. */
   readonly editedBy?: string
-  /** Absent while the task waits. `at`: RFC 3339. */
-  readonly decided?: { readonly by: string; readonly outcome: string; readonly at: string; readonly comment?: string }
+  /** Absent while the task waits. */
+  readonly decided?: TaskDecided
+}
+
+export interface TaskDecided {
+  readonly by: string
+  readonly outcome: string
+  /** RFC 3339. */
+  readonly at: string
+  readonly comment?: string
+  /** Through which channel, and with which proof: `in the console, with a passkey`. */
+  readonly how?: string
 }
 
 /** What a channel was told of a task, and how far that came. */
@@ -281,6 +308,8 @@ export interface GivenAnswer {
   readonly text?: string
   readonly files?: readonly { readonly objectKey: string; readonly filename?: string; readonly mediaType?: string }[]
   readonly claimedEmail?: string
+  /** What the channel knows of how the answer came; absent = nothing, and so no proof. */
+  readonly origin?: DecisionOrigin
   /** The text is for a working run: for its next completion, or in place of the present one. */
   readonly steer?: true | 'interrupt'
   readonly by: Principal

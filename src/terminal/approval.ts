@@ -1,6 +1,7 @@
 import { wrapMessage } from './message.ts'
 import type { KeyedCard } from '../view/task-actions.ts'
-import { describeApprover, type CardRow } from '../view/task-card.ts'
+import type { JsonObject } from '../base/json/json.ts'
+import { describeApprover, describeOrigin, type CardRow } from '../view/task-card.ts'
 import type { Canvas } from './screen.ts'
 import { safeText } from '../base/escape-text.ts'
 import { widthOf } from './width.ts'
@@ -168,10 +169,16 @@ function describeApproval(
   ]
 }
 
-/** The result of a decision, for example `approved by ana@acme.example after 6 s`. */
-export function drawAnswered(canvas: Canvas, outcome: string, by: string | null | undefined, afterMs?: number): string {
+const USUAL_PROOFS: ReadonlySet<string> = new Set(['', 'none', 'key'])
+
+/** The result of a decision, for example `approved by ana@acme.example in the console, with a passkey after 6 s`. */
+export function drawAnswered(canvas: Canvas, content: JsonObject, afterMs?: number): string {
+  const text = (name: string): string => (typeof content[name] === 'string' ? content[name] : '')
+  const [outcome, by, proof] = [text('outcome'), text('completed_by'), text('proof')]
   const style = outcome === 'approved' || outcome === 'answered' ? canvas.theme.ok : canvas.theme.bad
   const who = by ? ` by ${safeText(describeApprover(by))}` : ''
   const when = afterMs === undefined ? '' : ` after ${formatDuration(afterMs)}`
-  return `${style(safeText(outcome.replaceAll('_', ' ')))}${who}${when}`
+  // A key, or somebody on this machine, is what everybody expects.
+  const how = USUAL_PROOFS.has(proof) ? '' : ` ${safeText(describeOrigin(text('channel'), proof))}`
+  return `${style(safeText(outcome.replaceAll('_', ' ')))}${who}${how}${when}`
 }

@@ -171,7 +171,7 @@ function describeItem(canvas: Canvas, item: TimelineItem, content: JsonObject, k
       }
     }
     case 'UserTaskRes':
-      return { text: drawAnswered(canvas, textOf(content['outcome']), nullable(content['completed_by'])) }
+      return { text: drawAnswered(canvas, content) }
     default:
       return otherOf(canvas, item, content)
   }
@@ -347,7 +347,7 @@ function answerOf(canvas: Canvas, task: TimelineItem | undefined, answer: Timeli
   const asked = task?.startedAt ?? null
   const after =
     asked === null || answer.startedAt === null ? undefined : Date.parse(answer.startedAt) - Date.parse(asked)
-  return drawAnswered(canvas, textOf(content['outcome']), nullable(content['completed_by']), after)
+  return drawAnswered(canvas, content, after)
 }
 
 function taskOf(content: JsonObject): string {

@@ -7,6 +7,7 @@ import { shortenText } from '../base/cut-text.ts'
 import { safeBlock, safeJson, safeText } from '../base/escape-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import { shortId, timeLeft } from '../base/short-text.ts'
+import { PROOF_NAMES, type DecisionProof } from '../spec/decision-proof.ts'
 import {
   currencyOf,
   isMoneyName,
@@ -236,11 +237,15 @@ function rowsOf(task: ShownTask): CardRow[] {
   if (task.min !== undefined || task.max !== undefined) add('bounds', `${task.min ?? '−∞'} to ${task.max ?? '∞'}`)
   if (task.approvalsRequired !== undefined) add('votes', describeVotes(task))
   if (task.comprehensionRequired) add('read', 'Approving needs a confirmation that the arguments were read.')
+  if (task.approvalProof !== undefined && task.approvalProof !== 'none')
+    add('proof', `Approving takes ${PROOF_NAMES[task.approvalProof] ?? safeText(task.approvalProof)}.`)
   if (people?.told) add('told', people.told.map(describeTold).join('\n'))
   const looking = people?.decided ? undefined : describeLooking(people)
   if (looking !== undefined) add('looking', looking)
   if (people?.decided) add('decided', describeDecided(people.decided), { emphasis: 'strong' })
-  else if (people && people.standing !== 'may_answer')
+  const ways = people === undefined ? [] : listWays(people)
+  if (ways.length > 0) add('how', ways.join('\n'))
+  if (people && !people.decided && people.standing !== 'may_answer')
     add('you', STANDINGS[people.standing](people), { emphasis: 'waiting' })
   return rows
 }
@@ -267,6 +272,23 @@ export const describeClaimed = (name: string): string => `${name} (claimed, not 
 /** `approved by operator ana: checked with the customer`. Not escaped. */
 export const describeDecided = ({ by, outcome, comment }: NonNullable<TaskPeople['decided']>): string =>
   `${outcome.replaceAll('_', ' ')}${by === 'nobody' ? '' : ` by ${by}`}${comment === undefined ? '' : `: ${comment}`}`
+
+/** How each vote came, or the answer that decided alone. */
+function listWays({ votes, decided }: TaskPeople): readonly string[] {
+  if (votes.length > 1 || !decided) return votes.flatMap(({ by, how }) => (how === undefined ? [] : [`${by} ${how}`]))
+  return decided.how === undefined ? [] : [decided.how]
+}
+
+/** `in the console, with a passkey`; for channels that a newer server knows, their name. Not escaped. */
+export const describeOrigin = (channel: string, proof: string): string =>
+  `${CHANNELS[channel] ?? `by ${channel}`}, with ${PROOF_NAMES[proof as DecisionProof] ?? proof}`
+
+const CHANNELS: Readonly<Record<string, string>> = {
+  api: 'over the API',
+  operator: 'on the operator channel',
+  console: 'in the console',
+  scenario: 'in a scenario',
+}
 
 /** `operator ana is looking`; undefined where nobody has said so. Not escaped. */
 export function describeLooking({ looking = [] }: Pick<TaskPeople, 'looking'> = {}): string | undefined {

@@ -6,6 +6,7 @@ import { toIsoText } from '../base/clock.ts'
 import type { TaskContent } from '../spec/api.ts'
 import type { InboxItem } from '../operations/tasks.ts'
 import type { DecidedPolicy } from '../spec/step.ts'
+import type { DecisionProof } from '../spec/decision-proof.ts'
 import { countApprovals, isOperatorOnly, type ShownTask, type TaskRecord, type TaskRequest } from '../spec/task.ts'
 
 /** A task as `UserTaskReq.content` and `task` of user_task events. Fields that do not apply are absent. */
@@ -28,6 +29,7 @@ export function toTaskContent(task: TaskRecord): TaskContent {
     effect: task.effect,
     sources: task.sources && mapNames(task.sources),
     approvals_required: task.approvalsRequired,
+    approval_proof: task.approvalProof,
     approvals_received: task.approvalsRequired === undefined ? undefined : countApprovals(task),
     edits: task.edits?.map(({ approver, at, argumentsDigest, decision }) => ({
       edited_by: approver,
@@ -74,6 +76,7 @@ export function readTaskContent(content: TaskContent): TaskRequest {
     effect: content.effect,
     sources: content.sources,
     approvalsRequired: content.approvals_required,
+    approvalProof: content.approval_proof as DecisionProof | undefined,
     edits: content.edits?.map(({ edited_by, edited_at, arguments_digest, decision }) =>
       withoutAbsent({ approver: edited_by, at: Date.parse(edited_at), argumentsDigest: arguments_digest, decision }),
     ),

@@ -26,6 +26,7 @@ export function describeTaskView(task: ShownTask): JsonObject {
     argumentsDigest: argumentsDigest ?? null,
     approvalsRequired: task.approvalsRequired ?? null,
     role: task.people?.role ?? null,
+    approvalProof: task.approvalProof ?? null,
     comprehensionRequired: task.comprehensionRequired ?? false,
     expiresAt: task.expiresAt ?? null,
     onTimeout: task.onTimeout ?? null,
@@ -37,7 +38,7 @@ export function describeTaskView(task: ShownTask): JsonObject {
 }
 
 /** Rows about the progress of the decision, about claims and about who was told. */
-const PROGRESS: ReadonlySet<string> = new Set(['votes', 'decided', 'you', 'looking', 'told'])
+const PROGRESS: ReadonlySet<string> = new Set(['votes', 'decided', 'how', 'you', 'looking', 'told'])
 
 function describeRow(row: CardRow): JsonObject {
   if ('text' in row) return { label: row.label, text: row.text, place: row.place ?? null }

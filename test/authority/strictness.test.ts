@@ -31,6 +31,8 @@ test.each<[string, Partial<Asked>, Partial<Asked>]>([
   ['no separation of duties', { separation_of_duties: true }, {}],
   ['a call that cannot be undone together with others', {}, { bulk: true }],
   ['no role', { approver_role: 'finance' }, {}],
+  ['a weaker proof', { approval_proof: 'passkey' }, { approval_proof: 'key' }],
+  ['no proof', { approval_proof: 'link' }, {}],
   ['one role of two', { approver_role: 'finance and legal' }, { approver_role: 'legal' }],
   ['a rejection that fails no more', { on_reject: 'fail' }, {}],
   ['changes that are accepted', {}, { on_modify: 'accept' }],

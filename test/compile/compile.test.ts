@@ -113,6 +113,7 @@ describe('a bundle', () => {
         timeout: { after_minutes: 30, default: 'deny' },
         approver_role: 'finance',
         separation_of_duties: true,
+        approval_proof: 'passkey',
       },
       reason: 'Above 100',
       authority_ref: 'refund-limit',

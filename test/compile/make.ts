@@ -92,7 +92,7 @@ spec:
     authority_ref: refund-limit
     reason: Above 100
     timeout: { after_minutes: 30, default: deny }
-    runtime: { svc/approver_role: finance, svc/separation_of_duties: true }
+    runtime: { svc/approver_role: finance, svc/separation_of_duties: true, svc/approval_proof: passkey }
 `,
   'policies/ceiling.yaml': `
 apiVersion: svc/v1

@@ -1,5 +1,6 @@
 /** An approval covers what the policies ask of approvers when the call leaves, not only when it was given. */
 import { expect, test } from 'vitest'
+import type { DecisionOrigin } from '../../src/spec/decision-proof.ts'
 import type { ApprovalObligations } from '../../src/spec/policy-set.ts'
 import { inOrder, key, openBench, operator, policy, reply, replyTo, returns, snapshotOf, tool, turns } from './bench.ts'
 
@@ -30,10 +31,13 @@ function openSlow(strict: ApprovalObligations, gate: ApprovalObligations = {}) {
   }).then((bench) => ({ bench, end }))
 }
 
+const BY_PASSKEY: DecisionOrigin = { channel: 'console', proof: 'passkey' }
+
 const STRICTER: readonly [string, ApprovalObligations][] = [
   ['another role', { approver_role: 'finance' }],
   ['separated duties', { separation_of_duties: true }],
   ['comprehension', { comprehension_required: true }],
+  ['a stronger proof', { approval_proof: 'passkey' }],
   ['more approvals', { approvals_required: 2 }],
 ]
 
@@ -58,7 +62,10 @@ test.each(STRICTER)('sends the call that was approved by people of whom %s was a
   const task = await bench.waitForTask(run)
   const metadata = { 'svc/acknowledged': true }
   for (const id of ['olga', 'omar'])
-    await bench.engine.answer(run, replyTo(task, { by: operator(id, ['finance']), metadata }, { n: 1 }))
+    await bench.engine.answer(
+      run,
+      replyTo(task, { by: operator(id, ['finance']), origin: BY_PASSKEY, metadata }, { n: 1 }),
+    )
   await bench.advance(SLOW_MS)
   end()
   await bench.waitForEnd(run)
@@ -86,7 +93,7 @@ test('a time-out sends the call as long as the policies allow that', async () =>
   expect(bench.invoked.map(({ tool: { wire } }) => wire)).toEqual(['transfer', 'pay'])
 })
 
-test.each(STRICTER.slice(0, 3))('refuses edited arguments for which the policies ask for %s', async (_, strict) => {
+test.each(STRICTER.slice(0, 4))('refuses edited arguments for which the policies ask for %s', async (_, strict) => {
   const when = { field: 'args.n', op: 'gt', value: 100 } as const
   const policies = [
     { on: ['pay'], entry: policy('gate', {}) },

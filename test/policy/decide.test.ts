@@ -196,6 +196,7 @@ describe('obligations', () => {
         timeout: { after_minutes: 60, default: 'escalate' },
         on_modify: 'accept',
         approver_role: 'finance',
+        approval_proof: 'passkey',
       },
       reason: 'b',
     })
@@ -206,6 +207,7 @@ describe('obligations', () => {
         timeout: { after_minutes: 90, default: 'deny' },
         on_reject: 'fail',
         separation_of_duties: true,
+        approval_proof: 'key',
       },
       reason: 'a',
     })
@@ -218,6 +220,7 @@ describe('obligations', () => {
       on_modify: 'revalidate',
       approver_role: 'finance',
       separation_of_duties: true,
+      approval_proof: 'passkey',
     })
     expect(reasons).toEqual(['a', 'b'])
   })
@@ -238,6 +241,7 @@ describe('obligations', () => {
     ['with another that waits', [{}], undefined, 'deny'],
     ['with a quorum from elsewhere', [{ approvals_required: 2 }], undefined, 'deny'],
     ['with comprehension from elsewhere', [{ comprehension_required: true }], undefined, 'deny'],
+    ['with a proof from elsewhere', [{ approval_proof: 'key' }], undefined, 'deny'],
     ['of an irreversible action', [], 'irreversible_action', 'deny'],
   ])('a time-out never approves what needs people: %s', (_, others, sideEffectClass, expected) => {
     const lax = makeEntry({

@@ -292,6 +292,7 @@ test('what two approvals ask for together is never looser than what either asks 
         comprehension_required: fc.boolean(),
         separation_of_duties: fc.boolean(),
         approver_role: fc.constantFrom('finance', 'legal'),
+        approval_proof: fc.constantFrom('none', 'key', 'passkey'),
         on_reject: fc.constantFrom('fail', 'return_to_agent'),
         on_modify: fc.constantFrom('reject', 'revalidate', 'accept'),
         // Of two approvals that silence gives the shorter counts, as the document has it.
@@ -301,8 +302,9 @@ test('what two approvals ask for together is never looser than what either asks 
     ) as fc.Arbitrary<ApprovalObligations>
   ).filter(
     // Others are not published.
-    ({ timeout, approvals_required = 1, comprehension_required = false }) =>
-      timeout?.default !== 'allow' || (approvals_required === 1 && !comprehension_required),
+    ({ timeout, approvals_required = 1, comprehension_required = false, approval_proof = 'none' }) =>
+      timeout?.default !== 'allow' ||
+      (approvals_required === 1 && !comprehension_required && approval_proof === 'none'),
   )
   const asked = (...given: ApprovalObligations[]): PolicyDecision => {
     const entries = given.map((each) => makeEntry({ effect: 'require_approval', obligations: each }))

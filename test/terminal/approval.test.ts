@@ -437,5 +437,14 @@ test.each([
   ['approved', 'key:01a1fc5c-aa6e-7001-9b63-a186969ab4ec', undefined, 'approved by key 9ab4ec'],
   ['rejected', 'x\x1b[2J\n', undefined, 'rejected by x\\n'],
 ])('a task that was %s', (outcome, by, after, said) => {
-  expect(drawAnswered(canvasOf(80), outcome, by, after)).toBe(said)
+  expect(drawAnswered(canvasOf(80), { outcome, completed_by: by }, after)).toBe(said)
+})
+
+test.each([
+  ['console', 'passkey', 'approved by operator ana in the console, with a passkey after 6.0 s'],
+  ['operator', 'key', 'approved by operator ana after 6.0 s'],
+  ['pager\x1b[2J', 'iris', 'approved by operator ana by pager, with iris after 6.0 s'],
+])('a task that was approved through %s with %s', (channel, proof, said) => {
+  const content = { outcome: 'approved', completed_by: 'operator:ana', channel, proof }
+  expect(drawAnswered(canvasOf(80), content, 6000)).toBe(said)
 })

@@ -61,6 +61,12 @@ export const answerFailures = {
     message: (a: { why: string }) => `This task is not approved together with others: ${a.why}.`,
     fix: 'Decide it alone: svc approve TASK, or its card.',
   },
+  proof_required: {
+    exit: EXIT.denied,
+    message: (a: { needed: string; given: string }) =>
+      `An approval of this task takes ${a.needed}, and this one came with ${a.given}.`,
+    fix: 'Approve it in the console.',
+  },
   not_an_approver: {
     exit: EXIT.denied,
     message: (a: { why: string }) => `This approver may not decide this task: ${a.why}.`,

@@ -135,6 +135,7 @@ const FIXES: Readonly<Record<string, string>> = {
   acknowledgement_required: '--ack says that the arguments were read and understood.',
   arguments_changed: 'svc inbox     look again, then answer',
   digest_required: 'svc inbox     look again, then answer with --args-digest',
+  proof_required: 'svc console    opens the console, where a passkey approves',
   not_an_approver:
     'SVC_OPERATOR_KEY or --operator-key-file says who you are; svc keys create --operator --email EMAIL --role ROLE makes one.',
 }

@@ -8,6 +8,7 @@ import { toAnswer } from '../../server/routes/messages.ts'
 import { parseMessage } from '../../server/http/validate.ts'
 import type { MessageAccepted } from '../../spec/api.ts'
 import type { Cassette } from '../../spec/cassette.ts'
+import type { DecisionOrigin } from '../../spec/decision-proof.ts'
 import type { Principal } from '../../spec/key.ts'
 import type { PauseTarget } from '../../spec/steer/pause.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'
@@ -39,6 +40,8 @@ export interface ScenarioServer {
   setPaused(subject: PausedSubject, isPaused: boolean): Promise<void>
   close(): Promise<void>
 }
+
+const IN_SCENARIO: DecisionOrigin = { channel: 'scenario', proof: 'hardware' }
 
 /** A fixed start, a Thursday morning, so that conditions on time are repeatable. */
 const START: Instant = Date.UTC(2026, 0, 1, 9)
@@ -79,10 +82,10 @@ export async function openScenarioServer(
     throw error
   }
   const answer: ScenarioServer['answer'] = (runId, message, { id = 'scenario', roles = [] }) => {
-    // The people of a scenario are who it says they are.
+    // The people of a scenario are who it says they are, and prove it as a policy asks.
     const workspaceId = workspaceIdOf(project.workspace)
     const by: Principal = { type: 'operator', id, proof: 'credential', workspaceId, roles }
-    return server.engine.answer(runId as RunId, toAnswer(parseMessage({ runId, ...message }, runId), by))
+    return server.engine.answer(runId as RunId, toAnswer(parseMessage({ runId, ...message }, runId), by, IN_SCENARIO))
   }
   const setPaused: ScenarioServer['setPaused'] = async (subject, isPaused) => {
     for (const [kind, name] of Object.entries(subject))

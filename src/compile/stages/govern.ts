@@ -1,5 +1,6 @@
 /** Which policies apply to which calls of an agent. Source: docs/design/policies.md#which-policies-apply */
 import type { Digest } from '../../base/digest.ts'
+import { PROOF_NAMES } from '../../spec/decision-proof.ts'
 import type { PolicyOrigin } from '../../spec/policy-set.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { inferredField, namedField } from '../../policy/allow-field.ts'
@@ -187,10 +188,15 @@ const originOf = ({ id, version, published, place }: ResolvedPolicy, kind: Polic
 
 /** Why only a person may approve; undefined where a timeout may, too. */
 function needForPerson({ obligations }: ResolvedPolicy, { id, sideEffectClass }: GovernedCallee): string | undefined {
-  const { approvals_required: approvals = 1, comprehension_required: comprehension } = obligations
+  const {
+    approvals_required: approvals = 1,
+    comprehension_required: comprehension,
+    approval_proof: proof,
+  } = obligations
   if (sideEffectClass === 'irreversible_action') return `${id} is irreversible`
   if (approvals > 1) return `${approvals} approvals are required`
-  return comprehension ? 'comprehension is required' : undefined
+  if (comprehension) return 'comprehension is required'
+  return proof !== undefined && proof !== 'none' ? `${PROOF_NAMES[proof]} is required` : undefined
 }
 
 /** A timeout is not a decision by a person, so it never approves what needs one. Source: docs/design/approvals.md#time-outs */

@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../base/json/json.ts'
 import type { Document } from '../../documents/text/document.ts'
 import { readCondition, writeCondition, type ConditionProblem } from '../../policy/condition/condition.ts'
+import { isDecisionProof } from '../../spec/decision-proof.ts'
 import type { DecisionType, PolicyDocument } from '../../spec/document.ts'
 import type { ApprovalObligations } from '../../spec/policy-set.ts'
 import type { PublishedDocument } from '../../spec/snapshot.ts'
@@ -85,6 +86,7 @@ export function obligationsOf(decision: PolicyDecisionSpec): ApprovalObligations
   const onReject = decision.on_reject as ApprovalObligations['on_reject']
   const onModify = decision.on_modify as ApprovalObligations['on_modify']
   const role = runtime['svc/approver_role']
+  const proof = runtime['svc/approval_proof']
   return {
     ...(approvals !== undefined && { approvals_required: approvals }),
     ...(comprehension !== undefined && { comprehension_required: comprehension }),
@@ -93,6 +95,7 @@ export function obligationsOf(decision: PolicyDecisionSpec): ApprovalObligations
     ...(onModify && { on_modify: onModify }),
     ...(typeof role === 'string' && { approver_role: role }),
     ...(runtime['svc/separation_of_duties'] === true && { separation_of_duties: true }),
+    ...(isDecisionProof(proof) && { approval_proof: proof }),
     ...(runtime['svc/bulk'] === true && { bulk: true }),
     ...standingOf(decision),
   }

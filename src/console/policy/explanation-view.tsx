@@ -1,5 +1,6 @@
 /** Why a call is decided so: the sentence, every policy that was asked with its own lines, and what would change it. */
 import { safeText } from '../../base/escape-text.ts'
+import { isDecisionProof, PROOF_NAMES } from '../../spec/decision-proof.ts'
 import type { ExplainedDecision, ExplainedNode, ExplainedPolicy, WrittenPolicy } from '../../spec/explanation.ts'
 import { Badge } from '../parts/badge.tsx'
 import type { View } from '../parts/view.ts'
@@ -151,10 +152,11 @@ function TreeNode({ node }: { readonly node: ExplainedNode }): View {
 
 /** `Needs 2 approvals of the role treasurer; after 30 minutes deny.` */
 function describeObligations({ obligations }: ExplainedDecision): string {
-  const { approvals_required: count, approver_role: role, timeout } = obligations
+  const { approvals_required: count, approver_role: role, approval_proof: proof, timeout } = obligations
   if (typeof count !== 'number') return ''
   const who = typeof role === 'string' ? ` of the role ${role}` : ''
+  const how = isDecisionProof(proof) && proof !== 'none' ? ` with ${PROOF_NAMES[proof]}` : ''
   const end = timeout as { after_minutes?: number; default?: string } | undefined
   const after = end?.after_minutes === undefined ? '' : `; after ${end.after_minutes} minutes ${end.default}`
-  return `Needs ${count === 1 ? 'one approval' : `${count} approvals`}${who}${after}.`
+  return `Needs ${count === 1 ? 'one approval' : `${count} approvals`}${who}${how}${after}.`
 }

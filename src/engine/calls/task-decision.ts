@@ -38,7 +38,7 @@ function applyDecision(call: CallHandle, task: TaskRecord): ToolCall {
 }
 
 function approveCall(call: CallHandle, task: TaskRecord): ToolCall {
-  const { id, answer, actionDigest, approverRole, separationOfDuties } = task
+  const { id, answer, actionDigest, approverRole, separationOfDuties, approvalProof } = task
   const edited = answer?.arguments ? withEditedArguments(call, answer.arguments) : call
   const votes = task.votes.filter(({ approved }) => approved).map(({ approver }) => approver)
   const approval: CallApproval = {
@@ -46,6 +46,7 @@ function approveCall(call: CallHandle, task: TaskRecord): ToolCall {
     digest: actionDigest!,
     ...(approverRole !== undefined && { role: approverRole }),
     ...(separationOfDuties && { separationOfDuties }),
+    ...(approvalProof !== undefined && { proof: approvalProof }),
     ...(answer?.outcome === 'timed_out' && { timedOut: true }),
   }
   return edited.to({ at: 'proposed', approved: approval }, { approvedBy: votes })

@@ -4,6 +4,7 @@ import { fail, type Failure } from '../../base/failure.ts'
 import { digestStart } from '../../base/short-text.ts'
 import { canonicalJson, isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { hasNeededRoles } from '../../spec/approver-role.ts'
+import { isProofAtLeast, PROOF_NAMES } from '../../spec/decision-proof.ts'
 import { QUARANTINE_MARGIN_MS } from '../../spec/effect.ts'
 import { approverOf, isSameApprover } from '../../spec/key.ts'
 import { findBulkProblem, findUnprovedVote, IN_BULK, type GivenAnswer, type TaskRecord } from '../../spec/task.ts'
@@ -64,6 +65,10 @@ function findVoteProblem(tx: SessionTransaction, task: TaskRecord, answer: Given
   if (unproved !== undefined && !(answer.approved === false && task.separationOfDuties !== true))
     return fail('not_an_approver', { why: unproved })
   if (answer.approved === false) return undefined
+  const { approvalProof: needed = 'none' } = task
+  const { proof = 'none' } = answer.origin ?? {}
+  if (!isProofAtLeast(proof, needed))
+    return fail('proof_required', { needed: PROOF_NAMES[needed] ?? needed, given: PROOF_NAMES[proof] })
   const notInBulk = answer.metadata?.[IN_BULK] === true ? findBulkProblem(task) : undefined
   if (notInBulk !== undefined) return fail('not_in_bulk', { why: notInBulk })
   if (needsDigest(task) && answer.metadata?.['svc/arguments_digest'] === undefined) return fail('digest_required')

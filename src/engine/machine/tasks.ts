@@ -81,7 +81,8 @@ export function expireTask(tx: SessionTransaction, taskId: TaskId): boolean {
 }
 
 /** Adds a step with the answer of a task. */
-function recordAnswer(tx: SessionTransaction, { id, runId, answer }: TaskRecord): void {
+function recordAnswer(tx: SessionTransaction, task: TaskRecord): void {
+  const { id, runId, answer, approvalsRequired, votes, voteOrigins } = task
   if (!answer) return
   tx.run(runId).addStep('UserTaskRes', {
     user_task_id: id,
@@ -94,7 +95,14 @@ function recordAnswer(tx: SessionTransaction, { id, runId, answer }: TaskRecord)
     comment: answer.comment ?? null,
     metadata: answer.metadata ?? null,
     ...(answer.claimedEmail !== undefined && { claimed_email: answer.claimedEmail }),
+    ...(answer.origin && { channel: answer.origin.channel, proof: answer.origin.proof }),
+    ...((approvalsRequired ?? 1) > 1 && { votes: votes.map((vote) => describeVote(vote, voteOrigins)) }),
   })
+}
+
+const describeVote = ({ approver, approved }: TaskVote, origins: TaskRecord['voteOrigins']): JsonObject => {
+  const origin = origins?.[approver]
+  return { by: approver, approved, ...(origin && { channel: origin.channel, proof: origin.proof }) }
 }
 
 /** Lets the call that waited for one task wait for another. */
@@ -118,7 +126,13 @@ function applyVote(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer
   }
   const votes = given ? [newVote] : [...task.votes, newVote]
   const call = findCallOfTask(tx, task)
-  const changed: TaskRecord = { ...(given && call ? editTask(task, call, given, newVote.approver) : task), votes }
+  const { voteOrigins: earlier, ...same } = given && call ? editTask(task, call, given, newVote.approver) : task
+  // Those of votes that an edit voids go with them.
+  const voteOrigins = {
+    ...(given ? {} : earlier),
+    ...(answer.origin && { [newVote.approver]: answer.origin }),
+  }
+  const changed: TaskRecord = { ...same, votes, ...(Object.keys(voteOrigins).length > 0 && { voteOrigins }) }
   if (approved && countApprovals(changed) < (task.approvalsRequired ?? 1)) {
     tx.changeTask(changed, 'voted')
     return
@@ -180,6 +194,7 @@ function toAnswer(task: TaskRecord, answer: GivenAnswer): Omit<TaskAnswer, 'outc
     ...(claimedEmail !== undefined && { claimedEmail }),
     ...(comment !== undefined && { comment }),
     completedBy: approverOf(answer.by),
+    ...(answer.origin && { origin: answer.origin }),
   }
 }
 

@@ -6,6 +6,7 @@ import { hashKey, isWellFormedKey } from '../../base/api-key.ts'
 import type { Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { ConsoleSessionId, KeyId } from '../../base/ids.ts'
+import { proofOfPrincipal, type DecisionOrigin } from '../../spec/decision-proof.ts'
 import type { Principal, Trigger } from '../../spec/key.ts'
 import { clientAddress, isInRanges } from '../http/ip.ts'
 import type { HttpReply } from '../http/reply.ts'
@@ -24,6 +25,12 @@ export interface OperatorProof {
   /** The session of the console that the request belongs to. */
   readonly consoleSession?: ConsoleSessionId
 }
+
+/** How an answer comes that this caller sends. */
+export const originOf = (principal: ApiPrincipal, { consoleSession }: OperatorProof): DecisionOrigin => ({
+  channel: consoleSession !== undefined ? 'console' : principal.type === 'api_key' ? 'api' : 'operator',
+  proof: proofOfPrincipal(principal),
+})
 
 export interface AuthenticatedCaller extends OperatorProof {
   readonly principal: ApiPrincipal

@@ -209,7 +209,12 @@ async function answerNext(
     id: `recording-${voter + 1}`,
     roles: task.approverRole === undefined ? [] : [task.approverRole],
   }
-  const { error } = await engine.answer(task.runId, { taskId: task.id as TaskId, by: person, ...said })
+  const { error } = await engine.answer(task.runId, {
+    taskId: task.id as TaskId,
+    by: person,
+    origin: { channel: 'scenario', proof: 'hardware' },
+    ...said,
+  })
   return error
 }
 

@@ -9,8 +9,9 @@ import { isWaiting, originFields, type Run } from '../../spec/run.ts'
 import { VIEW_DIGEST } from '../../view/task-view.ts'
 import { startLimits } from '../runtime/rates.ts'
 import { logNamedVersion } from '../routes/start-run.ts'
-import { checkMessageFiles, toAnswer } from '../routes/messages.ts'
+import { checkMessageFiles, nameConsole, toAnswer } from '../routes/messages.ts'
 import type { ServerServices } from '../runtime/services.ts'
+import { originOf, type OperatorPrincipal } from '../auth/auth.ts'
 import { queryFailure } from '../http/refuse.ts'
 import { pageOf, parseMessage } from '../http/validate.ts'
 import type { OperatorAction } from './people/act.ts'
@@ -100,7 +101,13 @@ export const cancelRun: OperatorAction<'POST /runs/:id/cancel'> = async ({ servi
  * by their credential, and a name that anyone may type is none. `svc dev` takes the name of somebody without a credential as a
  * claim, which counts where one approval of anybody is enough. Source: docs/design/approvals.md#the-card
  */
-export const sendMessage: OperatorAction<'POST /runs/:id/messages'> = async ({ services, operator, id, body }) => {
+export const sendMessage: OperatorAction<'POST /runs/:id/messages'> = async ({
+  services,
+  operator,
+  consoleSession,
+  id,
+  body,
+}) => {
   const run = await findRun(services, id)
   const { as } = body
   const message = parseMessage({ runId: run.id, ...body }, run.id)
@@ -119,7 +126,9 @@ export const sendMessage: OperatorAction<'POST /runs/:id/messages'> = async ({ s
     if (view !== undefined && view !== seen) return refuseMessage(run, fail('stale_view'))
   }
   await checkMessageFiles(services, services.workspace.id, message.files ?? [])
-  return services.engine.answer(run.id, toAnswer(message, same ? operator : { ...operator, id: as, proof: 'claimed' }))
+  const by: OperatorPrincipal = same ? operator : { ...operator, id: as, proof: 'claimed' }
+  const origin = originOf(by, { ...(consoleSession && { consoleSession }) })
+  return nameConsole(services, await services.engine.answer(run.id, toAnswer(message, by, origin)))
 }
 
 async function ownsCredential({ store, workspace, clock }: ServerServices, name: string): Promise<boolean> {

@@ -1,16 +1,18 @@
 import { digestOfJson } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
 import type { TaskId, WorkspaceId } from '../../base/ids.ts'
-import type { FileItem, MessageBody } from '../../spec/api.ts'
+import type { FileItem, MessageAccepted, MessageBody } from '../../spec/api.ts'
 import type { Principal } from '../../spec/key.ts'
+import type { DecisionOrigin } from '../../spec/decision-proof.ts'
 import type { GivenAnswer } from '../../spec/task.ts'
-import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
+import { originOf, seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { apiBodyLimits, readJson } from '../http/body.ts'
 import { acceptedReply } from '../http/reply.ts'
 import type { RouteHandler } from '../http/route.ts'
 import { waitAsPreferred } from './prefer-wait.ts'
 import { runInScope } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
+import { taskAddress } from '../../view/console-address.ts'
 import { readPending } from '../view/pending.ts'
 import { parseIdempotencyKey, parseMessage } from '../http/validate.ts'
 
@@ -25,7 +27,13 @@ export const sendMessage = (services: ServerServices, identify: IdentifyCaller):
     await checkMessageFiles(services, principal.workspaceId, body.files ?? [])
     const isHidden = !seesTimeline(principal)
     const idempotency = key === undefined ? undefined : { key, bodyDigest: digestOfJson(given) }
-    const accepted = await services.engine.answer(run.id, toAnswer(body, principal), isHidden, idempotency)
+    const answered = await services.engine.answer(
+      run.id,
+      toAnswer(body, principal, originOf(principal, caller)),
+      isHidden,
+      idempotency,
+    )
+    const accepted = nameConsole(services, answered)
     // A refused message changed nothing, so there is nothing to wait for.
     const waited = accepted.error === undefined ? await waitAsPreferred(services, call, caller, run) : undefined
     const later = waited?.run
@@ -37,9 +45,20 @@ export const sendMessage = (services: ServerServices, identify: IdentifyCaller):
     }
   })
 
+/** Where a channel cannot prove what a policy asks for, the console may: its address, for people. */
+export function nameConsole(
+  { serverState: { consoleUrl } }: ServerServices,
+  accepted: MessageAccepted,
+): MessageAccepted {
+  const { code, error, userTaskId } = accepted
+  if (code !== 'proof_required' || consoleUrl === null || userTaskId === undefined) return accepted
+  return { ...accepted, error: `${error} Approve it in the console: ${taskAddress(consoleUrl, userTaskId)}` }
+}
+
 /** The body as the engine takes it: `text` wins over `message`. */
-export const toAnswer = (body: MessageBody, by: Principal): GivenAnswer => ({
+export const toAnswer = (body: MessageBody, by: Principal, origin: DecisionOrigin): GivenAnswer => ({
   by,
+  origin,
   ...defined({
     taskId: body.userTaskId as TaskId | undefined,
     approved: body.approved,

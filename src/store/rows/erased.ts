@@ -18,7 +18,8 @@ export function onlyNumbers(value: JsonValue): JsonValue {
 /** Keeps the question, its call, and who decided it how. */
 export function withoutWords(task: TaskRecord): Omit<TaskRecord, 'votes'> {
   const { id, sessionId, runId, kind, status, callId, about, createdAt, completedAt, expiresAt } = task
-  const { tool, argumentsDigest, actionDigest, decisionId, approvalsRequired, answer } = task
+  const { tool, argumentsDigest, actionDigest, decisionId, approvalsRequired, approvalProof, voteOrigins, answer } =
+    task
   const kept = {
     callId,
     about,
@@ -29,10 +30,13 @@ export function withoutWords(task: TaskRecord): Omit<TaskRecord, 'votes'> {
     actionDigest,
     decisionId,
     approvalsRequired,
+    approvalProof,
+    voteOrigins,
     answer: answer && {
       outcome: answer.outcome,
       ...(answer.approved !== undefined && { approved: answer.approved }),
       ...(answer.completedBy !== undefined && { completedBy: answer.completedBy }),
+      ...(answer.origin && { origin: answer.origin }),
     },
   }
   const present = Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined))

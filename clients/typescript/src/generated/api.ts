@@ -145,6 +145,8 @@ export interface TaskFields {
   /** Who handed over the arguments that a policy asked about, by path: input, person, tool:acme.crm.lookup and others. */
   readonly sources?: Readonly<Record<string, readonly string[]>>
   readonly approvals_required?: number
+  /** The least proof of an approval that counts, weakest first; absent where none is asked for. */
+  readonly approval_proof?: 'none' | 'link' | 'key' | 'ssh' | 'passkey' | 'hardware' | (string & {})
   readonly approvals_received?: number
   readonly edits?: readonly TaskEdit[]
   readonly comprehension_required?: boolean
@@ -807,6 +809,20 @@ export interface UserTaskResContent extends StepContent {
   readonly metadata: JsonObject | null
   /** completedByEmail as a client claimed it. */
   readonly claimed_email?: string
+  /** How the answer came; absent where nobody gave it. */
+  readonly channel?: 'api' | 'operator' | 'console' | 'scenario' | (string & {})
+  /** What proved that it was this person, weakest first; absent where nobody answered. */
+  readonly proof?: 'none' | 'link' | 'key' | 'ssh' | 'passkey' | 'hardware' | (string & {})
+  /** Where several people were asked, what each of them said. */
+  readonly votes?: readonly TaskVote[]
+}
+
+/** One of several votes. */
+export interface TaskVote {
+  readonly by: string
+  readonly approved: boolean
+  readonly channel?: string
+  readonly proof?: string
 }
 
 /** A call that started a sub-agent. */

@@ -1,6 +1,7 @@
 /** Further looks at a run: what was said, its events, and everything as it is stored. */
 import { useState } from 'preact/hooks'
 import { safeText } from '../../../base/escape-text.ts'
+import { describeOrigin } from '../../../view/task-card.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { toJson } from '../../../base/json/typed-json.ts'
 import type { Conversation, TimelineItem } from '../../../spec/api.ts'
@@ -121,7 +122,15 @@ function describeMessage(type: string, content: JsonObject): readonly [who: stri
     case 'UserTaskRes':
       return [
         safeText(text('completed_by').replace(/^operator:/, 'operator ') || 'nobody'),
-        [text('outcome').replaceAll('_', ' '), text('comment')].filter((part) => part !== '').join(': '),
+        [
+          [
+            text('outcome').replaceAll('_', ' '),
+            ...(text('proof') === '' ? [] : [describeOrigin(text('channel'), text('proof'))]),
+          ].join(' '),
+          text('comment'),
+        ]
+          .filter((part) => part !== '')
+          .join(': '),
       ]
     case 'Output':
       return ['Output', '', content['output'] ?? null]

@@ -2,10 +2,12 @@ import { gatedBindings, scopeOf } from '../../facts/policies/attachments.ts'
 import { declaredClass, effectiveClass } from '../../facts/agents/bindings.ts'
 import { decisionOf, isAllowedOnTimeout } from '../../facts/policies/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
+import { mappingIn } from '../../text/document.ts'
+import { isDecisionProof, PROOF_NAMES } from '../../../spec/decision-proof.ts'
 
 export const approvalTimeoutAllowIrreversible: LintRule = {
   severity: 'error',
-  law: 'The timeout of an approval does not allow an irreversible action, a quorum, or a task with `comprehension_required`.',
+  law: 'The timeout of an approval does not allow an irreversible action, a quorum, or a task with `comprehension_required` or `svc/approval_proof`.',
   fix: 'Write `default: deny`.',
   reason: 'Nobody would have approved it.',
   crossFile: true,
@@ -18,6 +20,9 @@ export const approvalTimeoutAllowIrreversible: LintRule = {
     if (typeof count === 'number' && count > 1)
       report(timeout, `Timing out would count as ${count} approvals.`, { fix })
     if (comprehension === true) report(timeout, 'Timing out would count as the acknowledgement.', { fix })
+    const proof = mappingIn(document, 'spec', 'decision', 'runtime')['svc/approval_proof']
+    if (isDecisionProof(proof) && proof !== 'none')
+      report(timeout, `Timing out proves nothing, and \`svc/approval_proof\` asks for ${PROOF_NAMES[proof]}.`, { fix })
     const scope = scopeOf(document)
     const scoped = scope === undefined ? [] : workspace.find(document, 'Tool', scope)
     const tools = [

@@ -29,6 +29,7 @@ const KNOWN = [
   'svc/message',
   'svc/approver_role',
   'svc/separation_of_duties',
+  'svc/approval_proof',
   'svc/standing',
   'svc/bulk',
 ]

@@ -19,6 +19,7 @@ import { decideCall, toSourceTexts, type GateDecision } from './decide-call.ts'
 import { approvedRepetition, callEffectOf, effectOfTask } from './effect.ts'
 import { findArgumentProblems, findTarget } from './target.ts'
 import { splitRoles } from '../../../spec/approver-role.ts'
+import { isProofAtLeast, PROOF_NAMES, type DecisionProof } from '../../../spec/decision-proof.ts'
 
 /**
  * Opens the task in which people decide the call.
@@ -78,6 +79,7 @@ function toApprovalTask(
     ...(obligations?.bulk && { bulk: true }),
     ...(obligations?.approver_role !== undefined && { approverRole: obligations.approver_role }),
     ...(obligations?.separation_of_duties && { separationOfDuties: true }),
+    ...(obligations?.approval_proof !== undefined && { approvalProof: obligations.approval_proof }),
     ...((run.usage.tainted || undone || earlier) && {
       context: {
         ...(run.usage.tainted && { tainted: true }),
@@ -118,6 +120,7 @@ export function isCoveredByApproval(
     approvals: wasEscalated ? Infinity : Number(request?.content['approvals_required'] ?? 1),
     role: approved.role,
     separationOfDuties: approved.separationOfDuties === true,
+    proof: approved.proof,
     comprehension: request?.content['comprehension_required'] === true,
   }
   return findFurtherNeed(decision, asked) === undefined
@@ -188,6 +191,7 @@ export function findEditProblem(task: TaskRecord, call: CallHandle, edited: Json
     approvals: task.approvalsRequired ?? 1,
     role: task.approverRole,
     separationOfDuties: task.separationOfDuties === true,
+    proof: task.approvalProof,
     comprehension: task.comprehensionRequired === true,
   })
   return need === undefined ? undefined : `The edited arguments need ${need}: ${decision.explanation}`
@@ -201,6 +205,7 @@ interface AskedOfApprovers {
   readonly approvals: number
   readonly role: string | undefined
   readonly separationOfDuties: boolean
+  readonly proof: DecisionProof | undefined
   readonly comprehension: boolean
 }
 
@@ -211,6 +216,8 @@ function findFurtherNeed({ obligations }: PolicyDecision, asked: AskedOfApprover
   if (obligations.approvals_required > asked.approvals) return 'more approvals'
   if (splitRoles(obligations.approver_role).some((role) => !given.includes(role)))
     return `an approver with the role ${obligations.approver_role}`
+  const { approval_proof: proof = 'none' } = obligations
+  if (!isProofAtLeast(asked.proof ?? 'none', proof)) return `an approval with ${PROOF_NAMES[proof] ?? proof}`
   if (obligations.separation_of_duties && !asked.separationOfDuties) return 'an approver who did not start the run'
   if (obligations.comprehension_required && !asked.comprehension) return 'a confirmation that they were read'
   return undefined

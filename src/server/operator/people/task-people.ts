@@ -1,5 +1,6 @@
 /** The people of a task: who asked, who voted and who may still answer, by the names of people and keys. */
 import { toIsoText } from '../../../base/clock.ts'
+import type { DecisionOrigin } from '../../../spec/decision-proof.ts'
 import {
   findUnprovedVote,
   MAX_CANDIDATES,
@@ -10,7 +11,7 @@ import {
 } from '../../../spec/task.ts'
 import { isSameApprover, type ApiKey, type OperatorKey } from '../../../spec/key.ts'
 import { hasNeededRoles } from '../../../spec/approver-role.ts'
-import { describeClaimed, describeOperator } from '../../../view/task-card.ts'
+import { describeClaimed, describeOperator, describeOrigin } from '../../../view/task-card.ts'
 import { runsById, starterAbove } from '../../../spec/run-starter.ts'
 import type { Run } from '../../../spec/run.ts'
 import type { StoredNotice } from '../../../spec/notice.ts'
@@ -68,7 +69,11 @@ export async function createPeopleReader(
       ...(approverRole !== undefined && { role: approverRole }),
       you: nameOf(me),
       standing,
-      votes: votes.map(({ approver, approved }) => ({ by: nameOf(approver), approved })),
+      votes: votes.map(({ approver, approved }) => ({
+        by: nameOf(approver),
+        approved,
+        ...howOf(task.voteOrigins?.[approver]),
+      })),
       candidates: candidates.slice(0, MAX_CANDIDATES).map(nameOf),
       ...(looking.length > 0 && { looking }),
       ...(told.length > 0 && { told: told.map(toToldChannel) }),
@@ -79,11 +84,15 @@ export async function createPeopleReader(
           outcome: answer?.outcome ?? task.status,
           at: toIsoText(task.completedAt ?? task.createdAt),
           ...(answer?.comment !== undefined && { comment: answer.comment }),
+          ...howOf(answer?.origin),
         },
       }),
     }
   }
 }
+
+const howOf = (origin: DecisionOrigin | undefined): { readonly how?: string } =>
+  origin === undefined ? {} : { how: describeOrigin(origin.channel, origin.proof) }
 
 const toToldChannel = ({ channel, event, state, endedAt, dueAt }: StoredNotice): ToldChannel => ({
   channel,
