@@ -5,6 +5,7 @@
 import { canonicalJson, isJsonObject, parseJson, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import { readArgumentPath, stepInto } from './condition/path.ts'
 import type { PathSegment } from './condition/segment.ts'
+import { splitBraces } from './condition/split-braces.ts'
 
 export const UNDONE_BY = 'svc/undone-by'
 export const UNDO_ARGUMENTS = 'svc/undo-arguments'
@@ -87,23 +88,20 @@ export function readUndoText(
   text: string,
 ): { readonly parts: UndoText } | { readonly problem: string; readonly placeholder?: string } {
   const parts: (string | UndoPlaceholder)[] = []
-  let rest = text
-  while (rest !== '') {
-    const [plain] = /^[^{}]*/.exec(rest)!
-    if (plain !== '') parts.push(plain)
-    rest = rest.slice(plain.length)
-    if (rest === '') break
-    const [whole, inner] = /^\{([^{}]*)\}/.exec(rest) ?? []
-    if (whole === undefined || inner === undefined)
-      return { problem: `A brace in ${UNDO_ARGUMENTS} has no partner: "${text}".` }
-    const placeholder = readPlaceholder(inner)
-    if (!placeholder)
+  for (const part of splitBraces(text)) {
+    if (part === undefined) return { problem: `A brace in ${UNDO_ARGUMENTS} has no partner: "${text}".` }
+    if (typeof part === 'string') {
+      parts.push(part)
+      continue
+    }
+    const { placeholder } = part
+    const read = readPlaceholder(placeholder)
+    if (!read)
       return {
-        problem: `"${inner}" is neither an argument nor a part of the result: {args.order}, {result.id}.`,
-        placeholder: inner,
+        problem: `"${placeholder}" is neither an argument nor a part of the result: {args.order}, {result.id}.`,
+        placeholder,
       }
-    parts.push(placeholder)
-    rest = rest.slice(whole.length)
+    parts.push(read)
   }
   return { parts }
 }

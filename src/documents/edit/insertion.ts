@@ -18,14 +18,12 @@ export function insertionEdits(
   before?: string,
 ): TextEdit[] {
   const segments = segmentsOf(pointer)
-  const missing = [segments.pop()!]
-  let parent = nodeAt(root, segments)
-  while (parent === undefined && segments.length > 0) {
-    missing.unshift(segments.pop()!)
-    parent = nodeAt(root, segments)
-  }
-  const [key, ...inner] = missing
-  if (parent?.members === undefined || parent.alias || memberOf(parent, key!) !== undefined) return []
+  let depth = segments.length - 1
+  while (depth > 0 && nodeAt(root, segments.slice(0, depth)) === undefined) depth--
+  const parent = nodeAt(root, segments.slice(0, depth))
+  const [key, ...inner] = segments.slice(depth)
+  if (key === undefined || parent?.members === undefined || parent.alias) return []
+  if (memberOf(parent, key) !== undefined) return []
   const isJson = source.path.endsWith('.json')
   const quoted = (name: string): string => (isJson || !/^[A-Za-z_][\w-]*$/.test(name) ? JSON.stringify(name) : name)
   const isFlow = source.text[parent.start] === '{'
@@ -36,19 +34,19 @@ export function insertionEdits(
   const next = members.find((each) => each.key === before) ?? members[0]
   if (isFlow) {
     if (typeof value !== 'string') return []
-    const flow = `${quoted(key!)}: ${inner.reduceRight((text, name) => `{ ${quoted(name)}: ${text} }`, value)}`
+    const flow = `${quoted(key)}: ${inner.reduceRight((text, name) => `{ ${quoted(name)}: ${text} }`, value)}`
     if (next === undefined) return put(parent.start + 1, ` ${flow} `)
     const before = source.text.slice(source.text.lastIndexOf('\n', next.start - 1) + 1, next.start)
     return put(next.start, `${flow},${/^\s*$/.test(before) ? `\n${before}` : ' '}`)
   }
   if (next === undefined || isJson) return []
   const indent = next.start - (source.text.lastIndexOf('\n', next.start - 1) + 1)
-  const depth = indent + 2 * missing.length
+  const column = indent + 2 * (inner.length + 1)
   const last =
     typeof value === 'string'
       ? ` ${value}`
-      : value.map((line) => `\n${line === '' ? '' : ' '.repeat(depth) + line}`).join('')
-  const block = missing
+      : value.map((line) => `\n${line === '' ? '' : ' '.repeat(column) + line}`).join('')
+  const block = [key, ...inner]
     .map((name, at) => `${at === 0 ? '' : `\n${' '.repeat(indent + 2 * at)}`}${quoted(name)}:`)
     .join('')
   return put(next.start, `${block}${last}\n${' '.repeat(indent)}`)
@@ -64,7 +62,8 @@ export function moveEdits(
 ): TextEdit[] {
   const at = segmentsOf(from)
   const holder = nodeAt(spans.root, at.slice(0, -1))
-  const member = holder && memberOf(holder, at.at(-1)!)
+  const key = at.at(-1)
+  const member = holder && key !== undefined ? memberOf(holder, key) : undefined
   const outward = segmentsOf(to).length === 1 || spans.source.path.endsWith('.json')
   const value = member && writtenValue(spans.source.text, member, outward)
   const insertion = value === undefined || removal.length === 0 ? [] : insertionEdits(spans, to, value, before)

@@ -25,7 +25,7 @@ export function removalEdits(
   const entry = entries[at]
   if (entry === undefined || entries.length === 1 || entry.node.alias) return []
   const cut = isFlow(source.text, parent)
-    ? flowCut(entries, at)
+    ? flowCut(entry, entries[at - 1], entries[at + 1])
     : blockCut(source.text, entry, parent.items !== undefined)
   if (cut === undefined) return []
   const [start, end] = cut
@@ -55,10 +55,11 @@ interface RemovedEntry {
 const isFlow = (text: string, node: YamlNode): boolean => text[node.start] === '{' || text[node.start] === '['
 
 /** From the end of the previous entry to the end of this one; for the first, up to the start of the next. */
-function flowCut(entries: readonly RemovedEntry[], at: number): readonly [number, number] {
-  const entry = entries[at]!
-  return at === 0 ? [entry.start, entries[1]!.start] : [entries[at - 1]!.end, entry.end]
-}
+const flowCut = (
+  entry: RemovedEntry,
+  before: RemovedEntry | undefined,
+  after: RemovedEntry | undefined,
+): readonly [number, number] => (before ? [before.end, entry.end] : [entry.start, after?.start ?? entry.end])
 
 /** The lines of the entry. Undefined if its first or last line contains something else. */
 function blockCut(text: string, entry: RemovedEntry, item: boolean): readonly [number, number] | undefined {

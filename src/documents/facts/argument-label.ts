@@ -1,6 +1,5 @@
 /** Labels of a Tool document that name arguments in braces: the effect key and the summary. */
 import { placeholdersOf, readArgumentTemplate } from '../../policy/condition/argument-template.ts'
-import { readArgumentPath } from '../../policy/condition/path.ts'
 import { replaceScalarFix } from '../text/diagnostic.ts'
 import type { Document } from '../text/document.ts'
 import { firstMissingStep } from '../text/property.ts'
@@ -26,8 +25,8 @@ export function checkArgumentLabel(
   if ('problem' in read) return report(place, read.problem)
   const schema = toolInput(workspace, document)?.value
   if (schema === undefined) return
-  for (const path of placeholdersOf(read.template)) {
-    const missing = firstMissingStep(schema, readArgumentPath(path)!.segments)
+  for (const { path, segments } of placeholdersOf(read.template)) {
+    const missing = firstMissingStep(schema, segments)
     if (!missing) continue
     const near = nearestCandidate(missing.name, missing.known)
     report(place, `The tool has no argument ${path}.`, {

@@ -2,7 +2,6 @@
 import type { JsonValue } from '../../base/json/json.ts'
 import type { ArgumentTemplate } from '../../policy/condition/argument-template.ts'
 import { EFFECT_KEY, readEffectTemplate } from '../../policy/condition/effect-key.ts'
-import { readArgumentPath } from '../../policy/condition/path.ts'
 import type { PathSegment } from '../../policy/condition/segment.ts'
 import { domainBelow, finiteValues } from '../../policy/prove/domains.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
@@ -44,7 +43,7 @@ export function keyArguments(workspace: Workspace, tool: Document, template: Arg
   const schema: JsonSchema = found.value
   return template.flatMap((part): KeyArgument[] => {
     if (typeof part === 'string') return []
-    const { segments } = readArgumentPath(part.path)!
+    const { segments } = part
     if (firstMissingStep(schema, segments)) return []
     const domain = domainBelow([schema], segments)
     const values = finiteValues(domain)

@@ -20,7 +20,11 @@ export function outageProblem(name: string, text: string): string | undefined {
 }
 
 /** The values of valid annotations. */
-export const readOutageTerms = (annotations: Readonly<Record<string, string>>): OutageTerms => ({
-  ...(annotations[ON_OUTAGE] === 'fail' && { onOutage: 'fail' as const }),
-  ...(annotations[MAX_OUTAGE] !== undefined && { maxOutageMs: parseDuration(annotations[MAX_OUTAGE])! }),
-})
+export function readOutageTerms(annotations: Readonly<Record<string, string>>): OutageTerms {
+  const longest = annotations[MAX_OUTAGE]
+  const maxOutageMs = longest === undefined ? undefined : parseDuration(longest)
+  return {
+    ...(annotations[ON_OUTAGE] === 'fail' && { onOutage: 'fail' as const }),
+    ...(maxOutageMs !== undefined && { maxOutageMs }),
+  }
+}

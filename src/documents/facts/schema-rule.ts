@@ -24,10 +24,9 @@ export const schemaRule =
       if (schema === undefined) continue
       if (keywords !== 'all' && !keywords.some((keyword) => schema.uses(keyword).length > 0)) continue
       check(schema, (pointer, message, details = {}, key = false) => {
-        const whole = schema.base + pointer
-        const place = schema.spans.placeOf(whole)
+        const place = key ? schema.keyPlaceOf(pointer) : schema.placeOf(pointer)
         const elsewhere = place.path !== document.path
-        report(key ? { ...place, range: schema.spans.keySpanOf(whole) ?? place.range } : place, message, {
+        report(place, message, {
           ...details,
           ...(elsewhere && { related: [{ path: at.path, range: at.range, message: 'named here' }] }),
         })

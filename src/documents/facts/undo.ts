@@ -21,6 +21,7 @@ import { isVersion } from '../text/reference.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { toolInput, toolOutput } from './agents/inputs.ts'
 import { labelOfTool } from './effect-keys.ts'
+import { ownMember } from '../../base/json/own-member.ts'
 
 /** The undo labels of a Tool document; undefined without any. */
 export function undoOfTool(tool: Document): ReadUndo | undefined {
@@ -35,8 +36,8 @@ export function undoOfTool(tool: Document): ReadUndo | undefined {
 export const toolNamedBy = (workspace: Workspace, from: Document, id: string): Document | undefined =>
   workspace
     .find(from, 'Tool', id)
-    .filter(({ identity }) => isVersion(identity!.version))
-    .toSorted((a, b) => rcompare(a.identity!.version, b.identity!.version))[0]
+    .filter(({ identity }) => isVersion(identity.version))
+    .toSorted((a, b) => rcompare(a.identity.version, b.identity.version))[0]
 
 /** A placeholder that names no known value, and the names that exist. */
 export interface UnknownPlaceholder {
@@ -102,7 +103,7 @@ export function findMappingFaults(
   const unknown = Object.keys(mapped).filter((name) => isClosed && !Object.hasOwn(declared, name))
   const schemas = { args: toolInput(workspace, undone)?.value, result: toolOutput(workspace, undone)?.value }
   const unfit = Object.entries(mapped).flatMap(([name, value]): string[] => {
-    const wanted = Object.hasOwn(declared, name) ? typesAt(declared[name] as JsonSchema, []) : undefined
+    const wanted = typesAt(ownMember(declared, name), [])
     const given = typesOfValue(value, schemas)
     if (!wanted || !given || given.some((type) => wanted.some((each) => mayBe(type, each)))) return []
     return [`Argument ${name} of ${id} is ${wanted.join(' or ')}, and the mapping gives ${given.join(' or ')}.`]
@@ -124,17 +125,16 @@ function typesOfValue(
   if ('problem' in read) return undefined
   const [only, ...more] = read.parts
   if (only === undefined || typeof only === 'string' || more.length > 0) return ['string']
-  const schema = schemas[only.root]
-  return schema === undefined ? undefined : typesAt(schema, only.segments)
+  return typesAt(schemas[only.root], only.segments)
 }
 
-function typesAt(schema: JsonSchema, segments: readonly PathSegment[]): readonly string[] | undefined {
-  let here: JsonValue | undefined = schema
+function typesAt(schema: JsonValue | undefined, segments: readonly PathSegment[]): readonly string[] | undefined {
+  let here = schema
   for (const segment of segments) {
     if (!isJsonObject(here)) return undefined
     const { properties, items }: JsonObject = here
     if (!('key' in segment)) here = items
-    else here = isJsonObject(properties) && Object.hasOwn(properties, segment.key) ? properties[segment.key] : undefined
+    else here = isJsonObject(properties) ? ownMember(properties, segment.key) : undefined
   }
   return isJsonObject(here) ? typesOf(here) : undefined
 }

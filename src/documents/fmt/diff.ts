@@ -31,7 +31,7 @@ export function unifiedDiff(path: string, before: string, after: string): string
 /** Splits lines; a last line without a line break differs from one with it. */
 function linesOf(text: string): string[] {
   const lines = text.split('\n')
-  const last = lines.pop()!
+  const last = lines.pop() ?? ''
   return last === '' ? lines : [...lines, `${last}\n\\ No newline at end of file`]
 }
 
@@ -73,7 +73,7 @@ function shortest(a: readonly string[], b: readonly string[]): DiffLine[] {
   for (let changes = 0; changes <= Math.min(a.length + b.length, MAX_CHANGES); changes++) {
     const next = new Map<number, number>()
     for (let k = -changes; k <= changes; k += 2) {
-      let x = goesDown(reached, k, changes) ? reached.get(k + 1)! : reached.get(k - 1)! + 1
+      let x = goesDown(reached, k, changes) ? furthestOn(reached, k + 1) : furthestOn(reached, k - 1) + 1
       while (x < a.length && x - k < b.length && a[x] === b[x - k]) x++
       next.set(k, x)
       if (x >= a.length && x - k >= b.length) return retrace(a, b, [...trace, reached])
@@ -85,7 +85,10 @@ function shortest(a: readonly string[], b: readonly string[]): DiffLine[] {
 }
 
 const goesDown = (reached: ReadonlyMap<number, number>, k: number, changes: number): boolean =>
-  k === -changes || (k !== changes && (reached.get(k - 1) ?? -1) < (reached.get(k + 1) ?? -1))
+  k === -changes || (k !== changes && furthestOn(reached, k - 1) < furthestOn(reached, k + 1))
+
+/** The furthest point on a diagonal; before the first one where none was reached. */
+const furthestOn = (reached: ReadonlyMap<number, number>, k: number): number => reached.get(k) ?? -1
 
 /** Reconstructs the edits from the end. `trace[n]` holds the points reached by n - 1 changes. */
 function retrace(
@@ -93,20 +96,22 @@ function retrace(
   b: readonly string[],
   trace: readonly ReadonlyMap<number, number>[],
 ): DiffLine[] {
-  const lines: DiffLine[] = []
+  const blocks: DiffLine[][] = []
+  const take = (sign: DiffLine['sign'], lines: readonly string[], from: number, to: number): void =>
+    void blocks.push(lines.slice(from, to).map((text) => ({ sign, text })))
   let [x, y] = [a.length, b.length]
-  for (let changes = trace.length - 1; changes >= 0; changes--) {
-    const reached = trace[changes]!
+  for (const [changes, reached] of [...trace.entries()].reverse()) {
     const k = x - y
     const from = goesDown(reached, k, changes) ? k + 1 : k - 1
-    const [fromX, fromY] = changes === 0 ? [0, 0] : [reached.get(from)!, reached.get(from)! - from]
-    while (x > fromX && y > fromY) {
-      lines.push({ sign: ' ', text: a[--x]! })
-      y--
-    }
+    const fromX = changes === 0 ? 0 : furthestOn(reached, from)
+    const fromY = changes === 0 ? 0 : fromX - from
+    const same = Math.min(x - fromX, y - fromY)
+    take(' ', a, x - same, x)
+    x -= same
+    y -= same
     if (changes === 0) break
-    if (x === fromX) lines.push({ sign: '+', text: b[--y]! })
-    else lines.push({ sign: '-', text: a[--x]! })
+    if (x === fromX) take('+', b, y - 1, y--)
+    else take('-', a, x - 1, x--)
   }
-  return lines.reverse()
+  return blocks.reverse().flat()
 }

@@ -10,6 +10,7 @@ import { readYaml } from '../text/yaml.ts'
 import { commentsOf } from './comments.ts'
 import { printJson } from './json.ts'
 import { printYaml } from './print.ts'
+import { type JsonValue } from '../../base/json/json.ts'
 
 /** The text in its canonical form, or the reason it is left unchanged. */
 export type FormattedText =
@@ -54,8 +55,7 @@ function settled(written: string): string | { readonly kept: string } {
 
 /** What only one of two texts contains. Checked on every file: a formatter must never lose content. */
 function lossOf(before: readonly YamlNode[], from: string, after: readonly YamlNode[], to: string): string | undefined {
-  if (before.length !== after.length || before.some((root, at) => !alike(root.value, after[at]!.value)))
-    return 'a value would change'
+  if (!alike(before.map(valueOf), after.map(valueOf))) return 'a value would change'
   const kept = commentsOf(to)
   for (const comment of commentsOf(from)) {
     const at = kept.indexOf(comment)
@@ -64,6 +64,8 @@ function lossOf(before: readonly YamlNode[], from: string, after: readonly YamlN
   }
   return undefined
 }
+
+const valueOf = ({ value }: YamlNode): JsonValue => value
 
 /** Equal but for the order of keys. */
 function alike(a: unknown, b: unknown): boolean {

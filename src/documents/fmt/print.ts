@@ -79,7 +79,10 @@ function takeHead(comment: string, document: Document.Parsed): string {
 const joined = (...comments: readonly (string | null | undefined)[]): string =>
   comments.filter((each) => each !== null && each !== undefined && each !== '').join('\n')
 
-const nameOf = (key: unknown): string => (isScalar(key) ? String(key.value) : isAlias(key) ? `*${key.source}` : '')
+function nameOf(key: unknown): string {
+  if (isScalar(key)) return String(key.value)
+  return isAlias(key) ? `*${key.source}` : ''
+}
 
 /** Node styles that differ from those of the library. */
 function customTags(tags: Tags): Tags {
@@ -122,7 +125,7 @@ interface Collection {
 const asWritten =
   ({ stringify }: ScalarTag): Write =>
   (item, ctx, ...rest) =>
-    item.source ?? stringify!(item, ctx, ...rest)
+    item.source ?? stringify?.(item, ctx, ...rest) ?? String(item.value)
 
 const writeText: Write = (item, ctx, ...rest) => {
   const { type } = item

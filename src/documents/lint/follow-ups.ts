@@ -5,7 +5,7 @@
  */
 import { isJsonObject } from '../../base/json/json.ts'
 import { SEVERITIES, type Diagnostic } from '../text/diagnostic.ts'
-import { groupBy } from '../text/group.ts'
+import { groupBy } from '../../base/collections.ts'
 import { directoryOf, joinPath } from '../text/paths.ts'
 import { segmentsOf } from '../../base/json/pointer.ts'
 import { valueAt } from '../../base/json/resolve-pointer.ts'
@@ -190,7 +190,7 @@ function isTouched(workspace: Workspace, cause: Diagnostic, key: string, of?: Di
   const segments = segmentsOf(pointer)
   const wanted = key.split('.')
   if (rule === 'doc/misplaced-key')
-    return wanted.includes(segments.at(-1)!) || missing.some((home) => home.startsWith(`${key}.`))
+    return wanted.some((name) => name === segments.at(-1)) || missing.some((home) => home.startsWith(`${key}.`))
   const isUnknownKey = rule === 'doc/unknown-key'
   const mapping = isUnknownKey ? segments.slice(0, -1) : segments
   if (!leadsTo(mapping, wanted, of?.path === path ? segmentsOf(of.pointer) : ['elsewhere'])) return false

@@ -61,7 +61,7 @@ function linesBelow(source: SourceText, texts: readonly LineRange[], line: numbe
   const start = source.lineStart(line + 1) ?? source.text.length
   const text = textFrom(texts, start)
   // Only a block scalar begins at the start of a line with white space.
-  const isBlock = text?.start === start && /\s/.test(source.text[start]!)
+  const isBlock = text?.start === start && /\s/.test(source.text.charAt(start))
   return [line, isBlock ? source.span(text.end, text.end).start.line : line]
 }
 

@@ -1,7 +1,7 @@
 /** Completions at a cursor. */
 import { OPERATORS } from '../../policy/condition/operators.ts'
 import { API_VERSION, KINDS } from '../../spec/document.ts'
-import type { Document } from '../text/document.ts'
+import { isIdentified, type Document, type IdentifiedDocument } from '../text/document.ts'
 import { directoryOf, extensionOf, isUnder } from '../text/paths.ts'
 import { BUILTIN_TOOLS } from '../text/reference.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -67,8 +67,9 @@ function completeFacts(
   cursor: DocumentCursor,
 ): OfferedCompletions {
   const written = text.slice(cursor.start, cursor.end)
-  const before = /[\w.[\]*-]*$/.exec(text.slice(cursor.start, offset))![0]
-  const after = /^[\w.[\]*-]*/.exec(text.slice(offset, cursor.end))![0]
+  const head = text.slice(cursor.start, offset)
+  const before = head.slice(head.search(/[\w.[\]*-]*$/))
+  const after = text.slice(offset, cursor.end).search(/[^\w.[\]*-]|$/)
   const isQuoted = /^["']/.test(written)
   const paths = factPaths(before, argumentPaths(workspace, path, cursor))
   const items = paths.map(({ path: label, type, description }): OfferedCompletion => ({
@@ -79,7 +80,7 @@ function completeFacts(
   }))
   return {
     start: offset - before.length,
-    end: offset + after.length,
+    end: offset + after,
     items: path.endsWith('.json') && !isQuoted ? items.map(asJson) : items,
   }
 }
@@ -128,7 +129,7 @@ function valuesOf(
   const named = referenceCompletions(workspace, path, cursor, `${kind} ${generalPath(kind, place) ?? place.join('.')}`)
   return [
     ...(named ?? []),
-    ...(field?.values ?? []).map((label) => withDefault(label, field!)),
+    ...(field ? withDefault(field) : []),
     ...(key === 'provider' ? providers : []).map(asValue),
     // An example name would lead nowhere where names of the project are listed.
     ...(named === undefined ? (field?.examples ?? []) : []).filter((each) => !providers.includes(each)).map(asValue),
@@ -137,11 +138,9 @@ function valuesOf(
 
 const asValue = (label: string): OfferedCompletion => ({ label, kind: 'value' })
 
-const withDefault = (label: string, field: Field): OfferedCompletion => ({
-  label,
-  kind: 'value',
-  ...(field.default === label && { detail: 'default' }),
-})
+/** The values of a field, with the default marked. */
+const withDefault = ({ values = [], default: usual }: Field): OfferedCompletion[] =>
+  values.map((label) => ({ label, kind: 'value', ...(usual === label && { detail: 'default' }) }))
 
 /** Names of documents, files, secrets or servers for a reference; undefined where the value is not a reference. */
 function referenceCompletions(
@@ -152,9 +151,9 @@ function referenceCompletions(
 ): OfferedCompletion[] | undefined {
   const { documents } = workspace
   const base = bundleOf(workspace, path)
-  const ofKind = (kind: Document['kind']): Document[] =>
-    documents.filter((each) => each.kind === kind && each.identity !== undefined && each.path !== path)
-  const ids = (kind: Document['kind'], write: (document: Document) => string): OfferedCompletion[] => [
+  const ofKind = (kind: Document['kind']): IdentifiedDocument[] =>
+    documents.filter(isIdentified).filter((each) => each.kind === kind && each.path !== path)
+  const ids = (kind: Document['kind'], write: (document: IdentifiedDocument) => string): OfferedCompletion[] => [
     ...new Map(
       ofKind(kind).map((each) => [
         write(each),
@@ -173,7 +172,7 @@ function referenceCompletions(
   switch (place) {
     case 'Agent spec.tools.*.ref':
       return [
-        ...ids('Tool', ({ identity }) => `${identity!.id}@^${identity!.version}`),
+        ...ids('Tool', ({ identity }) => `${identity.id}@^${identity.version}`),
         ...BUILTIN_TOOLS.map((label) => ({ label, kind: 'document' as const, detail: 'built into svc' })),
       ]
     case 'Agent spec.agents.*.ref':
@@ -183,13 +182,13 @@ function referenceCompletions(
     case 'Agent spec.tools.*.policies.*':
     case 'Agent spec.agents.*.policies.*':
     case 'Tool spec.default_policies.*':
-      return ids('Policy', ({ identity }) => identity!.id)
+      return ids('Policy', ({ identity }) => identity.id)
     case 'Agent spec.default_policies.*.ref':
     case 'Agent spec.tools.*.policies.*.ref':
     case 'Agent spec.agents.*.policies.*.ref':
       return documentFiles('Policy')
     case 'Policy spec.scope':
-      return ids('Tool', ({ identity }) => `tool:${identity!.id}`)
+      return ids('Tool', ({ identity }) => `tool:${identity.id}`)
     case 'Policy spec.decision.authority_ref':
       return boundaries(documents, 'metadata.governance.authority_boundaries.*')
     case 'Agent metadata.governance.authority_boundaries.*':
@@ -226,15 +225,15 @@ const boundaries = (documents: readonly Document[], at: string): OfferedCompleti
 
 /** Names of `spec.mcp_servers`, in block or flow style. */
 function serversIn(lines: readonly string[]): string[] {
-  const at = lines.findIndex((line) => /^\s+["']?mcp_servers["']?\s*:/.test(line))
-  if (at < 0) return []
-  const indent = lines[at]!.search(/\S/)
-  const rest = lines.slice(at + 1)
+  const [first, ...rest] = lines.slice(lines.findIndex((line) => SERVERS.test(line)))
+  if (first === undefined || !SERVERS.test(first)) return []
+  const indent = first.search(/\S/)
   const end = rest.findIndex((line) => /^\s*[\w"']/.test(line) && line.search(/\S/) <= indent)
-  return [lines[at]!, ...rest.slice(0, end < 0 ? undefined : end)].flatMap((line) =>
-    [...line.matchAll(/(?:^\s*|[-{,]\s+|\{)["']?name["']?\s*:\s*["']?([^\s"'#,}]+)/g)].map(([, name]) => name!),
-  )
+  return [first, ...rest.slice(0, end < 0 ? undefined : end)].flatMap((line) => line.match(SERVER_NAME) ?? [])
 }
+
+const SERVERS = /^\s+["']?mcp_servers["']?\s*:/
+const SERVER_NAME = /(?<=(?:^\s*|[-{,]\s+|\{)["']?name["']?\s*:\s*["']?)[^\s"'#,}]+/g
 
 /** The directory to which paths in this file are relative. */
 function bundleOf(workspace: Workspace, path: string): string {

@@ -20,7 +20,7 @@ export function hoverAt(text: string, offset: number, findings: readonly Diagnos
 }
 
 function fieldPage(place: readonly string[], field: Field): string {
-  const name = place.map((each, at) => (each === '*' ? '[]' : at === 0 ? each : `.${each}`)).join('')
+  const name = place.join('.').replaceAll('.*', '[]')
   const traits = [
     field.type,
     field.required && 'required',

@@ -12,6 +12,7 @@ import type { SourceText, TextSpan } from '../text/source.ts'
 import { readYaml } from '../text/yaml.ts'
 import { memoizePerWorkspace } from '../workspace/memoize.ts'
 import type { Workspace } from '../workspace/workspace.ts'
+import { ownMember } from '../../base/json/own-member.ts'
 
 /** A document, or the key of something that is no document: `file:schemas/a.json`. Two places mean the same where the targets are equal. */
 export type NameTarget = Document | string
@@ -76,8 +77,9 @@ function placesInDocument(workspace: Workspace, document: Document): NamePlace[]
     }),
     ...document.texts('spec.agents.*.ref').flatMap((at) => {
       const id = readLogicalRef(at.value)?.id
-      const agents = id === undefined ? [] : workspace.find(document, 'Agent', id)
-      return agents.length === 0 ? [] : [idPlace(at, id!, agents)]
+      if (id === undefined) return []
+      const agents = workspace.find(document, 'Agent', id)
+      return agents.length === 0 ? [] : [idPlace(at, id, agents)]
     }),
     ...attachmentsOf(workspace, document)
       .filter(({ resolution }) => resolution === undefined)
@@ -114,12 +116,14 @@ function pathPlace(workspace: Workspace, document: Document, { value, pointer, r
   return [{ path: document.path, range, isDeclaration: false, targets: [target] }]
 }
 
+const KIND_OF_FIELD: Readonly<Record<string, DocumentKind>> = { 'tool.id': 'Tool', 'agent.id': 'Agent' }
+
 /** Ids with which conditions compare `tool.id` and `agent.id`. */
 function comparedIds(
   policy: Document,
 ): { readonly kind: DocumentKind; readonly id: string; readonly pointer: string }[] {
   return leavesIn(policy).flatMap(({ pointer, leaf }) => {
-    const kind = leaf.path.text === 'tool.id' ? 'Tool' : leaf.path.text === 'agent.id' ? 'Agent' : undefined
+    const kind = ownMember(KIND_OF_FIELD, leaf.path.text)
     if (kind === undefined) return []
     const isText = pointer.includes('@')
     const place = isText ? pointer : `${pointer}/value`

@@ -19,17 +19,18 @@ export function unresolvedToolFixes(workspace: Workspace, finding: Diagnostic): 
   const fixes: FindingFix[] = []
   const source = workspace.source(path)
   const at = source.text.slice(range.start.offset, range.end.offset).indexOf(id)
-  if (facts.meant !== undefined && at >= 0) {
+  if (facts.meant !== undefined && finding.fix && at >= 0) {
     const start = range.start.offset + at
     const edit = { path, range: source.span(start, start + id.length), text: facts.meant }
-    fixes.push({ description: finding.fix!.description, edits: [edit] })
+    fixes.push({ description: finding.fix.description, edits: [edit] })
   }
   if (namespace === 'svc') return fixes
   const target = [name, id]
     .map((stem) => joinPath(workspace.bundleDirectory(document), `tools/${stem}.yaml`))
     .find((each) => !workspace.files.has(each))
   if (target === undefined) return fixes
-  const version = (isVersionRange(ref.range ?? '') && minVersion(ref.range!)?.version) || '1.0.0'
+  const { range: wanted = '' } = ref
+  const version = (isVersionRange(wanted) && minVersion(wanted)?.version) || '1.0.0'
   const edit = { path: target, range: createSource(target, '').span(0, 0), text: toolText(namespace, name, version) }
   fixes.push({ description: `Write ${target}, a Tool document to fill in.`, edits: [edit], unsafe: true })
   return fixes

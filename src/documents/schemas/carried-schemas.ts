@@ -1,6 +1,7 @@
 /** Bundles JSON Schemas: referenced files are copied into `$defs`. Source: docs/design/bundles-and-authority.md#references */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
+import { compareText } from '../../base/compare-text.ts'
 
 /** Keywords whose members are values, not schemas. */
 const VALUES = new Set(['const', 'enum', 'default', 'examples'])
@@ -82,12 +83,10 @@ interface SchemaPlace {
 
 /** Visits members by name, so that their order has no effect on numbers, but keeps the author's order, which the model reads. */
 function mapMembers(value: JsonObject, map: (key: string, value: JsonValue) => JsonValue): JsonObject {
-  const mapped = new Map(
-    Object.keys(value)
-      .sort()
-      .map((key) => [key, map(key, value[key]!)]),
-  )
-  return Object.fromEntries(Object.keys(value).map((key) => [key, mapped.get(key)!]))
+  const mapped = { ...value }
+  for (const [key, each] of Object.entries(value).toSorted(([a], [b]) => compareText(a, b)))
+    mapped[key] = map(key, each)
+  return mapped
 }
 
 /** Removes `$id`: it would change how references of the copied file resolve. */

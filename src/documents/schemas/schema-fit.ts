@@ -2,6 +2,8 @@
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { describeMisfit } from '../../policy/prove/misfit.ts'
 import { pointerTo } from '../../base/json/pointer.ts'
+import { ownMember } from '../../base/json/own-member.ts'
+import { listIn } from '../../policy/prove/schema-parts.ts'
 
 export interface SchemaWidening {
   /** Pointer into the wider schema. */
@@ -14,22 +16,22 @@ export interface SchemaWidening {
 /** Values that the first schema certainly accepts and the second rejects, by property. */
 export function schemaWidenings(wide: JsonObject | boolean, narrow: JsonObject | boolean): SchemaWidening[] {
   if (!isJsonObject(wide) || !isJsonObject(narrow) || !isPlain(wide)) return []
-  const [own, other] = [wide['properties'], narrow['properties']].map((each) => (isJsonObject(each) ? each : {}))
+  const [own, other] = [propertiesOf(wide), propertiesOf(narrow)]
   const found: SchemaWidening[] = []
-  const [required, needed] = [wide['required'], narrow['required']].map((each) => (Array.isArray(each) ? each : []))
-  for (const name of needed!)
-    if (typeof name === 'string' && !required!.includes(name))
+  const required = listIn(wide, 'required')
+  for (const name of listIn(narrow, 'required'))
+    if (typeof name === 'string' && !required.includes(name))
       found.push({ pointer: '', against: '/required', message: `"${name}" may be left out.` })
   if (narrow['additionalProperties'] === false && !Object.hasOwn(narrow, 'patternProperties'))
-    for (const name of Object.keys(own!))
-      if (!Object.hasOwn(other!, name))
+    for (const name of Object.keys(own))
+      if (!Object.hasOwn(other, name))
         found.push({
           pointer: pointerTo('/properties', name),
           against: '/additionalProperties',
           message: `"${name}" may be given.`,
         })
-  for (const [name, property] of Object.entries(other!)) {
-    const mine = Object.hasOwn(own!, name) ? own![name] : undefined
+  for (const [name, property] of Object.entries(other)) {
+    const mine = ownMember(own, name)
     if (!isJsonObject(property) || !isJsonObject(mine) || !isPlain(mine)) continue
     const message = wider(mine, property)
     if (message !== undefined)
@@ -42,9 +44,13 @@ export function schemaWidenings(wide: JsonObject | boolean, narrow: JsonObject |
   return found
 }
 
+const propertiesOf = ({ properties }: JsonObject): JsonObject => (isJsonObject(properties) ? properties : {})
+
 /** Describes a value that the first schema accepts and the second rejects. */
 function wider(wide: JsonObject, narrow: JsonObject): string | undefined {
-  const listed = Array.isArray(wide['enum']) ? wide['enum'] : wide['const'] === undefined ? undefined : [wide['const']]
+  const { enum: values, const: only } = wide
+  const fixed = only === undefined ? undefined : [only]
+  const listed = Array.isArray(values) ? values : fixed
   if (listed !== undefined) {
     const outside = listed.find(
       (value) => describeMisfit(wide, value) === undefined && describeMisfit(narrow, value) !== undefined,

@@ -1,5 +1,6 @@
 /** JSON Schemas that documents reference or contain. Source: docs/design/authoring-format.md#schema-spec */
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
+import type { FindingPlace } from '../text/diagnostic.ts'
 import { createSpans, type Document, type FoundValue, type DocumentSpans } from '../text/document.ts'
 import { memoizePerObject, memoizePerWorkspace } from '../workspace/memoize.ts'
 import { decodeUtf8 } from '../text/decode.ts'
@@ -35,6 +36,10 @@ export interface SchemaText {
   /** Pointer of the schema in its text: empty for a file of its own. */
   readonly base: string
   readonly value: JsonObject | boolean
+  /** Place of the value at a pointer into the schema or, where it is absent, of the nearest one around it. */
+  placeOf(pointer: string): FindingPlace
+  /** Place of the key of the value at a pointer into the schema; as `placeOf` where it has none. */
+  keyPlaceOf(pointer: string): FindingPlace
   /** The places of a keyword, at any depth. */
   uses(keyword: string): readonly KeywordUse[]
   /** The places of keywords that JSON Schema does not have, the outermost ones. */
@@ -52,6 +57,15 @@ class WrittenSchema implements SchemaText {
     this.spans = spans
     this.base = base
     this.value = value
+  }
+
+  placeOf(pointer: string): FindingPlace {
+    return this.spans.placeOf(this.base + pointer)
+  }
+
+  keyPlaceOf(pointer: string): FindingPlace {
+    const place = this.placeOf(pointer)
+    return { ...place, range: this.spans.keySpanOf(this.base + pointer) ?? place.range }
   }
 
   uses(keyword: string): readonly KeywordUse[] {
@@ -137,7 +151,7 @@ function named(
   const fault = [...file.findings, ...(reading?.findings ?? [])].find(({ severity }) => severity === 'error')
   if (fault !== undefined) return { at, ref, unreadable: fault.message }
   const root = reading?.roots[0]
-  if (root === undefined || !(isJsonObject(root.value) || typeof root.value === 'boolean'))
+  if (!file.source || root === undefined || !(isJsonObject(root.value) || typeof root.value === 'boolean'))
     return { at, ref, unreadable: 'A schema is a mapping.' }
-  return { at, ref, schema: new WrittenSchema(createSpans(file.source!, root), '', root.value) }
+  return { at, ref, schema: new WrittenSchema(createSpans(file.source, root), '', root.value) }
 }

@@ -47,14 +47,10 @@ function notUtf8({ path, bytes }: FileInput): Diagnostic {
 }
 
 function utf16(bytes: Uint8Array): string | undefined {
-  const encoding =
-    bytes[0] === 0xff && bytes[1] === 0xfe
-      ? 'utf-16le'
-      : bytes[0] === 0xfe && bytes[1] === 0xff
-        ? 'utf-16be'
-        : undefined
+  const mark = Buffer.from(bytes.subarray(0, 2)).toString('hex')
+  if (mark !== 'fffe' && mark !== 'feff') return undefined
   try {
-    return encoding && new TextDecoder(encoding, { fatal: true }).decode(bytes)
+    return new TextDecoder(mark === 'fffe' ? 'utf-16le' : 'utf-16be', { fatal: true }).decode(bytes)
   } catch {
     return undefined
   }

@@ -7,6 +7,7 @@ import type { FindingPlace } from './diagnostic.ts'
 import { pointerTo, segmentsOf } from '../../base/json/pointer.ts'
 import type { SourceText, TextSpan } from './source.ts'
 import { itemAt, memberOf, type YamlMember, type YamlNode } from './node.ts'
+import { onlyItem } from '../../base/collections.ts'
 
 export interface DocumentIdentity {
   /** `namespace.name`. */
@@ -61,6 +62,13 @@ export interface Document extends DocumentSpans {
   /** Computes a value about this document once per function: documents do not change. */
   memoize<T>(compute: (document: Document) => T): T
 }
+
+/** A document with an id: references can mean it. */
+export interface IdentifiedDocument extends Document {
+  readonly identity: DocumentIdentity
+}
+
+export const isIdentified = (document: Document): document is IdentifiedDocument => document.identity !== undefined
 
 export interface DocumentParts {
   readonly kind: DocumentKind
@@ -263,7 +271,8 @@ function walk(
 function find(source: SourceText, root: YamlNode, path: readonly string[]): readonly FoundValue[] {
   let found: readonly NodeBelow[] = [{ node: root, segment: '', pointer: '' }]
   for (const segment of path) {
-    found = found.length === 1 ? nodesBelow(found[0]!, segment) : found.flatMap((above) => nodesBelow(above, segment))
+    const only = onlyItem(found)
+    found = only ? nodesBelow(only, segment) : found.flatMap((above) => nodesBelow(above, segment))
     // Most paths lead nowhere.
     if (found.length === 0) return []
   }

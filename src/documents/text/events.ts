@@ -1,6 +1,7 @@
 /** Parses YAML into the events of js-yaml. */
 import { EVENT_ID, YAMLException, parseEvents, type Event, type ScalarEvent } from 'js-yaml'
 import { indentOf, unclosedAtEnd, DEFICIENT_INDENTATION } from './text-fault.ts'
+import { countLeading } from '../../base/collections.ts'
 
 /**
  * Parser events of a text. YAML 1.2 requires a closing bracket to be indented further than the key or dash of the line that
@@ -42,15 +43,7 @@ function parsePadded(
   const pieces = [0, ...pads].map((start, at) => text.slice(start, pads[at]))
   // Offsets of the added spaces in the parsed text.
   const spaces = pads.map((offset, at) => offset + at)
-  const back = (offset: number): number => {
-    let [low, high] = [0, spaces.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (spaces[middle]! < offset) low = middle + 1
-      else high = middle
-    }
-    return offset - low
-  }
+  const back = (offset: number): number => offset - countLeading(spaces, (space) => space < offset)
   let events: readonly Event[]
   try {
     events = parseEvents(pieces.join(' '), { maxDepth })
@@ -66,10 +59,9 @@ function parsePadded(
     }
   }
   const texts = events.filter((event): event is ScalarEvent => event.type === EVENT_ID.SCALAR)
-  let next = 0
   const own = pads.filter((pad) => {
-    while (next < texts.length && texts[next]!.valueEnd <= pad) next++
-    return texts[next] === undefined || texts[next]!.valueStart >= pad
+    const next = texts[countLeading(texts, ({ valueEnd }) => valueEnd <= pad)]
+    return next === undefined || next.valueStart >= pad
   })
   return { events, own }
 }
@@ -88,7 +80,11 @@ function findUnindentedClosings(text: string): readonly number[] {
       const indent = indentOf(line)
       while ((above.at(-1)?.indent ?? 0) > indent) above.pop()
       const opening = above.at(-1)
-      if (opening?.own === indent && /[}\]]/.test(line[indent]!) && /[[{]/.test(unclosedAtEnd(opening.line) ?? ''))
+      if (
+        opening?.own === indent &&
+        /[}\]]/.test(line.charAt(indent)) &&
+        /[[{]/.test(unclosedAtEnd(opening.line) ?? '')
+      )
         closings.push(start + indent)
       if (opening?.indent === indent) above.pop()
       above.push({ line, indent, own: /^[[{]/.test(rest) ? dashes.lastIndexOf('-') : dashes.length })

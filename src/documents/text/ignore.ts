@@ -1,4 +1,5 @@
 /** Patterns of `.svcignore` and `include`: a subset of gitignore. */
+import { firstCodePoint } from '../../base/text-parts.ts'
 
 export interface IgnorePatterns {
   /** @param path relative, `/` separated; a directory ends with `/` */
@@ -68,7 +69,7 @@ function toClass(part: string): string {
     if (from === undefined) return literal(unescaped(member))
     const [first, last] = [unescaped(from as string), unescaped(to as string)]
     // A descending range matches nothing.
-    return first.codePointAt(0)! > last.codePointAt(0)! ? '' : `${literal(first)}-${literal(last)}`
+    return firstCodePoint(first) > firstCodePoint(last) ? '' : `${literal(first)}-${literal(last)}`
   })
   return negated ? `[^/${members}]` : `(?!/)[${members}]`
 }
@@ -87,4 +88,4 @@ const NAMED: Readonly<Record<string, string>> = {
 
 const unescaped = (member: string): string => (member.length > 1 && member.startsWith('\\') ? member.slice(1) : member)
 
-const literal = (character: string): string => `\\u{${character.codePointAt(0)!.toString(16)}}`
+const literal = (character: string): string => `\\u{${firstCodePoint(character).toString(16)}}`

@@ -19,11 +19,12 @@ const LONGEST = 500
 export function mergedKeysAt({ root }: DocumentSpans, pointer: string): ReadonlyMap<string, JsonValue> {
   const holder = nodeAt(root, segmentsOf(pointer).slice(0, -1))
   const merged = holder && memberOf(holder, MERGE_KEY)?.node
-  const sources: readonly YamlNode[] = merged === undefined ? [] : (merged.items ?? [merged])
   const added = new Map<string, JsonValue>()
+  if (holder === undefined || merged === undefined) return added
+  const sources: readonly YamlNode[] = merged.items ?? [merged]
   for (const { value } of sources)
     for (const [key, each] of Object.entries(isJsonObject(value) ? value : {}))
-      if (added.size < MOST_KEYS && memberOf(holder!, key) === undefined && !added.has(key)) added.set(key, each)
+      if (added.size < MOST_KEYS && memberOf(holder, key) === undefined && !added.has(key)) added.set(key, each)
   return added
 }
 

@@ -3,5 +3,6 @@ import { segmentsOf } from '../../base/json/pointer.ts'
 /** A pointer as people write paths: `spec.tools[0].ref` for `/spec/tools/0/ref`. */
 export const formatPointer = (pointer: string): string =>
   segmentsOf(pointer)
-    .map((segment, index) => (/^\d+$/.test(segment) ? `[${segment}]` : index === 0 ? segment : `.${segment}`))
+    .map((segment) => (/^\d+$/.test(segment) ? `[${segment}]` : `.${segment}`))
     .join('')
+    .replace(/^\./, '')

@@ -4,6 +4,7 @@ import type { PathSegment } from '../../policy/condition/segment.ts'
 import { requiresMember, typesOf } from '../../policy/prove/schema-parts.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { pointerTo } from '../../base/json/pointer.ts'
+import { ownMember } from '../../base/json/own-member.ts'
 
 /** JSON pointer of an argument's schema in that of the arguments. */
 export const pointerAlong = (segments: readonly PathSegment[]): string =>
@@ -20,7 +21,7 @@ export function isDeclaredOptional(schema: JsonSchema, segments: readonly PathSe
     if (!isJsonObject(here) || !('key' in segment)) return false
     if (!requiresMember(here, segment.key)) isOptional = true
     const { properties }: JsonObject = here
-    here = isJsonObject(properties) && Object.hasOwn(properties, segment.key) ? properties[segment.key] : undefined
+    here = isJsonObject(properties) ? ownMember(properties, segment.key) : undefined
   }
   return isJsonObject(here) && isOptional
 }
@@ -31,8 +32,7 @@ export function firstMissingStep(
   segments: readonly PathSegment[],
 ): { readonly name: string; readonly known: readonly string[]; readonly pointer: string } | undefined {
   let here: JsonValue | undefined = schema
-  for (let at = 0; at < segments.length; at++) {
-    const segment = segments[at]!
+  for (const [at, segment] of segments.entries()) {
     if (!isJsonObject(here) || !('key' in segment)) return undefined
     const { properties, additionalProperties }: JsonObject = here
     if (!isJsonObject(properties) || !Object.hasOwn(properties, segment.key)) {

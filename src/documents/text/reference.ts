@@ -44,14 +44,14 @@ const rangeOf = memoizeByText((text): Range | undefined => {
 export const fitsRange = (version: string, range = '*'): boolean => testOf(range)?.(version) === true
 
 /** Whether a version satisfies a range; undefined for an invalid range. */
-const testOf = memoizeByText((range) =>
-  isVersionRange(range)
-    ? memoizeByText((text) => {
-        const version = versionOf(text)
-        return version !== null && rangeOf(range)!.test(version)
-      })
-    : undefined,
-)
+const testOf = memoizeByText((written) => {
+  const range = isVersionRange(written) ? rangeOf(written) : undefined
+  if (range === undefined) return undefined
+  return memoizeByText((text) => {
+    const version = versionOf(text)
+    return version !== null && range.test(version)
+  })
+})
 
 /** An exact semver version: no `v`, no range. */
 export const isVersion = (text: string): boolean => /^\d/.test(text) && versionOf(text) !== null

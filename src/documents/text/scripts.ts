@@ -5,7 +5,7 @@ const LOOKALIKES: Readonly<Record<string, string>> = Object.fromEntries(
   [
     ...'аaеeоoрpсcуyхxіiјjѕsһhԁdԛqԝwӏlкkмmтtнhвbгr'.matchAll(/(.)(.)/gu),
     ...'αaοoρpνvιiκkτtυuχxεe'.matchAll(/(.)(.)/gu),
-  ].map(([, other, latin]) => [other!, latin!]),
+  ].map(([pair]) => Array.from(pair)),
 )
 
 /** A normalized form that is equal for names that look alike. */

@@ -1,4 +1,5 @@
 /** A place in a file: line and column from 1, offset from 0, columns and offsets in UTF-16 code units. */
+import { countLeading } from '../../base/collections.ts'
 export interface TextPosition {
   readonly line: number
   readonly column: number
@@ -61,14 +62,8 @@ class SourceBuffer implements SourceText {
   #position(offset: number): TextPosition {
     const lines = this.#lines()
     const at = Math.max(0, Math.min(offset, this.text.length))
-    let low = 0
-    let high = lines.length - 1
-    while (low < high) {
-      const middle = (low + high + 1) >> 1
-      if (lines[middle]! <= at) low = middle
-      else high = middle - 1
-    }
-    return { line: low + 1, column: at - lines[low]! + 1, offset: at }
+    const line = countLeading(lines, (start) => start <= at)
+    return { line, column: at - (lines[line - 1] ?? 0) + 1, offset: at }
   }
 }
 

@@ -140,8 +140,7 @@ function syntaxFix(text: string, offset: number): string | undefined {
 export function unclosedAtEnd(line: string): string | undefined {
   const open: string[] = []
   let quote: string | undefined
-  for (let at = 0; at < line.length; at++) {
-    const char = line[at]!
+  for (const [at, char] of line.split('').entries()) {
     if (quote !== undefined) {
       if (char === quote && line[at - 1] !== '\\') quote = undefined
     } else if (/["']/.test(char) && /^[\s,[{]?$/.test(line[at - 1] ?? '')) quote = char
@@ -155,4 +154,4 @@ export function unclosedAtEnd(line: string): string | undefined {
 /** Characters that cannot begin an unquoted YAML value. */
 const UNSTARTABLE = /[@`%]/
 
-export const indentOf = (line: string): number => /^ */.exec(line)![0].length
+export const indentOf = (line: string): number => line.search(/[^ ]|$/)

@@ -15,6 +15,7 @@ import { createFinding, type Diagnostic, type FindingText } from './diagnostic.t
 import { endOfCollection, toScalarNode } from './event-text.ts'
 import type { YamlMember, YamlNode } from './node.ts'
 import type { SourceText } from './source.ts'
+import { expectDefined } from '../../base/expect-defined.ts'
 
 /** Maximum nesting, aliases expanded. */
 export const MAX_NESTING = 64
@@ -75,7 +76,7 @@ export class YamlNodeBuilder {
   }
 
   #next(): Event {
-    return this.#events[this.#at++]!
+    return expectDefined(this.#events[this.#at++], 'the parser closes every document and collection that it opens')
   }
 
   #document({ directives }: DocumentEvent): YamlNode {
@@ -124,11 +125,11 @@ export class YamlNodeBuilder {
         const name = add(this.#readMember(next, last))
         const key = this.#keyOf(name, event)
         const { start, end } = name
-        const isTwin = Object.hasOwn(value, key)
-        if (isTwin) this.#reportTwin(key, name, members)
+        const first = Object.hasOwn(value, key) ? members.find((each) => each.key === key) : undefined
+        if (first) this.#reportTwin(first, name)
         const node = add(this.#readMember(this.#next(), end))
         last = node.end
-        if (isTwin) continue
+        if (first) continue
         members.push({ key, start, end, node })
         defineMember(value, key, node.value)
         if (members.length > MAX_KEYS) this.#stop([start, end], `More than ${MAX_KEYS} keys in one mapping.`)
@@ -252,9 +253,8 @@ export class YamlNodeBuilder {
       )
   }
 
-  #reportTwin(key: string, { start, end }: YamlNode, before: readonly YamlMember[]): void {
+  #reportTwin({ key, ...first }: YamlMember, { start, end }: YamlNode): void {
     const { path } = this.#source
-    const first = before.find((each) => each.key === key)!
     this.findings.push(
       yamlFinding(this.#source, 'doc/duplicate-key', [start, end], `The key "${key}" is written twice.`, {
         fix: 'Merge the two.',

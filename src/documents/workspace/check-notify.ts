@@ -38,7 +38,7 @@ export function checkNotify(file: DocumentSpans, { channels, routes }: NotifyCon
         ],
   )
   const slow = Object.entries(channels).flatMap(([name, { timeout }]) =>
-    timeout === undefined || parseDuration(timeout)! <= MAX_TRY_MS
+    timeout === undefined || (parseDuration(timeout) ?? 0) <= MAX_TRY_MS
       ? []
       : [
           finding(

@@ -6,6 +6,7 @@ import { createFinding, replaceScalarFix, type Diagnostic } from '../text/diagno
 import type { Document } from '../text/document.ts'
 import { didYouMean, nearestCandidate } from '../text/suggest.ts'
 import { misspeltKey } from './unknown-keys.ts'
+import { joinWords } from '../../base/text-parts.ts'
 
 /** True for a value that declares our `apiVersion`, or has a kind of ours and looks like a document. */
 export function isOurs(value: JsonValue): boolean {
@@ -86,7 +87,7 @@ function misspelt(document: Document, written: string, meant: string): Diagnosti
   return misspeltKey(place, written, 'the top level', meant)
 }
 
-const LIST = `${KINDS.slice(0, -1).join(', ')} or ${KINDS.at(-1)}`
+const LIST = joinWords(KINDS, 'or')
 
 function wrongVersion(document: Document, found: JsonValue | undefined): Diagnostic {
   const place = document.placeOf('/apiVersion')

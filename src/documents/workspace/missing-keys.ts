@@ -3,6 +3,7 @@ import type { ErrorObject } from 'ajv'
 import { pointerTo } from '../../base/json/pointer.ts'
 import type { SchemaName } from './schema-keys.ts'
 import { noteOf } from './schema-notes.ts'
+import { joinWords } from '../../base/text-parts.ts'
 
 export interface MissingKeys {
   readonly keys: readonly string[]
@@ -45,7 +46,8 @@ export const isChoice = ({ keyword, params }: ErrorObject): boolean =>
 
 export const missingProperty = (error: ErrorObject): string => String(error.params['missingProperty'])
 
-export const joinNames = (names: readonly string[], word: 'and' | 'or'): string => {
-  const quoted = names.map((name) => `\`${name}\``)
-  return quoted.length === 1 ? quoted[0]! : `${quoted.slice(0, -1).join(', ')} ${word} ${quoted.at(-1)}`
-}
+export const joinNames = (names: readonly string[], word: 'and' | 'or'): string =>
+  joinWords(
+    names.map((name) => `\`${name}\``),
+    word,
+  )

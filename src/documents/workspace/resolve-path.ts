@@ -29,9 +29,9 @@ export function resolvePath(
       candidates.some((candidate) => candidate === each || candidate.startsWith(`${each}/`)),
     )
     if (link !== undefined) return { problem: 'link', link }
-    const [found, ...others] = candidates.filter((candidate) => files.has(candidate))
-    if (others.length > 0) return { problem: 'ambiguous', candidates: [found!, ...others] }
-    if (found !== undefined) return { path: found }
+    const found = candidates.filter((candidate) => files.has(candidate))
+    if (found.length > 1) return { problem: 'ambiguous', candidates: found }
+    if (found[0] !== undefined) return { path: found[0] }
   }
   const [first] = directories
   const known = pathsUnder(files.paths, first).map((path) => (first === '' ? path : path.slice(first.length + 1)))

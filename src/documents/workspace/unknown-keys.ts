@@ -21,6 +21,7 @@ import { nearestCandidate } from '../text/suggest.ts'
 import { commonMistakeAt } from './common-mistakes.ts'
 import type { MissingKeys } from './missing-keys.ts'
 import { homesOfKey, knownKeysAt, type SchemaName } from './schema-keys.ts'
+import { onlyItem } from '../../base/collections.ts'
 
 /** A key that its mapping does not know. */
 interface UnknownKey {
@@ -74,8 +75,9 @@ export function explainUnknownKey(
     const message = mistake.forbidden
       ? `A tool binding must not set \`${key}\`.`
       : `\`${key}\` is not a key of ${where}.`
-    const isHintOnly = mistake.rename !== true || isPresent(file.root.value, parent, mistake.meant!)
-    const fix = isHintOnly ? mistake.hint : replaceScalarFix(place, mistake.meant!)
+    const renamed = mistake.rename === true ? mistake.meant : undefined
+    const isHintOnly = renamed === undefined || isPresent(file.root.value, parent, renamed)
+    const fix = isHintOnly ? mistake.hint : replaceScalarFix(place, renamed)
     return createFinding('doc/unknown-key', 'error', place, message, { fix })
   }
   // One letter off is a typing error, wherever else the word may belong.
@@ -103,7 +105,8 @@ function misplacedKey(
   const names = homes.map((home) => `\`${home.replaceAll('.*', '[]')}\``)
   const isTopLevel = homes.some((home) => !home.includes('.'))
   const there = isTopLevel ? 'at the top level, beside `spec`' : `at ${names.join(' or ')}`
-  const edits = homes.length === 1 ? moveToHome(file, pointer, homes[0]!) : []
+  const home = onlyItem(homes)
+  const edits = home === undefined ? [] : moveToHome(file, pointer, home)
   return createFinding('doc/misplaced-key', 'error', place, `\`${key}\` does not belong in ${where} but ${there}.`, {
     fix: { description: `Move it to ${names[0]}.`, edits },
     missing: homes,

@@ -3,9 +3,9 @@ import { fail } from '../../base/failure.ts'
 import type { DocumentKind } from '../../spec/document.ts'
 import { maskCredentials } from '../text/credentials.ts'
 import type { Diagnostic } from '../text/diagnostic.ts'
-import type { Document } from '../text/document.ts'
+import { isIdentified, type Document, type IdentifiedDocument } from '../text/document.ts'
 import type { ProjectFiles } from '../text/files.ts'
-import { groupBy } from '../text/group.ts'
+import { groupBy, getOrInsert } from '../../base/collections.ts'
 import { directoryOf } from '../text/paths.ts'
 import { memoizeByText } from '../text/memoize-by-text.ts'
 import { createSource, type SourceText } from '../text/source.ts'
@@ -27,7 +27,7 @@ export interface Workspace extends BundleDirectories {
   /** Documents that are published together with this one: those under its bundle's directory, or all where no Bundle stands above it. */
   publishedTogether(document: Document): readonly Document[]
   /** Documents of a kind with a logical id `namespace.name`: those of the same bundle, or where it has none, of the workspace. */
-  find(from: Pick<Document, 'path'>, kind: DocumentKind, id: string): readonly Document[]
+  find(from: Pick<Document, 'path'>, kind: DocumentKind, id: string): readonly IdentifiedDocument[]
   /** Logical ids of all documents of a kind, in the order of the documents: the candidates for a suggestion. */
   ids(kind: DocumentKind): readonly string[]
   /** Resolves a path that a document names. Source: docs/design/bundles-and-authority.md#references */
@@ -54,11 +54,8 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
   const { bundleOf, bundleDirectory } = findBundleDirectories(documents)
   const groups = groupBy(documents, bundleOf)
   const byPath = groupBy(documents, ({ path }) => path)
-  const named = groupBy(
-    documents.filter(({ identity }) => identity !== undefined),
-    ({ kind }) => kind,
-  )
-  const byId = new Map([...named].map(([kind, of]) => [kind, groupBy(of, ({ identity }) => identity!.id)]))
+  const named = groupBy(documents.filter(isIdentified), ({ kind }) => kind)
+  const byId = new Map([...named].map(([kind, of]) => [kind, groupBy(of, ({ identity }) => identity.id)]))
 
   const bytes = (path: string): Uint8Array => {
     const found = files.read(path)
@@ -70,8 +67,7 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
   const resolve = (from: Document, written: string, version?: string | number): PathResolution => {
     const directories = [bundleDirectory(from), directoryOf(from.path)] as const
     if (version !== undefined) return resolvePath(files, directories, written, version)
-    const known = resolutions.get(from) ?? memoizeByText((path) => resolvePath(files, directories, path))
-    resolutions.set(from, known)
+    const known = getOrInsert(resolutions, from, () => memoizeByText((path) => resolvePath(files, directories, path)))
     return known(written)
   }
 
@@ -104,4 +100,4 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
   }
 }
 
-const NONE: readonly Document[] = []
+const NONE: readonly IdentifiedDocument[] = []

@@ -97,9 +97,9 @@ function whenIn(text: string): string | undefined {
 /** `30m`, `2 hours`, `1d`, in minutes. */
 function minutesIn(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,5}) ?(m|min|minutes?|h|hours?|d|days?)$/.exec(text.trim()) ?? []
-  return count === undefined || unit === undefined
-    ? undefined
-    : Number(count) * (unit.startsWith('m') ? 1 : unit.startsWith('h') ? 60 : 24 * 60)
+  if (count === undefined || unit === undefined) return undefined
+  if (unit.startsWith('m')) return Number(count)
+  return Number(count) * (unit.startsWith('h') ? 60 : 24 * 60)
 }
 
 /** Edits that put the value at a pointer under a key of a new mapping. */

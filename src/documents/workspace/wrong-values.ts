@@ -19,6 +19,7 @@ import { isChoice, joinNames, missingProperty } from './missing-keys.ts'
 import { knownKeysAt, type SchemaName } from './schema-keys.ts'
 import { noteOf } from './schema-notes.ts'
 import { rewrittenText, wrapValueEdits } from './wrong-forms.ts'
+import { ownMember } from '../../base/json/own-member.ts'
 
 /** The finding for one schema error; undefined for errors that are reported elsewhere. */
 export function describeWrongValue(
@@ -89,7 +90,7 @@ function wrongType(schema: SchemaName, file: DocumentSpans, error: ErrorObject):
     }
     return finding(
       'doc/unquoted-scalar',
-      `${name} must be a string, but ${written} without quotes is a ${typeNames[typeof found]}${typeof found === 'number' && String(found) !== written ? ` (${found})` : ''}.`,
+      `${name} must be a string, but ${written} without quotes is a ${nameOfType(typeof found)}${typeof found === 'number' && String(found) !== written ? ` (${found})` : ''}.`,
       { fix },
     )
   }
@@ -99,13 +100,13 @@ function wrongType(schema: SchemaName, file: DocumentSpans, error: ErrorObject):
       fix: replaceScalarFix(place, meant),
     })
   }
-  const foundType = found === null ? 'empty' : articleFor(typeNames[typeOf(found)]!)
+  const foundType = found === null ? 'empty' : articleFor(nameOfType(typeOf(found)))
   const fix = fixForType(schema, file, error, wanted, found)
   const isConditionText = schema === 'policy' && pointer === '/spec/conditions' && typeof found === 'string'
   return finding(
     // The same fault below `all`, `any` and `not`, which have no schema, is of this rule.
     isConditionText ? 'policy/condition-syntax' : 'doc/schema',
-    `${name} must be ${wanted.map((each) => articleFor(typeNames[each] ?? each)).join(' or ')}, but is ${foundType}.`,
+    `${name} must be ${wanted.map((each) => articleFor(nameOfType(each))).join(' or ')}, but is ${foundType}.`,
     { wrongValue: true, ...(fix !== undefined && { fix }) },
   )
 }
@@ -201,7 +202,7 @@ const isSameWord = (found: JsonValue | undefined, near: string): boolean =>
 
 const lettersOf = (word: string): string => word.toLowerCase().replaceAll(/[^a-z]/g, '')
 
-const typeNames: Readonly<Record<string, string>> = {
+const TYPE_NAMES: Readonly<Record<string, string>> = {
   string: 'string',
   number: 'number',
   integer: 'integer',
@@ -210,6 +211,10 @@ const typeNames: Readonly<Record<string, string>> = {
   array: 'list',
   null: 'empty value',
 }
-const typeOf = (value: JsonValue | undefined): string =>
-  value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+const nameOfType = (type: string): string => ownMember(TYPE_NAMES, type) ?? type
+
+function typeOf(value: JsonValue | undefined): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
 const articleFor = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`

@@ -2,8 +2,8 @@
 import { rcompare } from 'semver'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { SIDE_EFFECT_CLASSES, type SideEffectClass } from '../../../spec/document.ts'
-import { mappingIn, type Document } from '../../text/document.ts'
-import { groupBy } from '../../text/group.ts'
+import { mappingIn, type Document, type IdentifiedDocument } from '../../text/document.ts'
+import { groupBy } from '../../../base/collections.ts'
 import { memoizePerObject } from '../../workspace/memoize.ts'
 import { pointerTo } from '../../../base/json/pointer.ts'
 import {
@@ -66,13 +66,13 @@ function bindingsAt(agent: Document, key: 'tools' | 'agents'): CallBinding[] {
 }
 
 /** The Tool document that a binding gets from the workspace: the highest version that its range allows. */
-export const toolDocument = memoizePerObject((workspace, use: ToolUse): Document | undefined => {
+export const toolDocument = memoizePerObject((workspace, use: ToolUse): IdentifiedDocument | undefined => {
   if (use.ref === undefined) return undefined
   const { id, range } = use.ref
   const fitting = workspace
     .find(use.agent, 'Tool', id)
-    .filter(({ identity }) => isVersion(identity!.version) && fitsRange(identity!.version, range))
-  if (fitting.length > 1) fitting.sort((a, b) => rcompare(a.identity!.version, b.identity!.version))
+    .filter(({ identity }) => isVersion(identity.version) && fitsRange(identity.version, range))
+  if (fitting.length > 1) fitting.sort((a, b) => rcompare(a.identity.version, b.identity.version))
   return fitting[0]
 })
 

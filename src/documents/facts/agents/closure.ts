@@ -87,10 +87,6 @@ export function longestPath(workspace: Workspace, root: Document): Document[] {
 export const isRoot = (workspace: Workspace, agent: Document): boolean => !children(workspace).has(agent)
 
 function trail(from: ReadonlyMap<Document, Document>, end: Document, start: Document): Document[] {
-  const path = [end]
-  for (let here = end; here !== start;) {
-    here = from.get(here)!
-    path.unshift(here)
-  }
-  return path
+  const above = end === start ? undefined : from.get(end)
+  return above === undefined ? [end] : [...trail(from, above, start), end]
 }

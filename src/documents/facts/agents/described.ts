@@ -15,10 +15,14 @@ const PLACES = ['spec.description', 'spec.tools.*.description', 'spec.agents.*.d
 export function describedTexts(workspace: Workspace, document: Document): DescribedText[] {
   if (document.kind !== 'Agent' && document.kind !== 'Tool') return []
   const own = PLACES.flatMap((place) => document.texts(place)).map((at) => ({ text: at.value, at }))
-  const inner = schemasOf(workspace, document).flatMap(({ schema }) =>
-    (schema?.uses('description') ?? []).flatMap(({ value, pointer }) =>
-      typeof value === 'string' ? [{ text: value, at: schema!.spans.placeOf(schema!.base + pointer) }] : [],
-    ),
-  )
+  const inner = schemasOf(workspace, document)
+    .flatMap(({ schema }) => schema ?? [])
+    .flatMap((schema) =>
+      schema
+        .uses('description')
+        .flatMap(({ value, pointer }) =>
+          typeof value === 'string' ? [{ text: value, at: schema.placeOf(pointer) }] : [],
+        ),
+    )
   return [...own, ...inner]
 }

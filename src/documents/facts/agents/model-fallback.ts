@@ -47,9 +47,10 @@ export function readModelFallback(text: string, first: ModelSpec): ModelFallback
     return { problem: `Model ${wrong + 1} of ${MODEL_FALLBACK} does not have the form of \`spec.model\`.` }
   const models = fromJsonList<ModelSpec>(list)
   const ids = [first, ...models].map(idOfModel)
-  const twice = ids.findIndex((id, at) => ids.indexOf(id) < at)
-  if (twice > 0) {
-    const { provider, name } = models[twice - 1]!
+  // `ids` has the model of the agent first.
+  const twice = models.find((model, at) => ids.indexOf(idOfModel(model)) <= at)
+  if (twice !== undefined) {
+    const { provider, name } = twice
     return { problem: `${MODEL_FALLBACK} names the model ${provider}/${name} twice, or again after \`spec.model\`.` }
   }
   return { models }

@@ -1,6 +1,7 @@
 /** Whether a model lacks the secret that the server needs to call it. */
 import type { ProjectConfig } from '../../../spec/config.ts'
 import { canonicalProvider, OFFLINE_PROVIDERS, providerSpellings, type ModelSpec } from '../../../spec/document.ts'
+import { ownMember } from '../../../base/json/own-member.ts'
 
 /** Types that may need no key where the project file declares them: local servers, and AWS with the credentials of the server. */
 const KEYLESS_TYPES: readonly string[] = ['openai-compatible', 'bedrock']
@@ -15,7 +16,7 @@ export function lacksProviderSecret(
   providers: NonNullable<ProjectConfig['providers']>,
 ): boolean {
   const names = [provider, ...providerSpellings(provider)]
-  const mapped = names.flatMap((name) => (Object.hasOwn(providers, name) ? providers[name]! : []))[0]
+  const [mapped] = names.flatMap((name) => ownMember(providers, name) ?? [])
   if (OFFLINE_PROVIDERS.includes(mapped?.type ?? canonicalProvider(provider))) return false
   // A document's own address never gets the key of the project file.
   if (mapped && address === undefined && (mapped.key !== undefined || KEYLESS_TYPES.includes(mapped.type))) return false

@@ -2,7 +2,7 @@
 import { subAgentsOf, toolDocument, toolsOf, usesOf, type CallBinding, type ToolUse } from '../agents/bindings.ts'
 import { linkOf } from './decision.ts'
 import { mappingIn, type Document, type FoundText } from '../../text/document.ts'
-import { groupBy } from '../../text/group.ts'
+import { groupBy, getOrInsert } from '../../../base/collections.ts'
 import { memoizePerObject, memoizePerWorkspace } from '../../workspace/memoize.ts'
 import type { PathResolution } from '../../workspace/resolve-path.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
@@ -85,9 +85,7 @@ function addGate(
   uses: readonly ToolUse[],
   binding?: CallBinding,
 ): void {
-  const entry = gated.get(policy) ?? { agents: [], bindings: [] }
-  gated.set(policy, entry)
-  const { agents, bindings } = entry
+  const { agents, bindings } = getOrInsert(gated, policy, () => ({ agents: [], bindings: [] }))
   // Agents are visited one after the other, so a known one is the last.
   if (agents.at(-1) !== agent) agents.push(agent)
   const scope = scopeOf(policy)

@@ -95,10 +95,10 @@ function readGroups(policy: Document): readonly ConditionGroup[] {
     const [form, parts] = 'all' in node ? (['all', node.all] as const) : (['any', node.any] as const)
     const conditions = membersOf(condition) ?? []
     for (const [index, part] of parts.entries()) visitText(part, pointer, conditions[index])
-    const members = parts.map((part, index) => ({
-      pointer: textPointer(pointer, whenRange(part)),
-      condition: conditions[index]!,
-    }))
+    const members = conditions.flatMap((condition, index) => {
+      const part = parts[index]
+      return part === undefined ? [] : [{ pointer: textPointer(pointer, whenRange(part)), condition }]
+    })
     found.push({ form, pointer: textPointer(pointer, whenRange(node)), members, condition })
   }
   visit(conditionsOf(policy), BASE, conditionOf(policy))
@@ -107,8 +107,10 @@ function readGroups(policy: Document): readonly ConditionGroup[] {
 
 const FORMS = ['all', 'any'] as const
 
-const membersOf = (condition: Condition): readonly Condition[] | undefined =>
-  'all' in condition ? condition.all : 'any' in condition ? condition.any : undefined
+function membersOf(condition: Condition): readonly Condition[] | undefined {
+  if ('all' in condition) return condition.all
+  return 'any' in condition ? condition.any : undefined
+}
 
 export interface FieldUse {
   /** Of the field in its document. */

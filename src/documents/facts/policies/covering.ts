@@ -7,6 +7,7 @@ import { decisionOf } from './decision.ts'
 import type { Document } from '../../text/document.ts'
 import { conditionImplies, isSatisfiable } from '../../../policy/prove/conditions.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
+import { onlyItem } from '../../../base/collections.ts'
 
 /**
  * A policy of one of the types `over` that fires for every call for which this one, of one of the types `of`, fires.
@@ -45,9 +46,6 @@ function isOf(policy: Document, types: readonly string[]): boolean {
 /** The one field that is read, with what absence counts as; undefined where there are several, or elements of a list. */
 function fieldOf(condition: Condition): string | undefined {
   const leaves = leavesOf(condition)
-  const { path, ifMissing } = leaves[0]!
-  const isSame = (each: (typeof leaves)[number]): boolean =>
-    each.path.text === path.text && each.ifMissing === ifMissing && each.windowMs === undefined && !isSpread(each.path)
-  if (!leaves.every(isSame)) return undefined
-  return `${path.text} ${String(ifMissing)}`
+  if (leaves.some(({ windowMs, path }) => windowMs !== undefined || isSpread(path))) return undefined
+  return onlyItem([...new Set(leaves.map(({ path, ifMissing }) => `${path.text} ${String(ifMissing)}`))])
 }

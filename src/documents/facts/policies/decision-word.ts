@@ -2,6 +2,7 @@ import { decisionOf } from './decision.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import type { LintRule } from '../rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
+import { joinWords } from '../../../base/text-parts.ts'
 
 /** The check that a text of a policy's decision is one of a few words. */
 export const checkDecisionWord =
@@ -11,8 +12,7 @@ export const checkDecisionWord =
     if (typeof value !== 'string' || words.includes(value)) return
     const place = document.placeOf(`/spec/decision/${field}`)
     const near = nearestCandidate(value, words)
-    const list = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
-    report(place, `${field} must be ${list}, but is "${value}".`, {
+    report(place, `${field} must be ${joinWords(words, 'or')}, but is "${value}".`, {
       ...(near !== undefined && { fix: replaceScalarFix(place, near) }),
     })
   }

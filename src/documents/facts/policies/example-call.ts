@@ -32,7 +32,9 @@ function sample(schema: JsonValue | undefined): JsonValue | undefined {
   if (only !== undefined) return only
   if (Array.isArray(values)) return values[0]
   if (type === 'boolean') return true
-  if (type === 'integer' || type === 'number')
-    return typeof minimum === 'number' ? minimum : typeof exclusiveMinimum === 'number' ? exclusiveMinimum + 1 : 1
+  if (type === 'integer' || type === 'number') {
+    if (typeof minimum === 'number') return minimum
+    return typeof exclusiveMinimum === 'number' ? exclusiveMinimum + 1 : 1
+  }
   return type === 'string' && pattern === undefined && format === undefined ? 'x' : undefined
 }

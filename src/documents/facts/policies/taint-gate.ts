@@ -59,7 +59,8 @@ function attachment({ agent, pointer }: ToolUse, id: string): TextEdit[] {
   const [first] = list.items ?? []
   if (first === undefined || list.alias || source.path.endsWith('.json')) return []
   const before = source.text.slice(source.text.lastIndexOf('\n', first.start - 1) + 1, first.start)
-  const mark = /^\s*-\s+$/.test(before) ? `\n${before}` : source.text[list.start] === '[' ? ', ' : undefined
+  const flowMark = source.text[list.start] === '[' ? ', ' : undefined
+  const mark = /^\s*-\s+$/.test(before) ? `\n${before}` : flowMark
   return mark === undefined
     ? []
     : [

@@ -26,7 +26,7 @@ export const approvalTimeoutAllowIrreversible: LintRule = {
     const scope = scopeOf(document)
     const scoped = scope === undefined ? [] : workspace.find(document, 'Tool', scope)
     const tools = [
-      ...scoped.filter((tool) => declaredClass(tool) === 'irreversible_action').map(({ identity }) => identity!.id),
+      ...scoped.filter((tool) => declaredClass(tool) === 'irreversible_action').map(({ identity }) => identity.id),
       ...gatedBindings(workspace, document).flatMap((use) =>
         effectiveClass(workspace, use) === 'irreversible_action' ? (use.ref?.id ?? []) : [],
       ),

@@ -16,7 +16,7 @@ export const approvalTimeoutAllow: LintRule = {
     const scope = scopeOf(document)
     const scoped = scope === undefined ? [] : workspace.find(document, 'Tool', scope)
     const calls = [
-      ...scoped.map((tool) => ({ id: tool.identity!.id, class: declaredClass(tool) })),
+      ...scoped.map((tool) => ({ id: tool.identity.id, class: declaredClass(tool) })),
       ...gatedBindings(workspace, document).map((use) => ({ id: use.ref?.id, class: effectiveClass(workspace, use) })),
     ]
     // `approval/timeout-allow-irreversible` reports irreversible actions as an error.

@@ -10,10 +10,10 @@ export const authorityAllAllow: LintRule = {
   kinds: ['Agent'],
   check(document, report, { workspace }) {
     for (const { id, pointer, policies } of boundariesOf(workspace, document)) {
-      if (policies.length === 0 || policies.some((policy) => gateEffectOf(policy) !== 'grant')) continue
       const [first] = policies
+      if (first === undefined || policies.some((policy) => gateEffectOf(policy) !== 'grant')) continue
       report(pointer, `The boundary "${id}" has only policies that grant: it restricts nothing.`, {
-        related: [{ path: first!.path, range: first!.placeOf('/spec/decision/type').range, message: 'a grant' }],
+        related: [{ path: first.path, range: first.placeOf('/spec/decision/type').range, message: 'a grant' }],
       })
     }
   },

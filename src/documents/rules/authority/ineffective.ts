@@ -16,15 +16,15 @@ export const authorityIneffective: LintRule = {
   kinds: ['Agent'],
   check(document, report, { workspace }) {
     for (const { id, pointer, policies } of boundariesOf(workspace, document)) {
-      if (policies.length === 0 || policies.some((policy) => mayConcern(workspace, document, scopeOf(policy)))) continue
-      const scopes = [...new Set(policies.flatMap((policy) => scopeOf(policy) ?? []))]
       const [first] = policies
+      if (first === undefined || policies.some((policy) => mayConcern(workspace, document, scopeOf(policy)))) continue
+      const scopes = [...new Set(policies.flatMap((policy) => scopeOf(policy) ?? []))]
       report(
         pointer,
         `The boundary "${id}" changes no decision: its policies apply to ${scopes.join(', ')}, which this agent never calls.`,
         {
           subject: [id, ...scopes],
-          related: [{ path: first!.path, range: first!.placeOf('/spec/scope').range, message: 'its scope' }],
+          related: [{ path: first.path, range: first.placeOf('/spec/scope').range, message: 'its scope' }],
         },
       )
     }

@@ -56,6 +56,7 @@ function pathsOf(workspace: Workspace, document: Document): readonly string[] {
     const version = valueAt(document.value, `${pointer.slice(0, pointer.lastIndexOf('/'))}/version`)
     const versioned = typeof version === 'string' || typeof version === 'number' ? version : undefined
     const found = workspace.resolve(document, value, versioned)
-    return 'path' in found ? [found.path] : 'candidates' in found ? found.candidates : []
+    if ('path' in found) return [found.path]
+    return 'candidates' in found ? found.candidates : []
   })
 }

@@ -17,14 +17,13 @@ export const docAnchorAcrossPolicy: LintRule = {
       const written = document.source.text.slice(place.range.start.offset, place.range.end.offset)
       const isMerged = segmentsOf(use.pointer).includes(MERGE_KEY)
       const text = flowText(node.value)
+      const expanded = text === undefined ? [] : [{ path: place.path, range: place.range, text }]
       report(place, `"${written}" is an alias: the value is written elsewhere.`, {
         fix: {
           description: 'Write it out.',
           edits: isMerged
             ? mergeKeyEdits(document, use.pointer.slice(0, use.pointer.lastIndexOf(MERGE_KEY) + MERGE_KEY.length))
-            : text === undefined
-              ? []
-              : [{ path: place.path, range: place.range, text }],
+            : expanded,
         },
       })
     }

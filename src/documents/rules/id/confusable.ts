@@ -1,6 +1,6 @@
-import { groupBy } from '../../text/group.ts'
+import { groupBy } from '../../../base/collections.ts'
 import { memoizePerWorkspace } from '../../workspace/memoize.ts'
-import type { Document } from '../../text/document.ts'
+import { isIdentified, type Document, type IdentifiedDocument } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { skeletonOf } from '../../text/scripts.ts'
 
@@ -15,20 +15,20 @@ export const idConfusable: LintRule = {
     const first = twins(workspace).get(document)
     if (first === undefined) return
     const { id } = document.identity
-    report('/metadata/name', `"${id}" looks like "${first.identity!.id}".`, {
+    report('/metadata/name', `"${id}" looks like "${first.identity.id}".`, {
       related: [{ path: first.path, range: first.placeOf('/metadata/name').range, message: 'the other one' }],
     })
   },
 }
 
 /** Maps the later of two documents to the first one with a confusable id, so that each pair is reported once. */
-const twins = memoizePerWorkspace(({ documents }): ReadonlyMap<Document, Document> => {
-  const twins = new Map<Document, Document>()
-  const named = documents.filter(({ identity }) => identity !== undefined)
-  for (const alike of groupBy(named, ({ kind, identity }) => `${kind} ${skeletonOf(identity!.id)}`).values())
+const twins = memoizePerWorkspace(({ documents }): ReadonlyMap<Document, IdentifiedDocument> => {
+  const twins = new Map<Document, IdentifiedDocument>()
+  const named = documents.filter(isIdentified)
+  for (const alike of groupBy(named, ({ kind, identity }) => `${kind} ${skeletonOf(identity.id)}`).values())
     for (const [at, each] of alike.entries()) {
-      const first = alike.findIndex(({ identity }) => identity!.id !== each.identity!.id)
-      if (first >= 0 && first < at) twins.set(each, alike[first]!)
+      const first = alike.slice(0, at).find(({ identity }) => identity.id !== each.identity.id)
+      if (first !== undefined) twins.set(each, first)
     }
   return twins
 })

@@ -32,8 +32,10 @@ export const idUnaddressable: LintRule = {
 const isAddress = ({ namespace, name }: DocumentIdentity): boolean =>
   /^[a-z0-9_-]+$/.test(name) && /^(?!svc(?:\.|$))[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/.test(namespace)
 
-const describePart = (part: string): string =>
-  /\s/.test(part) ? 'a space' : /[A-Z]/.test(part) ? `the capital letter ${part}` : `"${part}"`
+function describePart(part: string): string {
+  if (/\s/.test(part)) return 'a space'
+  return /[A-Z]/.test(part) ? `the capital letter ${part}` : `"${part}"`
+}
 
 const suggestion = (name: string): string =>
   name

@@ -15,9 +15,7 @@ export const limitsHitlShorterThanTimeout: LintRule = {
     const { timeout } = decisionOf(document)
     const after = isJsonObject(timeout) ? timeout['after_minutes'] : undefined
     if (typeof after !== 'number') return
-    const agents = gatedAgents(workspace, document)
-    for (let at = 0; at < agents.length; at++) {
-      const agent = agents[at]!
+    for (const agent of gatedAgents(workspace, document)) {
       const wait = mappingIn(agent, 'spec', 'limits')['max_hitl_wait_minutes']
       if (typeof wait !== 'number' || wait <= 0 || wait >= after) continue
       const { path, range } = agent.placeOf('/spec/limits/max_hitl_wait_minutes')

@@ -1,6 +1,7 @@
 import { effectiveClass } from '../../facts/agents/bindings.ts'
 import { mcpUsesOf } from '../../facts/agents/mcp-uses.ts'
 import type { LintRule } from '../../facts/rule.ts'
+import { type ListedTool } from '../../../tools/listed-tool.ts'
 
 export const mcpHintConflict: LintRule<'mcp'> = {
   severity: 'warning',
@@ -12,18 +13,12 @@ export const mcpHintConflict: LintRule<'mcp'> = {
   needs: ['mcp'],
   check(document, report, { workspace, mcp }) {
     const listings = mcp.get(document)
-    for (const { use, server, tool } of listings === undefined ? [] : mcpUsesOf(workspace, document)) {
-      const listing = listings!.get(server)
+    if (listings === undefined) return
+    for (const { use, server, tool } of mcpUsesOf(workspace, document)) {
+      const listing = listings.get(server)
       const now = listing !== undefined && 'tools' in listing ? listing.tools.get(tool) : undefined
       // A hint is a claim of the server: it may make a binding stricter, never more permissive.
-      const says =
-        now?.readOnly === true
-          ? undefined
-          : now?.destructive
-            ? 'destructive'
-            : now?.readOnly === false
-              ? 'a writing one'
-              : undefined
+      const says = now && describeHint(now)
       if (says === undefined || effectiveClass(workspace, use) !== 'read_only') continue
       report(
         use.value['side_effect_class'] === undefined ? `${use.pointer}/ref` : `${use.pointer}/side_effect_class`,
@@ -32,4 +27,11 @@ export const mcpHintConflict: LintRule<'mcp'> = {
       )
     }
   },
+}
+
+/** What a server claims of a tool that writes. */
+function describeHint({ readOnly, destructive }: ListedTool): string | undefined {
+  if (readOnly === true) return undefined
+  if (destructive) return 'destructive'
+  return readOnly === false ? 'a writing one' : undefined
 }

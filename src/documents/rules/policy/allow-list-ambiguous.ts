@@ -21,12 +21,12 @@ export const policyAllowListAmbiguous: LintRule = {
     }
     for (const use of gatedBindings(workspace, document)) {
       const input = inputOf(workspace, use)
-      if (input === undefined || inferredField(input.value) !== undefined) continue
-      report('/spec/allow', `It is not clear which argument of ${use.ref!.id} this list checks.`, {
+      if (use.ref === undefined || input === undefined || inferredField(input.value) !== undefined) continue
+      report('/spec/allow', `It is not clear which argument of ${use.ref.id} this list checks.`, {
         related: [
           {
             path: input.spans.source.path,
-            range: input.spans.placeOf(`${input.base}/properties`).range,
+            range: input.placeOf('/properties').range,
             message: 'its arguments',
           },
         ],

@@ -25,11 +25,12 @@ export const policyAllowValueImpossible: LintRule = {
       const values = path && isJsonObject(schema) ? finiteValues(domainBelow([schema], path.segments)) : undefined
       return values?.map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
     })
-    if (lists.length === 0) return
+    const [first] = lists
+    if (first === undefined) return
     for (const each of document.texts('spec.allow.*')) {
       if (!lists.every((values) => values !== undefined && !values.includes(each.value))) continue
-      const near = nearestCandidate(each.value, lists[0]!)
-      report(each, `The argument is never "${each.value}": ${lists[0]!.join(', ')}.${didYouMean(near)}`)
+      const near = nearestCandidate(each.value, first)
+      report(each, `The argument is never "${each.value}": ${first.join(', ')}.${didYouMean(near)}`)
     }
   },
 }

@@ -7,10 +7,10 @@ export const policyAllowWithoutType: LintRule = {
   source: 'Authoring format, "Policy document": `allow`',
   kinds: ['Policy'],
   check(document, report) {
-    if (document.at('spec.allow').length === 0) return
+    const [list] = document.at('spec.allow')
+    if (list === undefined) return
     const type = document.texts('spec.decision.type')[0]
     if (type === undefined || type.value === 'allow') return
-    const list = document.at('spec.allow')[0]!
     report(
       { path: list.path, pointer: list.pointer, range: list.keyRange },
       `The list \`allow\` is never read: the decision is ${type.value}.`,

@@ -12,21 +12,22 @@ export const policyCaseSensitiveEmail: LintRule = {
     for (const { pointer, leaf } of leavesIn(document)) {
       const { path, op, value } = leaf
       if (path.root !== 'args' || path.fn !== undefined || typeof value !== 'string') continue
-      const mail = /^[^\s@]*@([a-z\d-]+(?:\.[a-z\d-]+)+)$/i.exec(value)
-      if (mail === null || (op !== 'ends_with' && op !== 'eq' && op !== 'ne')) continue
-      const domain = op === 'ends_with' && value.startsWith('@')
+      if (!/^[^\s@]*@[a-z\d-]+(?:\.[a-z\d-]+)+$/i.test(value) || (op !== 'ends_with' && op !== 'eq' && op !== 'ne'))
+        continue
+      const domain = op === 'ends_with' && value.startsWith('@') ? value.slice(1).toLowerCase() : undefined
       report(`${pointer}/value`, `"${value.toUpperCase()}" is the same address, but not the same text.`, {
-        fix: domain
-          ? {
-              description: `Write {field: email_domain(${path.text}), op: eq, value: ${mail[1]!.toLowerCase()}}.`,
-              edits: [
-                ...replaceScalarFix(document.placeOf(`${pointer}/field`), `email_domain(${path.text})`).edits,
-                ...replaceScalarFix(document.placeOf(`${pointer}/op`), 'eq').edits,
-                ...replaceScalarFix(document.placeOf(`${pointer}/value`), mail[1]!.toLowerCase()).edits,
-              ],
-              unsafe: true,
-            }
-          : `Write lower(${path.text}).`,
+        fix:
+          domain === undefined
+            ? `Write lower(${path.text}).`
+            : {
+                description: `Write {field: email_domain(${path.text}), op: eq, value: ${domain}}.`,
+                edits: [
+                  ...replaceScalarFix(document.placeOf(`${pointer}/field`), `email_domain(${path.text})`).edits,
+                  ...replaceScalarFix(document.placeOf(`${pointer}/op`), 'eq').edits,
+                  ...replaceScalarFix(document.placeOf(`${pointer}/value`), domain).edits,
+                ],
+                unsafe: true,
+              },
       })
     }
   },

@@ -6,6 +6,7 @@ import { replaceScalarFix } from '../../text/diagnostic.ts'
 import { segmentsOf } from '../../../base/json/pointer.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
+import { ownMember } from '../../../base/json/own-member.ts'
 
 export const policyConditionField: LintRule = {
   severity: 'error',
@@ -37,7 +38,7 @@ export const policyConditionField: LintRule = {
 function meant(written: JsonValue | undefined): string | undefined {
   const [, fn, root = '', name = '', rest = ''] =
     /^(?:([a-z_]+)\()?([a-z]+)\.(\w+)([^]*)$/.exec(typeof written === 'string' ? written : '') ?? []
-  const fields = Object.hasOwn(CALL_FIELDS, root) ? Object.keys(CALL_FIELDS[root]!) : []
+  const fields = Object.keys(ownMember(CALL_FIELDS, root) ?? {})
   const field = fields.includes(name) ? name : nearestCandidate(name, fields)
   const known: readonly string[] = PATH_FUNCTIONS
   const call = fn === undefined || known.includes(fn) ? fn : nearestCandidate(fn, known)

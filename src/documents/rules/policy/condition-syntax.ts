@@ -8,6 +8,8 @@ import { segmentsOf } from '../../../base/json/pointer.ts'
 import type { ReportFault, LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 import { rewrittenText } from '../../workspace/wrong-forms.ts'
+import { textAfterLast } from '../../../base/text-parts.ts'
+import { ownMember } from '../../../base/json/own-member.ts'
 
 export const policyConditionSyntax: LintRule = {
   severity: 'error',
@@ -47,7 +49,7 @@ const parentOf = (pointer: string): string => pointer.slice(0, pointer.lastIndex
 /** Adds a fix with the key or operator that was probably meant. */
 function meant(document: Document, { pointer, message, unknownKey }: ConditionProblem): Parameters<ReportFault> {
   const [found] = document.at(dotted(pointer))
-  const key = segmentsOf(pointer).at(-1)!
+  const key = textAfterLast(pointer, '/')
   if (found === undefined) return [pointer, message]
   if (key === 'op' && typeof found.value === 'string') {
     const near = meantOperator(found.value)
@@ -127,7 +129,7 @@ const ELSEWHERE: Readonly<Record<string, ConditionOperator>> = {
 
 function meantOperator(written: string): ConditionOperator | undefined {
   const plain = written.toLowerCase().replaceAll(/[-_ ]/g, '')
-  const known = operatorOf(written) ?? (Object.hasOwn(ELSEWHERE, plain) ? ELSEWHERE[plain] : undefined)
+  const known = operatorOf(written) ?? ownMember(ELSEWHERE, plain)
   if (known !== undefined) return known
   const near = operatorOf(nearestCandidate(written, Object.keys(OPERATORS)) ?? '')
   // A typo fix must not invert a comparison: `not_contains` is not `contains`.

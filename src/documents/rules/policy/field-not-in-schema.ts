@@ -15,8 +15,8 @@ export const policyFieldNotInSchema: LintRule = {
   kinds: ['Policy'],
   check(document, report, { workspace }) {
     const known = domainsOf(workspace, document)
-    if (known === undefined || known.length === 0) return
-    const { spans, base } = known[0]!.schema
+    if (known === undefined || known[0] === undefined) return
+    const { schema: described } = known[0]
     for (const { pointer, leaf } of leavesIn(document)) {
       const { root, segments, fn } = leaf.path
       const missteps =
@@ -36,8 +36,8 @@ export const policyFieldNotInSchema: LintRule = {
             : `Write \`${text}\`.`,
         related: [
           {
-            path: spans.source.path,
-            range: spans.placeOf(`${base}${pointerAlong(segments.slice(0, first.at))}`).range,
+            path: described.placeOf('').path,
+            range: described.placeOf(pointerAlong(segments.slice(0, first.at))).range,
             message: 'what is there',
           },
         ],
@@ -59,8 +59,8 @@ export const policyFieldNotInSchema: LintRule = {
           path.fn === undefined && { fix: replaceScalarFix(place, path.text.replace(miss.name, near)) }),
         related: [
           {
-            path: spans.source.path,
-            range: spans.placeOf(base + miss.pointer).range,
+            path: described.placeOf('').path,
+            range: described.placeOf(miss.pointer).range,
             message: 'the arguments',
           },
         ],

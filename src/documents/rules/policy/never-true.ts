@@ -23,7 +23,8 @@ export const policyNeverTrue: LintRule = {
     const condition = conditionOf(document)
     if (condition === undefined) return
     const known = domainsOf(workspace, document)
-    const calls = known === undefined || known.length === 0 ? [{ domains: withoutSchema }] : known
+    const [first = { domains: withoutSchema }, ...others] = known ?? []
+    const calls = [first, ...others]
     const isDead = (each: Condition): boolean => !calls.some(({ domains }) => isSatisfiable(each, domains))
     // `policy/contradiction` reports what is impossible with any schema, `policy/type-mismatch` and
     // `policy/field-not-in-schema` of comparisons that are always unknown.
@@ -36,12 +37,12 @@ export const policyNeverTrue: LintRule = {
     const dead = leavesIn(document).filter(({ leaf }) => isDead(wanted(condition, leaf)) && !unknown(leaf))
     const allowed = (known ?? []).slice(0, 1).map(({ schema }) => ({
       path: schema.spans.source.path,
-      range: schema.spans.placeOf(`${schema.base}/properties`).range,
+      range: schema.placeOf('/properties').range,
       message: 'the arguments that are allowed',
     }))
     for (const { pointer, leaf } of dead) {
       const place = document.placeOf(`${pointer}/value`)
-      const domain = calls[0]!.domains(leaf.path)
+      const domain = first.domains(leaf.path)
       report(place, reasonOf(leaf, !isNegated(condition, leaf), domain), {
         why: 'A gate with it never stops a call for that reason, and a grant never lets one pass.',
         ...(leaf.path.root === 'args' && { related: allowed }),
@@ -91,12 +92,9 @@ function fixOf(
   if (op !== 'eq' && op !== 'ne' && op !== 'starts_with' && op !== 'ends_with' && op !== 'contains') return {}
   const near = op === 'eq' ? nearestCandidate(value, values ?? []) : undefined
   const [begun, ...others] = (values ?? []).filter((each) => each.startsWith(value))
-  const meant =
-    path.fn !== undefined
-      ? isPossibleValue(after, lower)
-        ? lower
-        : undefined
-      : (near ?? (others.length > 0 ? undefined : begun))
+  const converted = isPossibleValue(after, lower) ? lower : undefined
+  const completed = others.length > 0 ? undefined : begun
+  const meant = path.fn === undefined ? (near ?? completed) : converted
   if (meant !== undefined) return { fix: replaceScalarFix(place, meant) }
   return values === undefined || values.length === 0 || values.length > 8
     ? {}

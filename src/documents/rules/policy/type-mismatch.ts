@@ -95,21 +95,15 @@ function fixOf(
 }
 
 function convertedTo(value: JsonValue, domain: PossibleValues): string | number | boolean | undefined {
-  const readings =
-    typeof value === 'string'
-      ? [
-          value === 'true'
-            ? true
-            : value === 'false'
-              ? false
-              : /^-?\d{1,15}(?:\.\d{1,6})?$/.test(value)
-                ? Number(value)
-                : null,
-        ]
-      : typeof value === 'number' || typeof value === 'boolean'
-        ? [String(value)]
-        : []
-  return readings.find((each): each is string | number | boolean => each !== null && isPossibleValue(domain, each))
+  const reading = convert(value)
+  return reading !== undefined && isPossibleValue(domain, reading) ? reading : undefined
+}
+
+/** A text as the literal that it spells, a literal as its text. */
+function convert(value: JsonValue): string | number | boolean | undefined {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (value === 'true' || value === 'false') return value === 'true'
+  return typeof value === 'string' && /^-?\d{1,15}(?:\.\d{1,6})?$/.test(value) ? Number(value) : undefined
 }
 
 /** The types of a domain as authors write them in a schema. */

@@ -1,4 +1,5 @@
 import type { LintRule } from '../../facts/rule.ts'
+import { joinWords } from '../../../base/text-parts.ts'
 
 export const policyUntested: LintRule<'coverage'> = {
   severity: 'info',
@@ -23,9 +24,6 @@ export const policyUntested: LintRule<'coverage'> = {
       unseen.length === 1
         ? ''
         : `, and ${unseen.length - 1} more ${unseen.length === 2 ? 'comparison is' : 'comparisons are'} not tested either`
-    report('/spec/conditions', `In no policy test is \`${first.text}\` ${list(first.missing)}${more}.`)
+    report('/spec/conditions', `In no policy test is \`${first.text}\` ${joinWords(first.missing, 'or')}${more}.`)
   },
 }
-
-const list = (words: readonly string[]): string =>
-  words.length === 1 ? words[0]! : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`

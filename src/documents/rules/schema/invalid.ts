@@ -13,7 +13,7 @@ export const schemaInvalid: LintRule = {
     for (const { schema, at } of schemasOf(workspace, document)) {
       if (schema === undefined) continue
       for (const { pointer, message } of schemaFaults(schema)) {
-        const place = schema.spans.placeOf(schema.base + pointer)
+        const place = schema.placeOf(pointer)
         report(
           place,
           message,

@@ -21,7 +21,7 @@ export const schemaRefLoop: LintRule = {
       if (schema === undefined || schema.uses('$ref').length === 0) continue
       const size = measureSchema(byValue(workspace, document, use) ?? schema.value)
       if (!('problem' in size) || size.about !== 'reference') continue
-      const place = schema.spans.placeOf(schema.base + placeOfRef(schema, size.refs))
+      const place = schema.placeOf(placeOfRef(schema, size.refs))
       report(
         place,
         `No run can use this schema: ${size.problem}.`,
@@ -31,12 +31,14 @@ export const schemaRefLoop: LintRule = {
   },
 }
 
-const byValue = (workspace: Workspace, document: Document, { at, ref }: SchemaUse) =>
-  schemaByValue(workspace, document, isJsonObject(at.value) ? fromJson<SchemaSpec>(at.value) : { ref: ref!.written })
+function byValue(workspace: Workspace, document: Document, { at, ref }: SchemaUse): ReturnType<typeof schemaByValue> {
+  const spec = isJsonObject(at.value) ? fromJson<SchemaSpec>(at.value) : ref && { ref: ref.written }
+  return spec && schemaByValue(workspace, document, spec)
+}
 
 /** The outermost reference that is written in this text; references inlined from other files have other names. */
 function placeOfRef(schema: SchemaText, refs: readonly string[]): string {
   const uses = schema.uses('$ref')
-  const found = refs.flatMap((ref) => uses.find(({ value }) => value === ref) ?? [])
-  return (found[0] ?? uses[0]!).pointer
+  const [first = uses[0]] = refs.flatMap((ref) => uses.find(({ value }) => value === ref) ?? [])
+  return first?.pointer ?? ''
 }

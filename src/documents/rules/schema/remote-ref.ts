@@ -11,9 +11,10 @@ export const schemaRemoteRef: LintRule = {
   kinds: ['Agent', 'Tool'],
   check(document, report, { workspace }) {
     for (const { schema } of schemasOf(workspace, document)) {
-      for (const { pointer, value } of schema?.uses('$ref') ?? [])
+      if (schema === undefined) continue
+      for (const { pointer, value } of schema.uses('$ref'))
         if (typeof value === 'string' && /^[a-z][a-z0-9+.-]*:/i.test(value))
-          report(schema!.spans.placeOf(schema!.base + pointer), `"${value}" is not part of the bundle.`, {
+          report(schema.placeOf(pointer), `"${value}" is not part of the bundle.`, {
             fix: 'Copy the schema into the bundle and refer to the file.',
           })
     }

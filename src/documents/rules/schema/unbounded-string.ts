@@ -15,18 +15,12 @@ export const schemaUnboundedString: LintRule = {
     const severity = { irreversible_action: 'warning', non_idempotent_write: 'info' } as const
     if (sideEffect !== 'irreversible_action' && sideEffect !== 'non_idempotent_write') return
     const input = toolInput(workspace, document)
-    for (const use of input?.uses('type') ?? []) {
-      const { value, holder } = use
-      if (value !== 'string' || holder === input!.value) continue
-      if (isBounded(holder)) continue
-      const { pointer } = use
-      report(
-        input!.spans.placeOf(input!.base + pointer),
-        `"${pointer.split('/').at(-2)}" may be a string of any length.`,
-        {
-          severity: severity[sideEffect],
-        },
-      )
+    if (input === undefined) return
+    for (const { value, holder, pointer } of input.uses('type')) {
+      if (value !== 'string' || holder === input.value || isBounded(holder)) continue
+      report(input.placeOf(pointer), `"${pointer.split('/').at(-2)}" may be a string of any length.`, {
+        severity: severity[sideEffect],
+      })
     }
   },
 }

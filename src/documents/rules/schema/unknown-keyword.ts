@@ -5,6 +5,7 @@ import { nearestCandidate } from '../../text/suggest.ts'
 import { MERGE_KEY } from '../../text/merge-keys.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { DISPUTED_KEYWORDS } from './unsupported-keyword.ts'
+import { ownMember } from '../../../base/json/own-member.ts'
 
 export const schemaUnknownKeyword: LintRule = {
   severity: 'error',
@@ -26,8 +27,9 @@ export const schemaUnknownKeyword: LintRule = {
         continue
       }
       const isFree = !Object.hasOwn(holder, meant)
-      const at = { path: schema.spans.source.path, range: schema.spans.keySpanOf(schema.base + pointer)! }
-      const fix = isFree ? replaceScalarFix(at, meant) : `Remove it: \`${meant}\` stands beside it.`
+      const fix = isFree
+        ? replaceScalarFix(schema.keyPlaceOf(pointer), meant)
+        : `Remove it: \`${meant}\` stands beside it.`
       report(pointer, `\`${keyword}\` is no keyword of JSON Schema. Did you mean \`${meant}\`?`, { meant, fix }, true)
     }
   }),
@@ -52,4 +54,4 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
 }
 
 const meantKeyword = (word: string): string | undefined =>
-  Object.hasOwn(OTHER_WORDS, word) ? OTHER_WORDS[word] : nearestCandidate(word, SCHEMA_KEYWORDS)
+  ownMember(OTHER_WORDS, word) ?? nearestCandidate(word, SCHEMA_KEYWORDS)

@@ -1,6 +1,7 @@
 import { closureOf } from '../../facts/agents/closure.ts'
 import type { Document, FoundText } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
+import { segmentsOf } from '../../../base/json/pointer.ts'
 
 export const secretConflict: LintRule = {
   severity: 'error',
@@ -30,4 +31,4 @@ export const secretConflict: LintRule = {
 
 const variablesOf = (agent: Document): readonly FoundText[] => agent.texts('secrets.*.fromEnv')
 
-const nameOf = (secret: FoundText): string => secret.pointer.split('/')[2]!
+const nameOf = ({ pointer }: FoundText): string => segmentsOf(pointer).at(-2) ?? pointer

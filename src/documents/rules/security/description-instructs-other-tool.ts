@@ -31,9 +31,13 @@ export const securityDescriptionInstructsOtherTool: LintRule = {
     }
     for (const use of toolsOf(document)) {
       const own = textMember(use.value, 'description')
-      const tool = own === undefined ? toolDocument(workspace, use) : undefined
-      if (own !== undefined) reportOrder(use, own, `${use.pointer}/description`)
-      else if (tool?.memoize(orders)) reportOrder(use, descriptionOf(tool)!, tool.placeOf('/spec/description'))
+      if (own !== undefined) {
+        reportOrder(use, own, `${use.pointer}/description`)
+        continue
+      }
+      const tool = toolDocument(workspace, use)
+      const order = tool?.memoize(ordersOf)
+      if (tool && order !== undefined) reportOrder(use, order, tool.placeOf('/spec/description'))
     }
     for (const edge of subAgentsOf(document)) {
       const own = textMember(edge.value, 'description')
@@ -42,7 +46,10 @@ export const securityDescriptionInstructsOtherTool: LintRule = {
   },
 }
 
-/** True for a tool that many agents may bind and whose description gives orders. */
-const orders = (tool: Document): boolean => ORDER.test(descriptionOf(tool) ?? '')
+/** The description of a tool that gives orders; computed once for all agents that bind it. */
+function ordersOf(tool: Document): string | undefined {
+  const description = descriptionOf(tool)
+  return description !== undefined && ORDER.test(description) ? description : undefined
+}
 
 const ORDER = /\b(?:before|after|instead of|always call|must call|call|do not use|don't use|never use|prefer)\b/i

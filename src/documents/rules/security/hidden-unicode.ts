@@ -4,6 +4,7 @@ import { mcpUsesOf } from '../../facts/agents/mcp-uses.ts'
 import type { LintProject, LintRule } from '../../facts/rule.ts'
 import type { Document } from '../../text/document.ts'
 import { writtenTexts } from '../../workspace/texts.ts'
+import { codePointName } from '../../../base/text-parts.ts'
 
 export const securityHiddenUnicode: LintRule = {
   severity: 'error',
@@ -21,7 +22,7 @@ export const securityHiddenUnicode: LintRule = {
       const match = HIDDEN.exec(each.text)
       if (match === null) continue
       const { at } = each
-      const name = nameOfFirst(match[0])
+      const name = codePointName(match[0])
       const { start, end } = at.range
       const source = workspace.source(at.path)
       const written = source.text.slice(start.offset, end.offset)
@@ -39,8 +40,6 @@ export const securityHiddenUnicode: LintRule = {
 const HIDDEN = new RegExp(`(?:${HIDDEN_CHARACTER})+`, 'u')
 const EVERY_HIDDEN = new RegExp(HIDDEN_CHARACTER, 'gu')
 
-const nameOfFirst = (text: string): string => `U+${text.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
-
 /** Hidden characters in what MCP servers say of the tools that the agent uses. */
 function* hiddenInListings(document: Document, { workspace, mcp }: LintProject) {
   const listings = mcp?.get(document)
@@ -49,6 +48,6 @@ function* hiddenInListings(document: Document, { workspace, mcp }: LintProject) 
     const listing = listings.get(server)
     const listed = listing === undefined || 'problem' in listing ? undefined : listing.tools.get(tool)
     const match = listed && HIDDEN.exec(canonicalJson({ ...listed }))
-    if (match) yield { pointer: `${use.pointer}/mcp`, server, tool, name: nameOfFirst(match[0]) }
+    if (match) yield { pointer: `${use.pointer}/mcp`, server, tool, name: codePointName(match[0]) }
   }
 }

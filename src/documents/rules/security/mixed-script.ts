@@ -1,5 +1,6 @@
 import { isMixed } from '../../text/scripts.ts'
 import type { LintRule } from '../../facts/rule.ts'
+import { codePointName } from '../../../base/text-parts.ts'
 
 export const securityMixedScript: LintRule = {
   severity: 'warning',
@@ -9,10 +10,8 @@ export const securityMixedScript: LintRule = {
   check(document, report) {
     for (const place of PLACES)
       for (const found of document.texts(place)) {
-        if (!isMixed(found.value)) continue
-        const odd = /[\p{Script=Cyrillic}\p{Script=Greek}]/u.exec(found.value)![0]
-        const name = `U+${odd.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
-        report(found, `"${odd}" (${name}) is not a Latin letter, though it looks like one.`)
+        const odd = isMixed(found.value) && /[\p{Script=Cyrillic}\p{Script=Greek}]/u.exec(found.value)?.[0]
+        if (odd) report(found, `"${odd}" (${codePointName(odd)}) is not a Latin letter, though it looks like one.`)
       }
   },
 }

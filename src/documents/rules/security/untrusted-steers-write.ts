@@ -13,16 +13,15 @@ export const securityUntrustedSteersWrite: LintRule = {
   check(document, report, project) {
     const { workspace } = project
     if (!agentCapabilitiesOf(workspace, document).untrusted) return
-    const uses = toolsOf(document)
-    const can = uses.map((use) => capabilitiesOf(workspace, use))
-    const source = uses.find((_, index) => can[index]!.untrusted !== undefined)
+    const uses = toolsOf(document).map((use) => ({ use, can: capabilitiesOf(workspace, use) }))
+    const source = uses.find(({ can }) => can.untrusted !== undefined)?.use
     if (source === undefined) return
     // With private data and an outbound channel, `security/lethal-trifecta` reports it.
-    const trifecta = can.some((each) => each.private !== undefined)
-    for (const [index, use] of uses.entries()) {
+    const trifecta = uses.some(({ can }) => can.private !== undefined)
+    for (const { use, can } of uses) {
       const sideEffect = effectiveClass(workspace, use)
       if (use === source || sideEffect === undefined || sideEffect === 'read_only' || isGated(project, use)) continue
-      if (trifecta && can[index]!.egress !== undefined) continue
+      if (trifecta && can.egress !== undefined) continue
       report(
         `${use.pointer}/ref`,
         `${source.ref?.id ?? 'A tool'} returns untrusted content, and ${use.ref?.id ?? 'this tool'} acts on it without a gate.`,

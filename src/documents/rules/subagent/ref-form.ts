@@ -16,7 +16,7 @@ export const subagentRefForm: LintRule = {
       const ref = readAgentRef(text)
       const local = ref.form === 'floating' ? workspace.find(document, 'Agent', ref.id)[0] : undefined
       // `bundle/external-unpinned` reports agents outside the bundle.
-      const external = local === undefined || published.versions('Agent', local.identity!.id).length > 0
+      const external = local === undefined || published.versions('Agent', local.identity.id).length > 0
       if (ref.form === 'floating' && external && value['late_bound'] !== true) continue
       const problem = problemOf(ref, text, value['late_bound'] === true, local?.path)
       if (problem !== undefined) report(`${pointer}/ref`, problem.message, { fix: problem.fix })

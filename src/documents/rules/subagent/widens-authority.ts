@@ -30,11 +30,11 @@ export const subagentWidensAuthority: LintRule = {
       const gated = gatedHere(project, document)
       for (const use of open) {
         const gate = use.ref && gated.get(use.ref.id)
-        if (gate === undefined) continue
+        if (use.ref === undefined || gate === undefined) continue
         const child = use.agent.identity?.id ?? use.agent.path
         report(
           `${edge.pointer}/ref`,
-          `${gate.identity?.id ?? 'A policy'} gates ${use.ref!.id} here, but ${child} calls it ungated.`,
+          `${gate.identity?.id ?? 'A policy'} gates ${use.ref.id} here, but ${child} calls it ungated.`,
           {
             related: [
               { path: use.agent.path, range: use.agent.placeOf(`${use.pointer}/ref`).range, message: 'ungated here' },

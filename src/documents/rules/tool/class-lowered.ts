@@ -27,7 +27,7 @@ export const toolClassLowered: LintRule = {
         sideEffectRank(own) >= sideEffectRank(declared)
       )
         continue
-      report(`${use.pointer}/side_effect_class`, `${use.ref!.id} is ${declared}; the binding calls it ${own}.`, {
+      report(`${use.pointer}/side_effect_class`, `${tool.identity.id} is ${declared}; the binding calls it ${own}.`, {
         fix: {
           description: 'Remove it from the binding.',
           edits: removalEdits(document, `${use.pointer}/side_effect_class`),

@@ -13,9 +13,10 @@ export const toolClassSuspicious: LintRule = {
     for (const use of toolsOf(document)) {
       if (use.ref === undefined || effectiveClass(workspace, use) !== 'read_only') continue
       const words = wordsOf(use.ref.name)
+      const [first] = words
       const verb = words.find((word) => VERBS.has(word))
       // A name that begins with a reading verb reads: `list_deleted`, `get_payment_update`.
-      if (verb === undefined || READS.has(words[0]!)) continue
+      if (first === undefined || verb === undefined || READS.has(first)) continue
       const own = use.value['side_effect_class'] !== undefined
       const tool = toolDocument(workspace, use)
       const place =

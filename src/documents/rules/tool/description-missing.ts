@@ -14,7 +14,7 @@ export const toolDescriptionMissing: LintRule = {
       // An MCP server describes its own tools, and a Tool that is not in the workspace may be published.
       if (tool === undefined || use.builtin || use.value['mcp'] !== undefined) continue
       if ((textMember(use.value, 'description') ?? descriptionOf(tool) ?? '').trim() !== '') continue
-      report(`${use.pointer}/ref`, `The model gets no description of ${use.ref!.id} does.`, {
+      report(`${use.pointer}/ref`, `The model gets no description of ${tool.identity.id} does.`, {
         related: [{ path: tool.path, range: tool.placeOf('/metadata/name').range, message: 'its Tool document' }],
       })
     }

@@ -15,9 +15,9 @@ export const toolInputWidened: LintRule = {
       const tool = toolDocument(workspace, use)
       const own = ownInput(workspace, use)
       const contract = tool && toolInput(workspace, tool)
-      if (own === undefined || contract === undefined) continue
+      if (tool === undefined || own === undefined || contract === undefined) continue
       for (const { pointer, message, against } of schemaWidenings(own.value, contract.value))
-        report(own.spans.placeOf(own.base + pointer), `${message} ${tool!.identity!.id} rejects that.`, {
+        report(own.placeOf(pointer), `${message} ${tool.identity.id} rejects that.`, {
           related: [
             {
               path: contract.spans.source.path,

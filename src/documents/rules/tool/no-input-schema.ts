@@ -1,6 +1,7 @@
 import { toolDocument, toolsOf } from '../../facts/agents/bindings.ts'
 import { memoizePerWorkspace } from '../../workspace/memoize.ts'
 import type { LintRule } from '../../facts/rule.ts'
+import { type Document } from '../../text/document.ts'
 
 export const toolNoInputSchema: LintRule = {
   severity: 'warning',
@@ -19,7 +20,7 @@ export const toolNoInputSchema: LintRule = {
 /** Tools with a binding that has no input schema of its own. */
 const boundBare = memoizePerWorkspace(
   (workspace) =>
-    new Set(
+    new Set<Document | undefined>(
       workspace.documents
         .flatMap(toolsOf)
         .filter(({ value }) => value['input_schema'] === undefined)

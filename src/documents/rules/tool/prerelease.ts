@@ -11,9 +11,9 @@ export const toolPrerelease: LintRule = {
   kinds: ['Agent'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
-      const version = toolDocument(workspace, use)?.identity?.version
-      if (version === undefined || !isPrerelease(version) || isVersion(use.ref!.range ?? '')) continue
-      report(`${use.pointer}/ref`, `This range can resolve to ${use.ref!.id}@${version}, a prerelease.`)
+      const tool = toolDocument(workspace, use)?.identity
+      if (tool === undefined || !isPrerelease(tool.version) || isVersion(use.ref?.range ?? '')) continue
+      report(`${use.pointer}/ref`, `This range can resolve to ${tool.id}@${tool.version}, a prerelease.`)
     }
   },
 }

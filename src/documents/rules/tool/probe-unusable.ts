@@ -14,12 +14,12 @@ export const toolProbeUnusable: LintRule = {
     for (const use of uses) {
       const tool = toolDocument(workspace, use)
       const wanted = tool && labelOfTool(tool, 'svc/probe')
-      if (wanted === undefined) continue
+      if (tool === undefined || wanted === undefined) continue
       const probe = uses.find(({ ref }) => ref?.id === wanted)
       const place = `${use.pointer}/ref`
-      if (!probe) report(place, `${use.ref!.id} is probed with ${wanted}, which this agent does not bind.`, WHY)
+      if (!probe) report(place, `${tool.identity.id} is probed with ${wanted}, which this agent does not bind.`, WHY)
       else if (effectiveClass(workspace, probe) !== 'read_only')
-        report(place, `${use.ref!.id} is probed with ${wanted}, which is not read_only.`, WHY)
+        report(place, `${tool.identity.id} is probed with ${wanted}, which is not read_only.`, WHY)
     }
   },
 }

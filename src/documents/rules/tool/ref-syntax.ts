@@ -29,6 +29,6 @@ export const toolRefSyntax: LintRule = {
 function findMeantTool(workspace: Workspace, document: Document, written: string): DocumentIdentity | undefined {
   const found = workspace.resolve(document, written)
   const near = 'path' in found ? workspace.documentsAt(found.path) : workspace.publishedTogether(document)
-  const tools = near.filter(({ kind, identity }) => kind === 'Tool' && identity !== undefined)
-  return tools.map(({ identity }) => identity!).find(({ name }) => 'path' in found || name === written)
+  const tools = near.flatMap(({ kind, identity }) => (kind === 'Tool' ? (identity ?? []) : []))
+  return tools.find(({ name }) => 'path' in found || name === written)
 }

@@ -57,9 +57,9 @@ function checkAgent(agent: Document, report: ReportFault, workspace: LintProject
     const { mapping } = read
     const undoing = uses.find(({ ref }) => ref?.id === mapping.tool)
     const place = `${use.pointer}/ref`
-    if (!undoing) report(place, `${use.ref!.id} is undone by ${mapping.tool}, which this agent does not bind.`)
+    if (!undoing) report(place, `${tool.identity.id} is undone by ${mapping.tool}, which this agent does not bind.`)
     else if (undoing.builtin)
-      report(place, `${use.ref!.id} is undone by ${mapping.tool}, which acts on nothing outside.`)
+      report(place, `${tool.identity.id} is undone by ${mapping.tool}, which acts on nothing outside.`)
     // Where there is no Tool document, its binding says what arguments it takes.
     else if (!toolDocument(workspace, undoing)) {
       const input = inputOf(workspace, undoing)?.value

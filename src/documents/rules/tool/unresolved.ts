@@ -17,7 +17,7 @@ export const toolUnresolved: LintRule = {
       const { id, range, namespace } = use.ref
       const at = document.texts('spec.tools.*.ref').find(({ pointer }) => pointer === `${use.pointer}/ref`)
       if (at === undefined || (range !== undefined && !isVersionRange(range))) continue
-      const local = workspace.find(document, 'Tool', id).map(({ identity }) => identity!.version)
+      const local = workspace.find(document, 'Tool', id).map(({ identity }) => identity.version)
       const versions = use.builtin ? [BUILTIN_VERSION] : [...new Set([...local, ...published.versions('Tool', id)])]
       if (versions.some((version) => fitsRange(version, range))) continue
       if (versions.length > 0) {

@@ -25,7 +25,7 @@ const isBound = (workspace: Workspace, tool: Document): boolean => bound(workspa
 /** Ignores versions: `tool/unresolved` reports a range that matches none. */
 const bound = memoizePerWorkspace(
   (workspace) =>
-    new Set(
+    new Set<Document>(
       workspace.documents
         .flatMap(toolsOf)
         .flatMap(({ agent, ref }) => (ref === undefined ? [] : workspace.find(agent, 'Tool', ref.id))),

@@ -14,6 +14,7 @@ import { mcpUsesOf } from '../../facts/agents/mcp-uses.ts'
 import { fallbackOf } from '../../facts/agents/model-fallback.ts'
 import type { LintProject, LintRule } from '../../facts/rule.ts'
 import { mappingIn, type Document } from '../../text/document.ts'
+import { ownMember } from '../../../base/json/own-member.ts'
 
 export const toolVendorLimit: LintRule = {
   severity: 'warning',
@@ -29,14 +30,14 @@ export const toolVendorLimit: LintRule = {
     for (const limits of limitsOf(document, project)) {
       for (const use of uses) {
         const schema = inputOf(workspace, use)
-        for (const fault of schema === undefined ? [] : findToolSchemaFaults(limits, schema.value)) {
-          const place = schema!.spans.placeOf(schema!.base + fault.pointer)
-          const range = schema!.spans.keySpanOf(schema!.base + fault.pointer) ?? place.range
-          const { path, range: named } = document.placeOf(use.pointer)
-          report({ ...place, range }, describeFault(limits, fault), {
-            ...(place.path !== document.path && { related: [{ path, range: named, message: 'used here' }] }),
-          })
-        }
+        if (schema !== undefined)
+          for (const fault of findToolSchemaFaults(limits, schema.value)) {
+            const place = schema.keyPlaceOf(fault.pointer)
+            const { path, range } = document.placeOf(use.pointer)
+            report(place, describeFault(limits, fault), {
+              ...(place.path !== document.path && { related: [{ path, range, message: 'used here' }] }),
+            })
+          }
         const wire = wireNameOf(workspace, use)
         if (wire !== undefined && limits.toolName?.test(wire) === false)
           report(use.pointer, `${limits.vendor} refuses "${wire}" as the name of a tool.`, {
@@ -75,8 +76,7 @@ function limitsOf(document: Document, { workspace, providers }: LintProject): Re
     named.flatMap((each) => {
       const provider = isJsonObject(each) ? textMember(each, 'provider') : undefined
       if (provider === undefined) return []
-      const type = Object.hasOwn(providers, provider) ? providers[provider]!.type : provider
-      return vendorToolLimits(type) ?? []
+      return vendorToolLimits(ownMember(providers, provider)?.type ?? provider) ?? []
     }),
   )
 }
