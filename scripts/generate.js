@@ -16,6 +16,7 @@ for (const [script, ...args] of [
   ['validators.js'],
   ['openapi.js', '--types'],
   ['types.js'],
+  ['python.js'],
   ['http-reference.js'],
   ['operator-reference.js'],
   ['rules.js'],

@@ -16,7 +16,7 @@ const check = (cwd: string, script: string, ...args: readonly string[]) => {
   return { status, stderr }
 }
 
-test.each([['openapi.js', '--types'], ['types.js'], ['http-reference.js'], ['operator-reference.js']])(
+test.each([['openapi.js', '--types'], ['types.js'], ['python.js'], ['http-reference.js'], ['operator-reference.js']])(
   'what scripts/%s writes is up to date; npm run generate writes it anew',
   (script, ...args) => {
     expect(check(ROOT, script, ...args)).toEqual({ status: 0, stderr: '' })

@@ -43,6 +43,7 @@ export const SLOW_TESTS = [
   'test/api/tools.test.ts',
   'test/blobs/strangers.test.ts',
   'test/client/package.test.ts',
+  'test/client/python.test.ts',
   'test/deploy/compose.test.ts',
   'test/examples/pipelines.test.ts',
 ]

@@ -1,0 +1,1 @@
+"""One half of the client."""

@@ -1,0 +1,83 @@
+# Written by scripts/python.js from _async/upload.py.
+"""Presign, PUT and finalize in one call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .._request import Request, request_of
+from ..errors import SvcStatusError
+from ..files import CHUNK_BYTES, Source, UploadedFile, UploadSource, media_type_of, source_of
+from ..types import Finalized, Presigned
+from .connection import Connection
+from .platform import read_chunk
+
+
+class Files:
+    _connection: Connection
+
+    def presign_file(self, *, filename: str, media_type: str, max_content_length: int) -> Presigned:
+        """A time-limited address for one upload: POST /v1/file-library/presign."""
+        body = {"filename": filename, "mediaType": media_type, "maxContentLength": max_content_length}
+        return self._connection.ask(Presigned, request_of("POST", "/v1/file-library/presign", body=body))
+
+    def finalize_file(
+        self, *, object_key: str, max_content_length: int, filename: str | None = None, media_type: str | None = None
+    ) -> Finalized:
+        """Registers what was uploaded: POST /v1/file-library/finalize."""
+        body: dict[str, object] = {"objectKey": object_key, "maxContentLength": max_content_length}
+        body.update({} if filename is None else {"filename": filename})
+        body.update({} if media_type is None else {"mediaType": media_type})
+        return self._connection.ask(Finalized, request_of("POST", "/v1/file-library/finalize", body=body))
+
+    def upload_workspace_file(
+        self, file: UploadSource, *, filename: str | None = None, media_type: str | None = None, size: int | None = None
+    ) -> UploadedFile:
+        """
+        Presign, PUT and finalize. A file is bytes, a `Path`, or an open file, which is read from where it stands; one that cannot be
+        rewound needs its `size`. Nothing is held in memory. `filename` of the result is the leaf of `object_key`, as a file reference
+        in a run's input needs it.
+        """
+        source = source_of(file, size)
+        label = filename or source.name or "file"
+        kind = media_type or media_type_of(label)
+        presigned = self._put_with_fresh_address(source, label, kind)
+        self.finalize_file(
+            object_key=presigned.object_key, max_content_length=source.size, filename=label, media_type=kind
+        )
+        leaf = presigned.object_key.rpartition("/")[2]
+        return UploadedFile(object_key=presigned.object_key, filename=leaf, media_type=kind)
+
+    def _put_with_fresh_address(self, source: Source, label: str, kind: str) -> Presigned:
+        """An address that has expired is asked for once more."""
+        first = self.presign_file(filename=label, media_type=kind, max_content_length=source.size)
+        try:
+            self._put(first, source)
+            return first
+        except SvcStatusError as error:
+            has_expired = error.status == 403 and re.search("expired", error.body, re.IGNORECASE)
+            if not has_expired or not source.is_repeatable:
+                raise
+        second = self.presign_file(filename=label, media_type=kind, max_content_length=source.size)
+        self._put(second, source)
+        return second
+
+    def _put(self, presigned: Presigned, source: Source) -> None:
+        def content() -> Iterator[bytes]:
+            opened = source.open()
+            try:
+                while chunk := read_chunk(opened, CHUNK_BYTES):
+                    yield chunk
+            finally:
+                if source.is_ours:
+                    opened.close()
+
+        headers = {**presigned.required_headers, "Content-Length": str(source.size)}
+        request = Request(method=presigned.http_method, path=presigned.upload_url, headers=headers)
+        self._connection.send(
+            request,
+            timeout=presigned.expires_in_seconds,
+            max_retries=None if source.is_repeatable else 0,
+            content=content,
+        )
