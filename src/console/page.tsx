@@ -8,7 +8,7 @@ import { copyExactTimes } from './parts/moments.tsx'
 import { EmptyState, Loading } from './parts/states.tsx'
 import { applyColours, Shell } from './views/shell.tsx'
 import { decodeName, isShortId, ShortId } from './views/short-id.tsx'
-import { signIn, SignInScreen, takeCode } from './views/sign-in.tsx'
+import { signIn, SignInScreen, takeCode, takeLaterCodes } from './views/sign-in.tsx'
 import { watchInbox } from './wire/inbox-count.ts'
 import { openLive } from './wire/live.ts'
 import { startClock } from './wire/moment.ts'
@@ -76,6 +76,7 @@ export async function startPage(screens: ScreenTable): Promise<void> {
   reportViolations()
   startClock()
   const code = takeCode()
+  takeLaterCodes()
   render(<App screens={screens} />, document.body)
   if (code !== undefined) refusal.value = (await findRefusal(() => signIn({ code })))?.message
   // Also after a refusal: somebody who is signed in already may open an old address. A server that does not answer is waited for.

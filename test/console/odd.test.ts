@@ -48,6 +48,25 @@ describeInBrowser('a browser that is offline', () => {
   })
 })
 
+describeInBrowser('an address with a code', () => {
+  test('signs in, also while the page of before still asks who is signed in', async () => {
+    const desk = await openDesk()
+    await desk.start({ order: 'A-1042', amount: 180 })
+    const { page } = await openPage(`${desk.server.consoleUrl!}/assets/style.css`)
+    let answer: (() => void) | undefined
+    await page.route('**/sign-in', async (route) => {
+      if (answer === undefined && route.request().method() === 'GET')
+        await new Promise<void>((resolve) => (answer = resolve))
+      await route.continue().catch(() => undefined)
+    })
+    await page.goto(desk.server.consoleUrl!)
+    await page.goto(await desk.address())
+    answer?.()
+    await page.getByRole('link', { name: /Refund 180 EUR/ }).waitFor()
+    expect(new URL(page.url()).hash).toBe('')
+  })
+})
+
 describeInBrowser('a session', () => {
   test('that is revoked while somebody decides takes no decision, and the task waits on', async () => {
     const desk = await openDesk()

@@ -4,11 +4,20 @@ import type { View } from '../parts/view.ts'
 import { takeText } from '../parts/input.ts'
 import { findRefusal, keepPageKey, sendOperatorRequest, signedIn } from '../wire/request.ts'
 
+const readCode = (): string | undefined => /^#code=([0-9A-Za-z]+)$/.exec(location.hash)?.[1]
+
 /** The one-time code of the address, which is removed from it at once: not even the history keeps it. */
 export function takeCode(): string | undefined {
-  const code = /^#code=([0-9A-Za-z]+)$/.exec(location.hash)?.[1]
+  const code = readCode()
   if (code !== undefined) history.replaceState(null, '', location.pathname + location.search)
   return code
+}
+
+/** A code for a page that is open already changes its address without loading it. */
+export function takeLaterCodes(): void {
+  addEventListener('hashchange', () => {
+    if (readCode() !== undefined) location.reload()
+  })
 }
 
 /** @throws RequestError */
