@@ -8,6 +8,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, r
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { EXTERNAL } from './external.js'
 import { buildClient } from './client.js'
 import { bundledLibraries, noticesOf } from './notices.js'
 import { bundledParts } from './sbom.js'
@@ -93,21 +94,8 @@ const common = {
 const program = {
   ...common,
   platform: 'node',
-  // Bundled: what every start needs. Left outside: native code, and what is large and loaded on first use.
-  external: [
-    'openai',
-    '@anthropic-ai/sdk',
-    '@google/genai',
-    'nodemailer',
-    '@aws-sdk/*',
-    '@smithy/*',
-    '@modelcontextprotocol/client',
-    '@inquirer/prompts',
-    'listhen',
-    'jq-wasm',
-    'pg',
-    'graphile-worker',
-  ],
+  // Bundled: what every start needs.
+  external: EXTERNAL,
 }
 
 /** Modules behind `import()` become files of their own: a command reads and compiles no more than it uses. */

@@ -1,5 +1,5 @@
 /** A process under test as its parent sees it. */
-import { fork } from 'node:child_process'
+import { fork, type ChildProcess } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request as requestHttp } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { EXTERNAL } from '../../scripts/external.js'
 import type { Asked, Ready, Seed, Told, Used } from './subject.ts'
 
 export interface Started {
@@ -30,36 +31,30 @@ export interface Process {
   /** Stores that many more runs like the first one of a kind that was run here. Resolves with the id of one of them. */
   seed(kind: string, count: number): Promise<string>
   kill(): Promise<void>
+  readonly child: ChildProcess
 }
 
 /** Bundled as the binary is: what is measured is not how a loader of TypeScript rewrites it. */
 const BUILT = new URL('../../node_modules/.cache/svc-bench/', import.meta.url)
 
-/** Left outside the bundle, as in scripts/build.js: native code, and what is large and loaded on first use. */
-const OUTSIDE = [
-  'openai',
-  '@anthropic-ai/sdk',
-  '@aws-sdk/*',
-  '@smithy/*',
-  '@modelcontextprotocol/*',
-  'pino',
-  'execa',
-  're2js',
-  'croner',
-]
+const SUBJECTS: Readonly<Record<string, URL>> = {
+  product: new URL('product.ts', import.meta.url),
+  ceiling: new URL('ceiling.ts', import.meta.url),
+}
 
-export async function buildSubjects(): Promise<void> {
+export async function buildSubjects(subjects = SUBJECTS, sourcemap = false): Promise<void> {
   rmSync(BUILT, { recursive: true, force: true })
-  for (const name of ['product', 'ceiling'])
+  for (const [name, entry] of Object.entries(subjects))
     await build({
-      entryPoints: [fileURLToPath(new URL(`./${name}.ts`, import.meta.url))],
+      entryPoints: [fileURLToPath(entry)],
       outdir: fileURLToPath(BUILT),
+      sourcemap,
       outExtension: { '.js': '.mjs' },
       bundle: true,
       // As in the binary, what is behind an `import()` is loaded when it is asked for.
       splitting: true,
       chunkNames: `${name}-[name]-[hash]`,
-      external: OUTSIDE,
+      external: EXTERNAL,
       banner: {
         js: "import { createRequire as benchRequire } from 'node:module'; const require = benchRequire(import.meta.url);",
       },
@@ -125,6 +120,7 @@ export async function open(file: string, args: readonly string[], profile = fals
     })
 
   return {
+    child,
     bootMs,
     async run(kind) {
       const body = JSON.stringify({ input: { order: 'A-1042' }, tools: Number(kind) || 0 })

@@ -45,6 +45,7 @@ export function subject(seed?: (about: Seed) => Promise<string>): Subject {
   const tell = (told: Told): void => void process.send!(told)
   process.on('message', (asked: Asked) => {
     if (asked.ask === 'seed') return void seed!(asked).then((seeded) => tell({ seeded }))
+    if (asked.ask !== 'used') return
     if (asked.collect) globalThis.gc?.()
     const { user, system } = process.cpuUsage()
     tell({
