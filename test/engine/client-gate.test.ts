@@ -123,6 +123,17 @@ test('a repeated call id is the same call: it is sent once, and answered with it
   await expect(make(bench, callOf('a', 'pay', { n: 1 }))).rejects.toThrow('call id a was used for another call')
 })
 
+test('a call that was made is told as made after its words were erased, and is not made again', async () => {
+  const bench = await openGate()
+  const call = callOf('a', 'look', { n: 1 })
+  const { sessionId, runId } = await make(bench, call)
+  await bench.engine.cancel(runId, operator())
+  await bench.engine.erase(sessionId)
+  const message = 'The call was made (executed), and its result has been erased.'
+  expect(stateOf(await make(bench, call))).toEqual(settled({ error: 'erased', message }, { isError: true }))
+  expect(bench.invoked).toHaveLength(1)
+})
+
 const FAILED: ToolOutcome = returns({ message: 'out of paper' }, true)
 interface Refusal {
   readonly what: string

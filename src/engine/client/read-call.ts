@@ -69,5 +69,10 @@ function stateOfStopped(run: RunHandle, { callId, state }: CallRow, late: LateOu
   }
   const review = run.tx.pendingTasks().find((task) => task.runId === run.id && task.callId === callId)
   if (review || state === 'unknown') return { at: 'unknown', ...(review && { taskId: review.id }) }
+  // The words of an erased session are gone; that its call was made is not.
+  if (state === 'executed' || state === 'failed') {
+    const result = { error: 'erased', message: `The call was made (${state}), and its result has been erased.` }
+    return { at: 'settled', outcome: state, result, isError: true, media: [] }
+  }
   return { at: 'stopped', message: run.record.error ?? 'Its run ended before it was made.' }
 }
