@@ -14,6 +14,7 @@ import type { ClientCallAnswer, ClientConversation, ClientPatience } from '../..
 import { approverOf } from '../../spec/key.ts'
 import type { BoundTool } from '../../spec/snapshot.ts'
 import { taskAddress } from '../../view/console-address.ts'
+import { admitWait } from '../auth/admit-wait.ts'
 import type { AuthenticatedCaller } from '../auth/auth.ts'
 import { startLimits } from '../runtime/rates.ts'
 import type { ServerServices } from '../runtime/services.ts'
@@ -122,8 +123,10 @@ export function createClientTools(
     async call(asked) {
       // A client that has shown the address waits for the decision now.
       const leavesForPerson = asked.opensAddresses && asked.state === undefined && serverState.consoleUrl !== null
+      const wait = admitWait(services, caller)
       try {
-        const signal = signalWithin(waitOf(asked.meta) * 1000, asked.signal)
+        const ended = wait?.signal ?? AbortSignal.abort()
+        const signal = signalWithin(waitOf(asked.meta) * 1000, AbortSignal.any([asked.signal, ended]))
         const { answer, isAgain } = await answerCall(asked, { signal, leavesForPerson })
         const address = leavesForPerson ? addressFor(answer) : undefined
         const shown = toClientResult(answer, (taskId) => taskPlace(serverState.consoleUrl, taskId), isAgain)
@@ -132,6 +135,8 @@ export function createClientTools(
         // A refusal is a result that the model reads; only a call of nothing is an error of the protocol.
         if (!isFailure(error) || error.code === 'unknown_tool') throw error
         return textResult(redactor.text([error.message, error.fix ?? ''].join(' ').trim()), true)
+      } finally {
+        wait?.leave()
       }
     },
   }

@@ -2,7 +2,7 @@
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { Run } from '../../spec/run.ts'
 import type { AuthenticatedCaller } from '../auth/auth.ts'
-import { grantsOfCaller } from '../auth/reader-grants.ts'
+import { admitWait } from '../auth/admit-wait.ts'
 import type { HttpRequestContext } from '../http/route.ts'
 import type { ServerServices } from '../runtime/services.ts'
 
@@ -16,8 +16,6 @@ const NOT_GRANTED: GrantedWait = { headers: {} }
 
 /** Longer waits are cut to this many seconds. */
 const LONGEST_WAIT_S = 60
-/** Requests of one key that may wait or stream at once. One more is answered at once, as if it had not asked to wait. */
-const MAX_WAITS = 100
 
 /**
  * Waits, if the request asks for it, until the run pauses or ends, the time is over, the caller goes away or the server stops.
@@ -31,11 +29,11 @@ export async function waitAsPreferred(
 ): Promise<GrantedWait> {
   const seconds = parseWait(request.headers.get('prefer'))
   if (seconds === undefined) return NOT_GRANTED
-  const grants = grantsOfCaller(caller)
-  if (Object.keys(grants).some((owner) => services.readers.count(owner) >= MAX_WAITS)) return NOT_GRANTED
+  const wait = admitWait(services, caller)
+  if (!wait) return NOT_GRANTED
   const stop = new AbortController()
   const end = (): void => stop.abort()
-  const removeReader = services.readers.add(grants, end)
+  wait.signal.addEventListener('abort', end)
   const timer = setTimeout(end, seconds * 1000)
   const socket = incoming?.socket
   if (socket) socket.once('close', end)
@@ -46,7 +44,7 @@ export async function waitAsPreferred(
     paused = await services.engine.waitForPause(run, stop.signal)
   } finally {
     clearTimeout(timer)
-    removeReader()
+    wait.leave()
     if (socket) socket.off('close', end)
     else request.signal.removeEventListener('abort', end)
   }
