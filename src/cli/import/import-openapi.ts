@@ -9,6 +9,7 @@ import { OPERATION_RECORD_VERSION, type OperationRecord, type RecordedOperation 
 import { usageFailure } from '../shell/usage-failure.ts'
 import { checkNamespace, readImportRecord, writtenOf, type ImportPlan, type PlannedFile } from './import-plan.ts'
 import { LossList } from './losses.ts'
+import { maskPlanned } from './mask-planned.ts'
 import { anyGlob, pathGlob } from './glob.ts'
 import {
   listOperations,
@@ -97,13 +98,10 @@ export function planOpenApiImport(request: OpenApiImportRequest): OpenApiImport 
     losses.add(path, 'left out: its operations are elsewhere, and references out of the document are not followed')
   const url = serverOf(request, losses)
   const present = new Set(listOperations(document).map(({ key }) => key))
-  const files = tools.map(({ id, key, path, document: content }): PlannedFile => ({
-    kind: 'Tool',
-    id,
-    key,
-    path,
-    content,
-  }))
+  const files = maskPlanned(
+    tools.map(({ id, key, path, document: content }): PlannedFile => ({ kind: 'Tool', id, key, path, content })),
+    losses,
+  )
   const record: OperationRecord = {
     svcImport: OPERATION_RECORD_VERSION,
     source: source.name,

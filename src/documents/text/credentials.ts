@@ -165,6 +165,13 @@ export function maskCredentials(line: string): string {
   }
 }
 
+/** Masks what lies between the two lines of a private key; where the second is missing, everything after the first. */
+export const maskPrivateKeys = (text: string): string =>
+  text.replace(
+    /(-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----)([\s\S]*?)(?=-----END |$)/g,
+    (_, head: string, body: string) => head + body.replaceAll(/\S/g, '*'),
+  )
+
 function findForm(text: string): FoundCredential | undefined {
   for (const [found] of text.matchAll(CREDENTIALS)) {
     if (PLACEHOLDER.test(found)) continue

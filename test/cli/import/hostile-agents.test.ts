@@ -64,7 +64,7 @@ const FORMATS: Readonly<Record<string, HostileFormat>> = {
       }),
       'source/.claude/settings.json': JSON.stringify({ env: { TOKEN: secret } }),
       'source/.claude/agents/helper.md': agentWith(
-        'tools: mcp__web__a, mcp__program__b, mcp__assigned__c, mcp__header__d\ndescription: Helps.',
+        `tools: mcp__web__a, mcp__program__b, mcp__assigned__c, mcp__header__d\ndescription: Helps, by token=${secret}.`,
         `You help. Use api_key=${secret} to do so.`,
       ),
     }),
@@ -86,7 +86,7 @@ const FORMATS: Readonly<Record<string, HostileFormat>> = {
             instruction: `You help. Use api_key=${secret} to do so.`,
             sub_agents: ['next', 'keyed', 'other'],
           },
-          other: { model: 'other', instruction: 'You help.' },
+          other: { model: 'other', description: `Helps, by token=${secret}.`, instruction: 'You help.' },
           next: {
             model: 'next',
             instruction: 'You help.',
@@ -138,6 +138,8 @@ const FORMATS: Readonly<Record<string, HostileFormat>> = {
           {
             component_type: 'RemoteTool',
             name: 'remote',
+            description: `Asks, by token=${secret}.`,
+            inputs: [{ title: 'of', type: 'string', default: `token=${secret}` }],
             url: `https://user:${secret}@remote.example/?key=${secret}`,
             http_method: 'POST',
             data: secret,
@@ -205,6 +207,16 @@ describe.each(Object.entries(FORMATS))('%s', (format, { source, withSecret, with
       }),
       { numRuns: cases(100) },
     )
+  })
+
+  test('a private key in instructions is masked, and what follows it stays', async () => {
+    const key = '-----BEGIN RSA PRIVATE KEY-----\nMIICXQIBAAKBgQDrKLO6\nOozBlRph==\n-----END RSA PRIVATE KEY-----'
+    const ran = await importOf(withInstructions(`You help.\n${key}\nThen go on.`))
+    expect(ran.code).toBe(3)
+    const made = madeOf(ran)
+    expect(made).toContain(`-----BEGIN RSA PRIVATE KEY-----\n${'*'.repeat(20)}\n${'*'.repeat(10)}\n-----END`)
+    expect(made).toContain('Then go on.')
+    expect(made).not.toMatch(/MIICX|OozBl/)
   })
 
   test('instructions stay as they are, but for what nobody sees', async () => {

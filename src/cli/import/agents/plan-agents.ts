@@ -13,6 +13,7 @@ import {
 } from '../import-plan.ts'
 import { quoteForeign } from '../foreign-text.ts'
 import type { LossList } from '../losses.ts'
+import { maskPlanned } from '../mask-planned.ts'
 import { toToolName, withDigest } from '../openapi-document.ts'
 import { agentPath, planAgent } from './agent-document.ts'
 import { delegationDepth, planDelegation } from './delegation.ts'
@@ -66,7 +67,7 @@ export function planAgentImport(request: AgentImportRequest): AgentImport {
   )
   const root = rootOf(project, agents, delegation, losses)
   const bundle = bundleFile(namespace, names.get(root)!)
-  const files = [...planned.flatMap((each) => each.files), ...tools.files(), bundle]
+  const files = maskPlanned([...planned.flatMap((each) => each.files), ...tools.files(), bundle], losses)
   const config = distinctEntries(planned.flatMap((each) => each.config))
   const recordPath = `imports/${namespace}.${request.format}.json`
   const before = readImportRecord(directory, recordPath)

@@ -1,7 +1,7 @@
 /** Instructions of a source as the text of a prompt. */
 import { cutText } from '../../../base/cut-text.ts'
 import { UNSEEN_CHARACTER } from '../../../base/unseen-character.ts'
-import { maskCredentials } from '../../../documents/text/credentials.ts'
+import { maskCredentials, maskPrivateKeys } from '../../../documents/text/credentials.ts'
 import type { LossList } from '../losses.ts'
 
 const MAX_CHARACTERS = 200_000
@@ -15,7 +15,9 @@ export function cleanPrompt(text: string, at: string, losses: LossList): string 
   const seen = cut.replace(UNSEEN, '').replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
   if (seen.length < cut.length) losses.add(at, 'characters that nobody sees are left out of its instructions')
   const lines = seen.split('\n')
-  const masked = lines.map((line) => maskCredentials(line))
+  const masked = maskPrivateKeys(seen)
+    .split('\n')
+    .map((line) => maskCredentials(line))
   if (masked.some((line, index) => line !== lines[index]))
     losses.add(at, 'what looks like a credential in its instructions is masked', true)
   const whole = masked
