@@ -5,8 +5,9 @@ import type { PolicyEntry } from '../spec/policy-set.ts'
 import { toScaled } from '../base/json/decimal.ts'
 import { describeMoney } from '../spec/price.ts'
 import { DEFAULT_MAX_TOOL_CALLS, type JsonSchema, type AgentSnapshot } from '../spec/snapshot.ts'
-import { valueChange, versionChange, type VersionChange, type ChangeKind } from './change.ts'
+import { valueChange, versionChange, type VersionChange, type ChangeKind, kindOfChange } from './change.ts'
 import { inputChanges, outputChanges } from './contract.ts'
+import { ownMember } from '../base/json/own-member.ts'
 
 export function agentChanges(before: AgentSnapshot, after: AgentSnapshot): readonly VersionChange[] {
   return [
@@ -82,7 +83,8 @@ function limitChanges(before: AgentSnapshot, after: AgentSnapshot): readonly Ver
     const [from, to] = [was[name], is[name]]
     // No limit counts as the highest.
     const [low, high] = [from, to].map((each) => (typeof each === 'number' ? each : Infinity)) as [number, number]
-    const kind: ChangeKind = name === 'on_limit' ? 'limit.changed' : high > low ? 'limit.raised' : 'limit.lowered'
+    const moved = high > low ? 'limit.raised' : 'limit.lowered'
+    const kind: ChangeKind = name === 'on_limit' ? 'limit.changed' : moved
     return valueChange(kind, { agent: after.id }, from, to, `limit ${name} ${from ?? 'none'} → ${to ?? 'none'}`)
   })
 }
@@ -94,7 +96,8 @@ function capChanges(before: AgentSnapshot, after: AgentSnapshot): readonly Versi
   const difference = was && is && was.currency === is.currency ? toScaled(is.amount) - toScaled(was.amount) : undefined
   const isRaised = difference === undefined ? is === undefined : difference > 0n
   const isLowered = difference === undefined ? was === undefined : difference < 0n
-  const kind = isRaised ? 'limit.raised' : isLowered ? 'limit.lowered' : 'limit.changed'
+  const other = isLowered ? 'limit.lowered' : 'limit.changed'
+  const kind = isRaised ? 'limit.raised' : other
   const say = `limit svc/max-cost-per-run ${from ?? 'none'} → ${to ?? 'none'}`
   return valueChange(kind, { agent: after.id }, from, to, say)
 }
@@ -125,11 +128,9 @@ function members(
 ): readonly VersionChange[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
   return names.flatMap((name) => {
-    const [was, is] = [before, after].map((all) => (Object.hasOwn(all, name) ? (all[name] as JsonValue) : null)) as [
-      JsonValue,
-      JsonValue,
-    ]
-    const what = was === null ? 'added' : is === null ? 'removed' : 'changed'
+    const valueIn = (all: Readonly<Record<string, unknown>>) => (ownMember(all, name) ?? null) as JsonValue
+    const [was, is] = [valueIn(before), valueIn(after)]
+    const what = kindOfChange(was, is)
     return valueChange(`${kind}.${what}`, { agent }, was, is, `${word} ${name} ${what}`)
   })
 }

@@ -7,6 +7,7 @@ import { valueChange, versionChange, type ChangePlace, type VersionChange } from
 import { inputChanges, outputChanges } from './contract.ts'
 import { effectChanges } from './effect-key.ts'
 import { undoChanges } from './undo.ts'
+import { onlyItem } from '../base/collections.ts'
 
 export function bindingChanges(was: ComparedCallee, is: ComparedCallee): readonly VersionChange[] {
   const place = { agent: is.agent.id, tool: is.id }
@@ -23,7 +24,7 @@ export function bindingChanges(was: ComparedCallee, is: ComparedCallee): readonl
 }
 
 const combineSchemas = (schemas: readonly JsonSchema[]): JsonSchema =>
-  schemas.length === 0 ? true : schemas.length === 1 ? schemas[0]! : { allOf: [...schemas] }
+  schemas.length === 0 ? true : (onlyItem(schemas) ?? { allOf: [...schemas] })
 
 /** How a tool changed as a source of `run.taint`. */
 export function taintChange(place: ChangePlace, was: boolean, is: boolean, how = ''): readonly VersionChange[] {

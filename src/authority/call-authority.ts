@@ -29,18 +29,17 @@ const CHANGE_OF_VERDICT: Readonly<Record<AuthorityVerdict, { readonly kind: Chan
 }
 
 function decisionChanges(pair: AgentPair, was: ComparedCallee, is: ComparedCallee): readonly VersionChange[] {
-  const ways = chainsOf(pair).map(
-    ([before, after]) =>
-      [
-        { callee: was, sets: { own: was.agent.policies, ancestors: before } },
-        { callee: is, sets: { own: is.agent.policies, ancestors: after } },
-      ] as const,
-  )
-  const { verdict, witness } = worstComparison(ways.map(([before, after]) => compareAuthority(before, after)))
-  const [old, now] = ways[0]!.map(({ callee, sets }) => entriesFor(sets, callee)) as [
-    readonly PolicyEntry[],
-    readonly PolicyEntry[],
+  const chains = chainsOf(pair)
+  const setsIn = ([before, after]: ChainPair): readonly [PolicySets, PolicySets] => [
+    { own: was.agent.policies, ancestors: before },
+    { own: is.agent.policies, ancestors: after },
   ]
+  const comparisons = chains.map(setsIn).map(([before, after]) => {
+    return compareAuthority({ callee: was, sets: before }, { callee: is, sets: after })
+  })
+  const { verdict, witness } = worstComparison(comparisons)
+  const [before, after] = setsIn(chains[0])
+  const [old, now] = [entriesFor(before, was), entriesFor(after, is)]
   const [fewer, more] = [entriesOnlyIn(old, now), entriesOnlyIn(now, old)]
   if (verdict === 'equal' && fewer.length === 0 && more.length === 0) return []
   const [from, to] = [fewer, more].map((entries) => entries.map(describePolicyEntry).sort().join('; ') || null) as [
@@ -86,7 +85,9 @@ const gatesOf = (callee: ComparedCallee): readonly PolicyEntry[] =>
 
 /** Removed defaults and boundaries are reported once for the agent. An entry that replaced a boundary's missing policy is not a policy. */
 const isReportedForCall = ({ kind, boundary }: PolicyOrigin, boundaries: ReadonlySet<string>): boolean =>
-  kind !== 'default' && kind !== 'synthetic' && (kind !== 'boundary' || boundaries.has(boundary!))
+  kind !== 'default' &&
+  kind !== 'synthetic' &&
+  (kind !== 'boundary' || (boundary !== undefined && boundaries.has(boundary)))
 
 const changePrefix = (from: string | null, to: string | null): string =>
   from === null && to === null ? '' : `${describePolicyChange(from ?? 'no policy', to ?? 'no policy')}, `
@@ -111,20 +112,19 @@ const worstComparison = (all: readonly AuthorityComparison[]): AuthorityComparis
 export const MAX_CHAINS = 8
 
 type Chain = readonly AgentSnapshot[]
+/** The policies of one chain of ancestors in both versions. */
+type ChainPair = readonly [PolicySets['ancestors'], PolicySets['ancestors']]
 
 /** The chains of ancestors under which the agent runs in both versions. */
-function chainsOf({
-  before,
-  after,
-}: AgentPair): readonly (readonly [PolicySets['ancestors'], PolicySets['ancestors']])[] {
+function chainsOf({ before, after }: AgentPair): readonly [ChainPair, ...ChainPair[]] {
   const [old, now] = [chainsTo(before.closure, before.agent.id), chainsTo(after.closure, after.agent.id)]
   const text = (chain: Chain): string => chain.map(({ id }) => id).join(' ')
   const policies = (chain: Chain): PolicySets['ancestors'] => chain.map((each) => each.policies)
-  const both = now.flatMap((chain) => {
+  const [first = [[], []], ...others] = now.flatMap((chain): ChainPair[] => {
     const same = old.find((each) => text(each) === text(chain))
-    return same ? [[policies(same), policies(chain)] as const] : []
+    return same ? [[policies(same), policies(chain)]] : []
   })
-  return both.length > 0 ? both : [[[], []]]
+  return [first, ...others]
 }
 
 export function chainsTo({ root, agents }: ComparedClosure, id: string): readonly Chain[] {

@@ -149,3 +149,9 @@ export function differenceOf(changes: readonly VersionChange[]): VersionDifferen
 
 /** Widening changes first, then by bump. */
 const weight = ({ widens, severity }: VersionChange): number => (widens ? 0 : 1 + ORDER.indexOf(severity))
+
+/** What became of a value, where null stands for none. */
+export function kindOfChange(from: unknown, to: unknown): 'added' | 'removed' | 'changed' {
+  if (from === null) return 'added'
+  return to === null ? 'removed' : 'changed'
+}

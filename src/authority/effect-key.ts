@@ -8,7 +8,6 @@ import { versionChange, type ChangePlace, type VersionChange } from './change.ts
 
 export function effectChanges(place: ChangePlace, was: BoundTool, is: BoundTool): readonly VersionChange[] {
   const [from, to] = [was.labels[EFFECT_KEY], is.labels[EFFECT_KEY]]
-  if (from === undefined && to === undefined) return []
   const change = (isLooser: boolean, before: string | null, after: string | null, what: string): VersionChange =>
     versionChange(isLooser ? 'effect_key.loosened' : 'effect_key.tightened', {
       ...place,
@@ -16,24 +15,19 @@ export function effectChanges(place: ChangePlace, was: BoundTool, is: BoundTool)
       to: after,
       say: `${place.tool}: ${what}`,
     })
-  if (from === undefined) return [change(false, null, to!, `effect key ${to}: a repetition is stopped`)]
-  if (to === undefined) return [change(true, from, null, `no effect key: what ${from} named can be done twice`)]
+  if (to === undefined)
+    return from === undefined ? [] : [change(true, from, null, `no effect key: what ${from} named can be done twice`)]
+  if (from === undefined) return [change(false, null, to, `effect key ${to}: a repetition is stopped`)]
   // Calls that took a key under another text are not found under the new one.
   if (from !== to) return [change(true, from, to, `effect key ${from} → ${to}: earlier calls are not found`)]
   const changes: VersionChange[] = []
   const [before, after] = [was, is].map(({ labels }) => effectWindowOf(labels) ?? Infinity) as [number, number]
   if (before !== after)
     changes.push(change(after < before, windowText(was), windowText(is), `effect key held for ${windowText(is)}`))
-  const [strict, now] = [was, is].map((tool) => STRICTNESS.indexOf(effectRepeatOf(tool.labels, tool.sideEffectClass)))
-  if (strict !== now)
-    changes.push(
-      change(
-        now! > strict!,
-        STRICTNESS[strict!]!,
-        STRICTNESS[now!]!,
-        `a repetition: ${STRICTNESS[strict!]} → ${STRICTNESS[now!]}`,
-      ),
-    )
+  const repeatOf = ({ labels, sideEffectClass }: BoundTool) => effectRepeatOf(labels, sideEffectClass)
+  const [old, now] = [repeatOf(was), repeatOf(is)]
+  if (old !== now)
+    changes.push(change(STRICTNESS.indexOf(now) > STRICTNESS.indexOf(old), old, now, `a repetition: ${old} → ${now}`))
   return changes
 }
 

@@ -58,7 +58,7 @@ function rowsOf(
   for (const effect of ORDER) {
     if (repetition?.effect === effect) rows.push({ ...call, ...repetition.row })
     for (const entry of [...entries].filter((each) => each.effect === effect).sort(byName)) {
-      rows.push({ ...call, decision: decisionOf(entry), by: `${entry.policy}@${entry.version}`, when: whenOf(entry) })
+      rows.push({ ...call, decision: decisionOfEffect(entry.effect), by: `${entry.policy}@${entry.version}`, when: whenOf(entry) })
       // Nothing is evaluated after a policy that always decides.
       if (entry.when === undefined && effect !== 'restrict') return rows
     }
@@ -87,8 +87,11 @@ function repetitionOf({ labels, sideEffectClass }: BoundTool): Repetition | unde
   return { effect, row: { decision, by: 'effect key', when: `${key}${window ? ` within ${window}` : ''} ${what}` } }
 }
 
-const decisionOf = ({ effect }: PolicyEntry): AuthorityRow['decision'] =>
-  effect === 'grant' ? 'allow' : effect === 'restrict' ? 'deny' : effect
+/** What a policy decides where it fires. */
+export function decisionOfEffect(effect: PolicyEntry['effect']): AuthorityRow['decision'] {
+  if (effect === 'grant') return 'allow'
+  return effect === 'restrict' ? 'deny' : effect
+}
 
 function whenOf(entry: PolicyEntry): string {
   const { allow } = entry

@@ -15,6 +15,7 @@ import { possibleValuesUnder } from '../policy/prove/possible-values.ts'
 import type { PolicyEntry } from '../spec/policy-set.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
 import { proposeWitnesses } from './proposals.ts'
+import { onlyItem } from '../base/collections.ts'
 
 export interface PassQuestion {
   readonly sets: PolicySets
@@ -43,7 +44,7 @@ export function findPassableCall(question: PassQuestion): PassAnswer {
   const entries = entriesOf(question)
   const needs = entries.flatMap((entry) => passCondition(entry, question.unattended))
   const schema: JsonObject = { allOf: question.schemas.map((each) => each as JsonValue) }
-  const domains = possibleValuesUnder(question.schemas.length === 1 ? question.schemas[0]! : schema)
+  const domains = possibleValuesUnder(onlyItem(question.schemas) ?? schema)
   const clause = defaultClause(question, entries)
   const all = [
     ...needs.map(({ condition }) => condition),

@@ -19,6 +19,10 @@ import { checkValue } from '../tools/check.ts'
 import { candidatesOf, type Choice } from './candidates.ts'
 import { subjectText, subjectsOf, type ComparedEntries } from './questions.ts'
 import type { Widening } from './widening.ts'
+import { nthCombination } from './nth-combination.ts'
+import { onlyItem } from '../base/collections.ts'
+import { textBefore } from '../base/text-parts.ts'
+import { ownMember } from '../base/json/own-member.ts'
 
 export interface ProposedCall {
   readonly args: JsonObject
@@ -99,20 +103,12 @@ function triesOf(lead: ReadonlyMap<string, readonly ValueClass[]>, pools: readon
   return [first, ...others.slice(0, MAX_TRIES)]
 }
 
-function choiceAt(pools: readonly Pool[], number: number): ChosenValues {
-  let rest = number
-  return new Map(
-    pools.map(({ text, choices }) => {
-      const choice = choices[rest % choices.length]!
-      rest = Math.floor(rest / choices.length)
-      return [text, choice]
-    }),
-  )
-}
+const choiceAt = (pools: readonly Pool[], number: number): ChosenValues =>
+  new Map(nthCombination(pools, ({ choices }) => choices, number).map(([{ text }, choice]) => [text, choice]))
 
 /** A call that the schemas accept, if one can be generated. */
 function sampleArguments(schemas: readonly JsonSchema[]): JsonObject {
-  const sample = sampleValue(schemas.length === 1 ? schemas[0]! : { allOf: [...schemas] as JsonValue[] }, {})
+  const sample = sampleValue(onlyItem(schemas) ?? { allOf: [...schemas] as JsonValue[] }, {})
   return isJsonObject(sample) ? sample : {}
 }
 
@@ -196,8 +192,7 @@ const isCovered = ({ op, path }: ConditionLeaf): boolean =>
 function valueInBase(base: JsonObject, { root, segments }: ConditionPath): JsonValue | undefined {
   if (root !== 'args') return undefined
   return segments.reduce<JsonValue | undefined>(
-    (at, segment) =>
-      'key' in segment && isJsonObject(at) && Object.hasOwn(at, segment.key) ? at[segment.key] : undefined,
+    (at, segment) => ('key' in segment && isJsonObject(at) ? ownMember(at, segment.key) : undefined),
     base,
   )
 }
@@ -222,7 +217,7 @@ function valuesAroundLiteral({ fn }: ConditionPath, op: ConditionLeaf['op'], lit
   if (typeof literal !== 'string') return [literal]
   if (fn === 'host') return [`https://${literal}/`, `https://x.${literal}/`, 'https://other.example/']
   if (fn === 'email_domain') return [`someone@${literal}`, 'someone@other.example']
-  if (op === 'cidr') return [literal.split('/')[0]!, '203.0.113.7', '10.0.0.1', '192.168.0.1']
+  if (op === 'cidr') return [textBefore(literal, '/'), '203.0.113.7', '10.0.0.1', '192.168.0.1']
   if (op === 'semver') return [literal.replace(/^[^\d]*/, ''), '0.0.1', '1.0.0', '99.0.0']
   return [literal, `${literal}x`, `x${literal}`, `x${literal}x`, literal.toUpperCase()]
 }
@@ -275,7 +270,7 @@ function setValue(
     const { [first.key]: _, ...others } = members
     return others
   }
-  return { ...members, [first.key]: next(Object.hasOwn(members, first.key) ? members[first.key] : undefined) }
+  return { ...members, [first.key]: next(ownMember(members, first.key)) }
 }
 
 /** A mapping that the schemas accept at a path, if one can be generated. */

@@ -18,6 +18,7 @@ import {
 } from './questions.ts'
 import { isLooser } from './strictness.ts'
 import type { Widening } from './widening.ts'
+import { nthCombination } from './nth-combination.ts'
 
 export type AuthorityVerdict = 'equal' | 'tightened' | 'loosened' | 'not_proven'
 
@@ -58,7 +59,8 @@ export function proveNoLooser(old: ComparedSide, now: ComparedSide): AuthorityPr
     else stricter ||= isLooser(is, was)
     if (leads.length >= MAX_LEADS) break
   }
-  return { verdict: leads.length > 0 ? 'loosened' : stricter ? 'tightened' : 'equal', leads }
+  const otherwise = stricter ? 'tightened' : 'equal'
+  return { verdict: leads.length > 0 ? 'loosened' : otherwise, leads }
 }
 
 /**
@@ -97,16 +99,8 @@ function proveStoppedBy(now: ComparedSide, widening: Widening, budget: { left: n
   return { verdict: leads.length > 0 ? 'loosened' : 'equal', leads }
 }
 
-function combination(questions: readonly DomainQuestion[], number: number): LooserAnswers {
-  let rest = number
-  return new Map(
-    questions.map((question) => {
-      const answer = question.answers[rest % question.answers.length]!
-      rest = Math.floor(rest / question.answers.length)
-      return [question, answer]
-    }),
-  )
-}
+const combination = (questions: readonly DomainQuestion[], number: number): LooserAnswers =>
+  new Map(nthCombination(questions, ({ answers }) => answers, number))
 
 function decideBoth(
   domains: DomainQuestions,

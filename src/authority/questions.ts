@@ -24,6 +24,7 @@ import type { Widening } from './widening.ts'
 import { classesOf, EXACT, listText, type ValueClass } from '../policy/prove/classes.ts'
 import { isNeverUnknown } from '../policy/prove/conditions.ts'
 import { domainAt, type ValueDomain } from '../policy/prove/domains.ts'
+import { getOrInsert } from '../base/collections.ts'
 
 /** The name under which the rewritten policies are decided. */
 export const QUESTION_WIRE = 'asked'
@@ -117,9 +118,9 @@ export function questionDomains(
       }),
     ),
   ) as [PolicySet, PolicySet]
-  const asked = [...subjects.values()].map((subject): DomainQuestion => {
-    const key = keys.get(subject.text)!
-    return { key, subject, answers: answersOf(subject, key) }
+  const asked = [...subjects.values()].flatMap((subject): DomainQuestion[] => {
+    const key = keys.get(subject.text)
+    return key === undefined ? [] : [{ key, subject, answers: answersOf(subject, key) }]
   })
   return { before: first, after: second, questions: [...asked, ...own.values()], cost: cost + before.entries.length }
 }
@@ -136,15 +137,13 @@ export function subjectsOf(
     widenings: Widening[]
   }
   const found = new Map<string, Found>()
-  const at = (text: string, path: ConditionPath): Found => {
-    const known = found.get(text) ?? { path, leaves: [], lists: [], widenings: [] }
-    found.set(text, known)
-    return known
-  }
+  const at = (text: string, path: ConditionPath): Found =>
+    getOrInsert(found, text, () => ({ path, leaves: [], lists: [], widenings: [] }))
   for (const { entries } of sides)
     for (const entry of entries) {
-      const list = entry.allow && readArgumentPath(entry.allow.field)
-      if (list) at(list.text, list).lists.push(entry.allow!.values)
+      const { allow } = entry
+      const list = allow && readArgumentPath(allow.field)
+      if (list) at(list.text, list).lists.push(allow.values)
       for (const leaf of leavesOfEntry(entry))
         if (isExact(leaf)) at(subjectText(leaf.path, leaf.windowMs), leaf.path).leaves.push(leaf)
     }
@@ -188,11 +187,8 @@ function addStandaloneQuestion(
   const found = questions.get(text)
   if (found) return found.key
   const key = `q${questions.size}`
-  const answers = known
-    ? [TRUTHS[evaluateCondition({ leaf }, comparedFactsOf(callee, {})).truth]]
-    : isNeverUnknown(leaf)
-      ? [TRUTHS.true, TRUTHS.false]
-      : [TRUTHS.true, TRUTHS.false, TRUTHS.unknown]
+  const possible = isNeverUnknown(leaf) ? [TRUTHS.true, TRUTHS.false] : [TRUTHS.true, TRUTHS.false, TRUTHS.unknown]
+  const answers = known ? [TRUTHS[evaluateCondition({ leaf }, comparedFactsOf(callee, {})).truth]] : possible
   questions.set(text, { key, answers: answers.map((given) => ({ given, classes: [], isNew: false })) })
   return key
 }

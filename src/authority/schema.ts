@@ -3,14 +3,15 @@ import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '..
 import type { JsonSchema } from '../spec/snapshot.ts'
 import { checkValue } from '../tools/check.ts'
 import { enumeratedValues, listIn, pointedAt, typesOf, type PlacedSchema } from '../policy/prove/schema-parts.ts'
+import { ownMember } from '../base/json/own-member.ts'
 
 export type ContractChange = 'equal' | 'narrowed' | 'widened' | 'changed'
 
 /** How a contract changed: `changed` = neither schema is proven to accept everything that the other accepts. */
 export function compareSchemas(before: JsonSchema, after: JsonSchema): ContractChange {
   const [kept, added] = [acceptsAll(after, before), acceptsAll(before, after)]
-  if (kept && added) return 'equal'
-  return kept ? 'widened' : added ? 'narrowed' : 'changed'
+  if (kept) return added ? 'equal' : 'widened'
+  return added ? 'narrowed' : 'changed'
 }
 
 /** `acceptsAll` for parts of two schemas. */
@@ -93,7 +94,9 @@ function coversAll(roots: Roots, wide: JsonObject, narrow: JsonObject): boolean 
   if (parts.some((part) => covers(roots, wide, part))) return true
   for (const choice of ['anyOf', 'oneOf'])
     if (Array.isArray(own[choice]) && own[choice].every((each) => covers(roots, wide, each))) return true
-  return Object.keys(wide).every((keyword) => isIgnoredKeyword(keyword) || implies(roots, keyword, wide, narrow))
+  return Object.entries(wide).every(
+    ([keyword, value]) => isIgnoredKeyword(keyword) || implies(roots, keyword, value, wide, narrow),
+  )
 }
 
 /** True for a part whose references resolve against itself and not against the root. */
@@ -105,9 +108,9 @@ const acceptsValue = ({ wideRoot }: Roots, schema: JsonObject, value: JsonValue)
 
 function refusesValue({ narrowRoot }: Roots, schema: JsonObject, value: JsonValue): boolean {
   const whole = withDefinitions(schema, narrowRoot)
-  const found = whole ? checkValue(whole, value) : []
+  const [found] = whole ? checkValue(whole, value) : []
   // A schema that cannot be checked refuses nothing for certain.
-  return found.length > 0 && !found[0]!.message.startsWith('cannot be checked')
+  return found !== undefined && !found.message.startsWith('cannot be checked')
 }
 
 /** A part of a schema together with the definitions it refers to; undefined if references may point elsewhere. */
@@ -118,8 +121,8 @@ function withDefinitions(schema: JsonObject, root: JsonSchema): JsonObject | und
     delete whole[key]
     if (root[key] !== undefined) whole[key] = root[key]
   }
-  const references = [...canonicalJson(whole).matchAll(/"\$(?:ref|dynamicRef|recursiveRef)":"([^"]*)/g)]
-  return references.every(([, to]) => /^#\/(?:\$defs|definitions)\//.test(to!)) ? whole : undefined
+  const references = canonicalJson(whole).match(/(?<="\$(?:ref|dynamicRef|recursiveRef)":")[^"]*/g) ?? []
+  return references.every((to) => /^#\/(?:\$defs|definitions)\//.test(to)) ? whole : undefined
 }
 
 /** Types that a keyword constrains; a value of another type satisfies it. */
@@ -149,8 +152,7 @@ const ABOUT: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** True if `narrow` implies this keyword of `wide`. */
-function implies(roots: Roots, keyword: string, wide: JsonObject, narrow: JsonObject): boolean {
-  const value = wide[keyword]!
+function implies(roots: Roots, keyword: string, value: JsonValue, wide: JsonObject, narrow: JsonObject): boolean {
   const about = ABOUT[keyword]
   if (about && typesOf(narrow)?.every((type) => !about.includes(type))) return true
   const least = (key: string) => numberIn(narrow, key)
@@ -218,7 +220,8 @@ function propertiesFit(roots: Roots, wide: JsonValue, narrow: JsonObject): boole
   const { properties, patternProperties, additionalProperties = true } = narrow
   const known = isJsonObject(properties) ? properties : {}
   return Object.entries(wide).every(([name, schema]) => {
-    if (Object.hasOwn(known, name)) return covers(roots, schema, known[name]!)
+    const own = ownMember(known, name)
+    if (own !== undefined) return covers(roots, schema, own)
     if (patternProperties !== undefined) return schema === true
     if (roots.declared && additionalProperties === true) return true
     return covers(roots, schema, additionalProperties)
@@ -226,7 +229,7 @@ function propertiesFit(roots: Roots, wide: JsonValue, narrow: JsonObject): boole
 }
 
 function additionalFit(roots: Roots, wide: JsonObject, narrow: JsonObject): boolean {
-  const allowed = wide['additionalProperties']!
+  const { additionalProperties: allowed = true } = wide
   if (allowed === true) return true
   if (narrow['patternProperties'] !== undefined || wide['patternProperties'] !== undefined)
     return ['additionalProperties', 'patternProperties', 'properties'].every((key) =>

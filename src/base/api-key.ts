@@ -42,7 +42,7 @@ function checksum(text: string): string {
   let rest = crc32(text)
   let digits = ''
   for (let at = 0; at < CHECK_LENGTH; at++) {
-    digits = ALPHABET[rest % 62]! + digits
+    digits = ALPHABET.charAt(rest % 62) + digits
     rest = Math.floor(rest / 62)
   }
   return digits

@@ -1,4 +1,11 @@
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+/** The amounts of each unit, and its length in milliseconds. */
+const UNITS: readonly (readonly [amounts: RegExp, length: number])[] = [
+  [/[\d.]+(?=ms)/g, 1],
+  [/[\d.]+(?=s)/g, 1000],
+  [/[\d.]+(?=m(?!s))/g, 60_000],
+  [/[\d.]+(?=h)/g, 3_600_000],
+  [/[\d.]+(?=d)/g, 86_400_000],
+]
 
 /**
  * Milliseconds of a duration as people write it: `250ms`, `30s`, `1.5h`, or several parts (`1h30m`).
@@ -7,6 +14,7 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 
 export function parseDuration(text: string): number | undefined {
   if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(text)) return undefined
   let total = 0
-  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) total += Number(amount) * UNITS[unit!]!
+  for (const [amounts, length] of UNITS)
+    for (const amount of text.match(amounts) ?? []) total += Number(amount) * length
   return Math.round(total)
 }

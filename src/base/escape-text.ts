@@ -6,6 +6,7 @@
  */
 
 import { UNSEEN_CHARACTER } from './unseen-character.ts'
+import { firstCodePoint } from './text-parts.ts'
 
 /** True for printable ASCII, one column per character: most text. */
 export const isPlain = (text: string): boolean => PLAIN.test(text)
@@ -49,7 +50,8 @@ export const safeBlock = (text: string): string =>
   text
     .replaceAll('\r\n', '\n')
     .replace(SEQUENCES, '')
-    .replace(UNSAFE, (found) => (found === '\n' ? '\n' : found === '\t' ? '    ' : escapeOf(found)))
+    .replaceAll('\t', '    ')
+    .replace(UNSAFE, (found) => (found === '\n' ? '\n' : escapeOf(found)))
 
 /**
  * A value as JSON in one line, or indented. Nothing is removed: what is unsafe becomes a JSON escape, so the text still
@@ -69,12 +71,12 @@ export const escapeAsJson = (text: string): string =>
 
 const PLAIN_BLOCK = /^[\n\t\x20-\x7e]*$/
 
-const escapeOf = (found: string): string => {
-  const code = found.codePointAt(0)!
-  return (
-    NAMED[found] ??
-    (code <= 0xff ? `\\x${hex(code, 2)}` : code <= 0xffff ? `\\u${hex(code, 4)}` : `\\u{${hex(code, 1)}}`)
-  )
+function escapeOf(found: string): string {
+  const named = NAMED[found]
+  if (named !== undefined) return named
+  const code = firstCodePoint(found)
+  if (code <= 0xff) return `\\x${hex(code, 2)}`
+  return code <= 0xffff ? `\\u${hex(code, 4)}` : `\\u{${hex(code, 1)}}`
 }
 
 const jsonEscapeOf = (found: string): string =>

@@ -1,5 +1,6 @@
 /** Describes file system errors. Errors of sockets and processes have similar codes but are not described here. */
 import { fail, type Failure } from './failure.ts'
+import { ownMember } from './json/own-member.ts'
 
 export interface FileError {
   /** Absent where the system does not name the file, as for a full disk. */
@@ -14,18 +15,19 @@ export interface FileError {
 export function fileErrorOf(error: unknown): FileError | undefined {
   if (!(error instanceof Error)) return undefined
   const { code = '', syscall = '', path, dest } = error as NodeJS.ErrnoException & { readonly dest?: string }
-  if (!Object.hasOwn(REASONS, code) || NO_FILE_CALLS.test(syscall)) return undefined
+  const reason = ownMember(REASONS, code)
+  if (reason === undefined || NO_FILE_CALLS.test(syscall)) return undefined
+  const limited =
+    syscall === 'watch' && WATCH_LIMIT.has(code)
+      ? 'the system watches as many files as it may (fs.inotify.max_user_watches, max_user_instances)'
+      : reason
   // Directories are created from the top down, so a missing one means a file system that cannot hold it.
   const isForbidden = code === 'ENOENT' && syscall === 'mkdir'
   const named = dest ?? path
   return {
     ...(named !== undefined && { path: named }),
     doing: DOING[syscall] ?? 'changed',
-    why: isForbidden
-      ? 'this file system takes no new directories'
-      : syscall === 'watch' && WATCH_LIMIT.has(code)
-        ? 'the system watches as many files as it may (fs.inotify.max_user_watches, max_user_instances)'
-        : REASONS[code]!,
+    why: isForbidden ? 'this file system takes no new directories' : limited,
     isMissing: code === 'ENOENT' && !isForbidden,
   }
 }

@@ -2,6 +2,7 @@
  * Finds a value in text however it is spelled there: JSON escapes, percent escapes, HTML entities and `+` for a space, also
  * escaped again and mixed; base64 and base64url, at any alignment; hexadecimal.
  */
+import { getOrInsert } from './collections.ts'
 
 /** Something to find. `fold` makes characters equal that spell the same. */
 interface Needle {
@@ -23,20 +24,16 @@ export interface SpellingMatcher {
 export function createSpellingMatcher(values: Iterable<string>): SpellingMatcher {
   const byFirst = new Map<string, Needle[]>()
   for (const needle of [...values].flatMap(needlesOf))
-    for (const first of new Set([needle.units[0]!, ...SAME.filter((each) => needle.fold(each) === needle.units[0])])) {
-      const others = byFirst.get(first)
-      if (others) others.push(needle)
-      else byFirst.set(first, [needle])
-    }
+    for (const first of firstUnitsOf(needle)) getOrInsert(byFirst, first, () => []).push(needle)
   const all = [...new Set([...byFirst.values()].flat())]
   const needlesSpelledAt = (text: string, at: number): readonly Needle[] => {
     if (isUnfinishedAt(text, at)) return all
-    const firsts = [text[at]!, ...spellingsAt(text, at).map(([spelled]) => spelled[0]!)]
+    const firsts = [text.charAt(at), ...spellingsAt(text, at).map(([spelled]) => spelled.charAt(0))]
     return firsts.flatMap((first) => byFirst.get(first) ?? [])
   }
   return {
     matchAt(text, at) {
-      const first = text[at]!
+      const first = text.charAt(at)
       const needles = INTRODUCERS.has(first) ? needlesSpelledAt(text, at) : byFirst.get(first)
       if (!needles) return undefined
       const second = text[at + 1]
@@ -55,11 +52,17 @@ export function createSpellingMatcher(values: Iterable<string>): SpellingMatcher
   }
 }
 
+const firstUnitsOf = ({ units, fold }: Needle): ReadonlySet<string> =>
+  new Set([units.charAt(0), ...SAME.filter((each) => fold(each) === units[0])])
+
 /** Letters in either case, and the characters in which base64 and base64url differ. */
 const SAME = Array.from('abcdefABCDEF+/-_')
 
 const same = (unit: string): string => unit
-const foldBase64 = (unit: string): string => (unit === '-' ? '+' : unit === '_' ? '/' : unit)
+function foldBase64(unit: string): string {
+  if (unit === '-') return '+'
+  return unit === '_' ? '/' : unit
+}
 const foldHex = (unit: string): string => (unit >= 'A' && unit <= 'F' ? unit.toLowerCase() : unit)
 
 function needlesOf(value: string): Needle[] {
@@ -117,7 +120,7 @@ function follow(needle: Needle, text: string, start: number): SpelledMatch {
         isPartial = true
         break
       }
-      const unit = text[at]!
+      const unit = text.charAt(at)
       if (INTRODUCERS.has(unit)) {
         const key = index * (text.length + 1) + at
         if (seen.has(key)) break
@@ -142,7 +145,7 @@ const isUnfinishedAt = (text: string, at: number): boolean =>
 
 const isAt = (needle: Needle, index: number, spelled: string): boolean => {
   for (let each = 0; each < spelled.length; each++)
-    if (needle.fold(spelled[each]!) !== needle.units[index + each]) return false
+    if (needle.fold(spelled.charAt(each)) !== needle.units[index + each]) return false
   return true
 }
 
@@ -157,7 +160,7 @@ function spellingsAt(text: string, at: number): (readonly [spelled: string, to: 
       const [found, decimal, hexadecimal, name] = matchAt(ENTITY, text, at) ?? []
       if (found === undefined) return []
       const code = decimal !== undefined ? Number(decimal) : Number.parseInt(hexadecimal ?? '0', 16)
-      const spelled = name === undefined ? toCharacter(code) : ENTITIES[name.toLowerCase()]!
+      const spelled = ENTITIES[name?.toLowerCase() ?? ''] ?? toCharacter(code)
       const sign: readonly (readonly [string, number])[] = text.startsWith('&amp;', at) ? [['&', at + 5]] : []
       return [[spelled, at + found.length], ...sign]
     }
@@ -171,20 +174,24 @@ function spellingsAt(text: string, at: number): (readonly [spelled: string, to: 
 function percentSpellings(text: string, at: number): (readonly [string, number])[] {
   const run = matchAt(PERCENT, text, at)?.[0]
   if (run === undefined) return []
-  const escapes = [...run.matchAll(/%(?:25){0,4}([\da-f]{2})/gi)]
-  const first = Number.parseInt(escapes[0]![1]!, 16)
-  const count = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4
-  const used = escapes.slice(0, count)
-  const bytes = Buffer.from(used.map(([, digits]) => digits!).join(''), 'hex')
-  const to = used.at(-1)!.index + used.at(-1)![0].length
+  const escapes = run.match(/%(?:25){0,4}[\da-f]{2}/gi) ?? []
+  const bytes = Buffer.from(escapes.map((each) => each.slice(-2)).join(''), 'hex')
+  const used = escapes.slice(0, lengthOfCharacter(bytes))
   // `%25` is a percent sign, and `%2541` that of a longer escape.
-  const levels = /^%((?:25){0,5})/.exec(run)![1]!.length / 2
+  const levels = (run.match(/^%(?:25){0,5}/)?.[0].length ?? 1) >> 1
   const signs = Array.from({ length: levels }, (_, level) => ['%', at + 3 + 2 * level] as const)
-  return [[bytes.toString('utf8'), at + to], ...signs]
+  return [[bytes.toString('utf8', 0, used.length), at + used.join('').length], ...signs]
+}
+
+/** How many bytes the first one of UTF-8 announces. */
+function lengthOfCharacter([first = 0]: Uint8Array): number {
+  if (first < 0x80) return 1
+  if (first < 0xe0) return 2
+  return first < 0xf0 ? 3 : 4
 }
 
 function backslashSpellings(text: string, at: number): (readonly [string, number])[] {
-  const run = matchAt(BACKSLASHES, text, at)![0].length
+  const run = matchAt(BACKSLASHES, text, at)?.[0].length ?? 0
   const behind = at + run
   const escaped = text[behind] ?? ''
   const code = escaped === 'u' ? text.slice(behind + 1, behind + 5) : ''

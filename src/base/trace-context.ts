@@ -85,10 +85,10 @@ function shortenState(members: readonly string[]): string {
 }
 
 /** The context of what `span` requests, in the trace of `above`. */
-export function below(above: TraceContext, spanId: string): TraceContext {
-  const { traceId, flags } = parseTraceparent(above.traceparent)!
-  return { ...above, traceparent: formatTraceparent({ traceId, spanId, flags }) }
-}
+export const below = (above: TraceContext, spanId: string): TraceContext => ({
+  ...above,
+  traceparent: above.traceparent.replace(/[0-9a-f]{16}(?=-[0-9a-f]{2}$)/, spanId),
+})
 
 /**
  * Context of a trace that begins here. It is marked as sampled: whoever is called records it, unless told otherwise there. The id is

@@ -20,6 +20,7 @@ import { pinMcpTools } from './stages/pin.ts'
 import type { PublishedLookup } from './state/published.ts'
 import { resolveReferences } from './stages/resolve.ts'
 import { hasErrors, reportFinding, type CompileState } from './state/state.ts'
+import { textBefore } from '../base/text-parts.ts'
 
 export interface CompileInput {
   readonly workspace: Workspace
@@ -130,8 +131,9 @@ export const openCompileState = (input: CompileInput): CompileState => ({
 
 function withPrerelease(version: string, prerelease: string | undefined): string {
   if (prerelease === undefined) return version
-  const [release, build] = version.split('+', 2)
-  return `${release}${release!.includes('-') ? '.' : '-'}${prerelease}${build === undefined ? '' : `+${build}`}`
+  const release = textBefore(version, '+')
+  const build = version.slice(release.length)
+  return `${release}${release.includes('-') ? '.' : '-'}${prerelease}${build}`
 }
 
 /** Each finding once: a policy may be attached in many places but has its fault in one. */

@@ -68,5 +68,5 @@ function isWithin(document: Document, offset: number): boolean {
 /** The kinds of documents that an unreadable file seems to contain. */
 const kindsIn = ({ files }: Workspace, path: string): string[] => {
   const text = new TextDecoder().decode(files.read(path))
-  return Array.from(text.matchAll(/^(?:kind|[ \t{]*"kind")[ \t]*:[ \t]*["']?(\w+)/gm), ([, kind]) => kind!)
+  return text.match(/(?<=^(?:kind|[ \t{]*"kind")[ \t]*:[ \t]*["']?)\w+/gm) ?? []
 }

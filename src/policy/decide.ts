@@ -44,11 +44,12 @@ function describeDecision(verdict: PolicyVerdict): PolicyDecision {
     .map(({ rule }) => rule.entry)
   const reasons = approvals.flatMap(({ reason }) => reason ?? [])
   const isAsking = decision === 'require_approval' || decision === 'escalate'
+  const asked = byDefault ? [DEFAULT_REASON] : [...new Set(reasons)].sort()
   return {
     decision,
     policies: [...winning, ...policies.filter(({ outcome }) => outcome !== wins)].map(toDecidedPolicy),
     explanation,
-    reasons: !isAsking ? [] : byDefault ? [DEFAULT_REASON] : [...new Set(reasons)].sort(),
+    reasons: isAsking ? asked : [],
     ...(gate !== undefined && authorityRef !== undefined && { authorityRef }),
     ...(decision === 'deny' && { message: messageOf(winning, explanation) }),
     ...(isAsking && {
@@ -114,12 +115,8 @@ function explainWinner(
       ? 'No policy stops the call.'
       : `No policy stops the call, and ${effectiveClass} needs no approval.`
   const { entry, condition } = first.rule
-  const more =
-    others.length === 0
-      ? ''
-      : others.length === 1
-        ? ' One more policy says so.'
-        : ` ${others.length} more policies say so.`
+  const several = others.length === 1 ? ' One more policy says so.' : ` ${others.length} more policies say so.`
+  const more = others.length === 0 ? '' : several
   const name = `${entry.policy}@${entry.version}`
   if (entry.effect === 'restrict' && entry.allow) {
     const value = describeValue(argumentAt(facts.args, entry.allow.field))

@@ -96,6 +96,8 @@ function summarize(entry: PolicyEntry): PolicyRule['summary'] {
     decision: effect === 'grant' || effect === 'restrict' ? 'allow' : effect,
     reason,
     authority_ref,
-    ...(source && { source: source.line === undefined ? source.path! : `${source.path}:${source.line}` }),
+    ...(source?.path !== undefined && {
+      source: source.line === undefined ? source.path : `${source.path}:${source.line}`,
+    }),
   }
 }

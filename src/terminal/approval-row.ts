@@ -4,6 +4,7 @@ import { shortenText } from '../base/cut-text.ts'
 import { foldText, padText, wrapText } from './text.ts'
 import type { TextStyle, Theme } from './theme.ts'
 import { widthOf } from './width.ts'
+import { onlyItem } from '../base/collections.ts'
 
 /** Longer names stand above their value. */
 const LONGEST_NAME = 16
@@ -55,6 +56,11 @@ export function drawApprovalRow(
   }
 }
 
+function styleOf(theme: Theme, emphasis: Extract<CardRow, { readonly text: string }>['emphasis']): TextStyle {
+  if (emphasis === 'danger') return (each) => theme.strong(theme.bad(each))
+  return emphasis ? theme[emphasis] : plainText
+}
+
 function drawText(
   theme: Theme,
   { text, emphasis, place }: Extract<CardRow, { readonly text: string }>,
@@ -62,14 +68,12 @@ function drawText(
   valueLines: number,
   label: (at: number) => string,
 ): DrawnRow {
-  const style: TextStyle =
-    emphasis === 'danger' ? (each) => theme.strong(theme.bad(each)) : emphasis ? theme[emphasis] : plainText
+  const style = styleOf(theme, emphasis)
   const whole = wrapText(text, room)
   const notice = describeFold(theme, text.length, room)
   const hasFolded = whole.length > valueLines + notice.length
   const lines = hasFolded ? whole.slice(0, valueLines) : whole
-  const last = lines.at(-1)!
-  const beside = place !== undefined && !hasFolded && widthOf(last) + 3 + widthOf(place) <= room
+  const beside = place !== undefined && !hasFolded && widthOf(lines.at(-1) ?? '') + 3 + widthOf(place) <= room
   const below = place === undefined || beside ? [] : wrapText(place, room)
   return {
     lines: [
@@ -109,15 +113,12 @@ function drawValue(
   const notice = isAside ? [] : describeFold(theme, text.length, inside)
   const hasFolded = all.length > valueLines + notice.length
   const shown = hasFolded ? all.slice(0, valueLines) : all
-  if (hasFolded && isAside) {
-    const end = shown.pop()!
-    shown.push(shortenText(end, end.length - 1))
-  }
+  if (hasFolded && isAside) shown.push(...shown.splice(-1).map((end) => shortenText(end, end.length - 1)))
   const style: TextStyle = weights.length > 0 ? theme.strong : plainText
   const notes = describeNotes(theme, value)
   const noteText = notes.map((each) => each.text).join('  ')
-  const beside =
-    shown.length === 1 && !hasFolded && noteText !== '' && widthOf(shown[0]!) + 3 + widthOf(noteText) <= inside
+  const only = hasFolded || noteText === '' ? undefined : onlyItem(shown)
+  const beside = only !== undefined && widthOf(only) + 3 + widthOf(noteText) <= inside
   const body = [
     ...shown.map((line) => style(line)),
     ...(hasFolded ? notice : []),
@@ -141,11 +142,8 @@ const MARKS = { deciding: '▸', money: '·', recipient: '→' } as const
 
 /** Describes a value, and adds the comparison that stopped the call, with its place. */
 function describeNotes({ waiting, dim, strong }: Theme, { weights = [], unit, limit, place }: CardValue): StyledText[] {
-  const kind = weights.includes('recipient')
-    ? 'recipient'
-    : weights.includes('money') && unit === undefined
-      ? 'money'
-      : undefined
+  const money = weights.includes('money') && unit === undefined ? 'money' : undefined
+  const kind = weights.includes('recipient') ? 'recipient' : money
   return [
     ...(kind === undefined ? [] : [{ text: kind, style: strong }]),
     ...(limit === undefined ? [] : [{ text: `← ${limit}`, style: waiting }]),

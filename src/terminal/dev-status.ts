@@ -77,8 +77,10 @@ function drawWider(
     theme.wider(cut + ' '.repeat(Math.max(0, room - widthOf(cut)))),
     ...changes.flatMap((each) => {
       const lines = wrapText(safeText(each), room - 2)
-      const shown =
-        lines.length <= WIDER_LINES ? lines : [...lines.slice(0, WIDER_LINES - 1), `${lines[WIDER_LINES - 1]!} …`]
+      const hasMore = lines.length > WIDER_LINES
+      const shown = lines
+        .slice(0, WIDER_LINES)
+        .map((line, at) => (hasMore && at === WIDER_LINES - 1 ? `${line} …` : line))
       return shown.map((line) => theme.strong(`  ${truncateText(line, room - 2)}`))
     }),
   ]

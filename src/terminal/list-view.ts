@@ -67,7 +67,8 @@ export function drawListView<Row>(canvas: Canvas, view: ListView<Row>, { width, 
   const left = truncateText(title, width)
   const room = width - widthOf(left) - 2
   // A cut note about an outage is better than none.
-  const right = widthOf(note) <= room ? note : room < MIN_NOTE ? '' : truncateText(note, room)
+  const cutNote = room < MIN_NOTE ? '' : truncateText(note, room)
+  const right = widthOf(note) <= room ? note : cutNote
   return [
     `${theme.strong(left)}${' '.repeat(Math.max(0, width - widthOf(left) - widthOf(right)))}${theme.dim(right)}`.trimEnd(),
     theme.dim('─'.repeat(width)),

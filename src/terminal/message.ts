@@ -39,7 +39,7 @@ const piecesOf = (word: string, width: number): string[] =>
   /^[[{]/.test(word) && widthOf(word) > width ? foldText(word, width) : [word]
 
 function wrapLongLine(line: string, width: number): string[] {
-  const indent = /^ */.exec(line)![0].length
+  const indent = line.search(/[^ ]|$/)
   const label = LABEL.exec(line)?.[1] ?? ''
   const beside = widthOf(label)
   const hang = ' '.repeat(beside > 0 && beside <= width / 3 ? beside : Math.min(indent + 2, Math.floor(width / 4)))

@@ -50,25 +50,31 @@ export function fitsTable<Row>({ width }: Canvas, all: readonly TableColumn<Row>
 export function drawTable<Row>(canvas: Canvas, all: readonly TableColumn<Row>[], rows: readonly Row[]): string[] {
   if (!canvas.isTTY)
     return rows.map((row) => all.map((column) => safeText((column.plain ?? column.cell)(row))).join('\t'))
-  const { columns, cells, widths } = chooseColumns(canvas, all, rows)
-  const line = (texts: readonly string[], styleOf: (at: number) => TextStyle): string =>
-    texts
-      .map((text, at) => {
-        const cut = truncateText(text, widths[at]!)
+  const columns = chooseColumns(canvas, all, rows)
+  const line = (cellOf: (chosen: ChosenColumn<Row>) => string, styleOf: (column: TableColumn<Row>) => TextStyle) =>
+    columns
+      .map((chosen, at) => {
+        const { column, width } = chosen
+        const cut = truncateText(cellOf(chosen), width)
         // Styled after measuring; the last column is not padded.
-        const last = at === texts.length - 1 && columns[at]!.align !== 'right'
-        const filled = last ? cut : padText(cut, widths[at]!, columns[at]!.align)
-        return filled.replace(cut, () => (cut === '' ? '' : styleOf(at)(cut)))
+        const isLast = at === columns.length - 1 && column.align !== 'right'
+        const filled = isLast ? cut : padText(cut, width, column.align)
+        return filled.replace(cut, () => (cut === '' ? '' : styleOf(column)(cut)))
       })
       .join(GAP)
       .trimEnd()
 
   return [
     line(
-      columns.map((column) => column.title),
+      ({ column }) => column.title,
       () => canvas.theme.dim,
     ),
-    ...cells.map((texts, row) => line(texts, (at) => columns[at]!.style?.(canvas.theme, rows[row]!) ?? same)),
+    ...rows.map((row) =>
+      line(
+        ({ cell }) => safeText(cell(row)),
+        ({ style }) => style?.(canvas.theme, row) ?? same,
+      ),
+    ),
   ]
 }
 
@@ -76,21 +82,22 @@ export function drawTable<Row>(canvas: Canvas, all: readonly TableColumn<Row>[],
 const USUAL_FLEXIBLE = 32
 const LEAST_FLEXIBLE = 16
 
-interface ChosenColumns<Row> {
-  readonly columns: readonly TableColumn<Row>[]
-  readonly cells: readonly (readonly string[])[]
-  readonly widths: readonly number[]
+interface ChosenColumn<Row> {
+  readonly column: TableColumn<Row>
+  /** Its `cell`, or the short one. */
+  readonly cell: (row: Row) => string
+  readonly width: number
 }
 
-/** The columns that fit, with their cells. */
+/** The columns that fit, with their widths. */
 function chooseColumns<Row>(
   { width }: Canvas,
   all: readonly TableColumn<Row>[],
   rows: readonly Row[],
-): ChosenColumns<Row> {
+): readonly ChosenColumn<Row>[] {
   const measure = (column: TableColumn<Row>, cell: (row: Row) => string) => {
-    const cells = rows.map((row) => safeText(cell(row)))
-    return { column, cells, natural: Math.max(widthOf(column.title), ...cells.map(widthOf)) }
+    const widths = rows.map((row) => widthOf(safeText(cell(row))))
+    return { column, cell, natural: Math.max(widthOf(column.title), ...widths) }
   }
   const whole = all.map((column) => measure(column, column.cell))
   let kept = whole
@@ -115,35 +122,31 @@ function chooseColumns<Row>(
       kept = whole.filter((other) => other === each || kept.includes(other))
   if (excess() > 0) kept = kept.map((each) => (each.column.short ? measure(each.column, each.column.short) : each))
   let over = excess()
-  const widths = kept.map((each) => {
+  const flexed = kept.map((each) => {
     const cut = over > 0 && each.column.isFlexible ? Math.min(over, each.natural - leastOf(each)) : 0
     over -= cut
-    return each.natural - cut
+    return { ...each, width: each.natural - cut }
   })
-  return {
-    columns: kept.map(({ column }) => column),
-    cells: rows.map((_, row) => kept.map(({ cells }) => cells[row]!)),
-    widths: fit(widths, width),
-  }
+  return fitWidths(flexed, width)
 }
 
 const same: TextStyle = (text) => text
 
 /** Shrinks the widest column, one character at a time, until all fit. */
-function fit(natural: readonly number[], width: number): number[] {
-  const widths = [...natural]
-  let over = widths.reduce((sum, each) => sum + each, 0) + GAP.length * (widths.length - 1) - width
-  while (over > 0) {
-    const widest = widths.indexOf(Math.max(...widths))
-    if (widths[widest]! <= NARROWEST) break
-    widths[widest]!--
-    over--
+function fitWidths<Column extends { readonly width: number }>(natural: readonly Column[], width: number): Column[] {
+  const columns = natural.map((column) => ({ ...column, width: column.width }))
+  let over = columns.reduce((sum, each) => sum + each.width, 0) + GAP.length * (columns.length - 1) - width
+  for (; over > 0; over--) {
+    const most = Math.max(...columns.map((each) => each.width))
+    const widest = columns.find((each) => each.width === most)
+    if (widest === undefined || most <= NARROWEST) break
+    widest.width--
   }
   // If that is not enough, columns at the right are dropped.
   let room = width
-  return widths.map((each) => {
-    const given = Math.max(0, Math.min(each, room))
-    room -= each + GAP.length
-    return given
+  return columns.map((each) => {
+    const given = Math.max(0, Math.min(each.width, room))
+    room -= each.width + GAP.length
+    return { ...each, width: given }
   })
 }

@@ -77,9 +77,8 @@ function wrapLine(line: string, width: number): string[] {
       continue
     }
     if (current !== '') flush()
-    const pieces = foldText(word, width)
-    lines.push(...pieces.slice(0, -1))
-    current = pieces.at(-1)!
+    lines.push(...foldText(word, width))
+    current = lines.pop() ?? ''
   }
   if (current !== '') flush()
   return lines

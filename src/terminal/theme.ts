@@ -52,11 +52,8 @@ export function createTheme(level: ColorSupportLevel): Theme {
 }
 
 /** The style of a run's or a session's status. */
-export const styleOfStatus = (theme: Theme, status: string): TextStyle =>
-  status === 'Completed'
-    ? theme.ok
-    : status === 'Failed' || status === 'Cancelled'
-      ? theme.bad
-      : status.startsWith('WaitingFor')
-        ? theme.waiting
-        : theme.name
+export function styleOfStatus(theme: Theme, status: string): TextStyle {
+  if (status === 'Completed') return theme.ok
+  if (status === 'Failed' || status === 'Cancelled') return theme.bad
+  return status.startsWith('WaitingFor') ? theme.waiting : theme.name
+}

@@ -19,15 +19,14 @@ export function formatDuration(ms: number): string {
 export function formatRelative(then: Instant, now: Instant): string {
   const ms = Math.abs(now - then)
   if (ms < SECOND) return 'just now'
-  const text =
-    ms < MINUTE
-      ? `${Math.floor(ms / SECOND)} s`
-      : ms < HOUR
-        ? `${Math.floor(ms / MINUTE)} min`
-        : ms < 2 * DAY
-          ? `${Math.floor(ms / HOUR)} h`
-          : `${Math.floor(ms / DAY)} days`
+  const text = formatLargestUnit(ms)
   return then <= now ? `${text} ago` : `in ${text}`
+}
+
+function formatLargestUnit(ms: number): string {
+  if (ms < MINUTE) return `${Math.floor(ms / SECOND)} s`
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`
+  return ms < 2 * DAY ? `${Math.floor(ms / HOUR)} h` : `${Math.floor(ms / DAY)} days`
 }
 
 /**

@@ -334,7 +334,8 @@ const wrapNote = (note: string, width: number): string[] =>
 
 function decisionOf({ theme }: Canvas, content: JsonObject): TimelineText {
   const decision = textOf(content['decision'])
-  const style = decision === 'deny' ? theme.bad : decision === 'allow' ? undefined : theme.waiting
+  const undecided = decision === 'allow' ? undefined : theme.waiting
+  const style = decision === 'deny' ? theme.bad : undecided
   const explanation = textOf(content['explanation'])
   return {
     text: `${decision} ${textOf(content['name'])}${explanation && `  ${explanation}`}`,
@@ -374,5 +375,7 @@ const isError = (item: TimelineItem): boolean => item.error !== null || contentO
 const contentOf = (item: TimelineItem): JsonObject => (isJsonObject(item.content) ? item.content : {})
 const nullable = (value: JsonValue | undefined): string | null => (typeof value === 'string' ? value : null)
 /** A field as safe text for one line; everything that is drawn comes through here or through `safeJson`. */
-const textOf = (value: JsonValue | undefined): string =>
-  typeof value === 'string' ? safeText(value.trim()) : value === undefined || value === null ? '' : safeJson(value)
+function textOf(value: JsonValue | undefined): string {
+  if (typeof value === 'string') return safeText(value.trim())
+  return value === undefined || value === null ? '' : safeJson(value)
+}

@@ -22,7 +22,7 @@ export const documentFailures = {
     status: 409,
     exit: EXIT.conflict,
     message: (a: { id: string; version: string; differs: string; others: number }) =>
-      `${a.id}@${a.version} is published with other content (${a.differs})${a.others === 0 ? '' : a.others === 1 ? ', and so is one more member' : `, and so are ${a.others} more members`}.`,
+      `${a.id}@${a.version} is published with other content (${a.differs})${describeOthers(a.others)}.`,
     fix: 'Raise metadata.version, or publish with --bump; published versions never change.',
   },
   bundle_invalid: { exit: EXIT.bad, message: (a: { what: string }) => a.what },
@@ -51,3 +51,9 @@ export const documentFailures = {
     fix: 'svc compile, and commit svc.lock.',
   },
 } satisfies Record<string, FailureRow>
+
+/** Members of a bundle besides one that was named. */
+function describeOthers(count: number): string {
+  if (count === 0) return ''
+  return count === 1 ? ', and so is one more member' : `, and so are ${count} more members`
+}

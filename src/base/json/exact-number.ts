@@ -49,7 +49,7 @@ const DECIMAL = /^[-+]?(\d*)\.?(\d*)(?:[eE]([-+]?\d+))?$/
 
 /** A decimal number as `0.digits * 10^exponent`, without zeros at either end of its digits. */
 function partsOf(written: string): { readonly digits: string; readonly exponent: number } {
-  const [, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(written)!
+  const [, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(written) ?? []
   const all = whole + fraction
   const digits = all.replace(/^0+/, '')
   return {
@@ -156,7 +156,7 @@ function pointerAt(text: string, offset: number): string {
   const path: (string | number)[] = []
   let key = ''
   for (let at = 0; at < offset; at++) {
-    const char = text[at]!
+    const char = text.charAt(at)
     if (char === '"') {
       const end = endOfText(text, at)
       key = text.slice(at, end + 1)

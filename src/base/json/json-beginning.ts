@@ -14,7 +14,7 @@ export function completeJson(beginning: string): string | undefined {
   /** The next text is a key. */
   let isKey = false
   for (let at = 0; at < beginning.length; at++) {
-    const char = beginning[at]!
+    const char = beginning.charAt(at)
     if (char === '"') {
       const end = endOfText(beginning, at)
       if (end === undefined) {
@@ -25,7 +25,7 @@ export function completeJson(beginning: string): string | undefined {
       if (!isKey) kept = { end: at + 1, closers }
     } else if (char === '{' || char === '[') {
       if (closers.length === EXTERNAL_JSON.maxLevels) break
-      closers = CLOSER[char]! + closers
+      closers = CLOSER[char] + closers
       isKey = char === '{'
       kept = { end: at + 1, closers }
     } else if (char === '}' || char === ']') {

@@ -1,6 +1,8 @@
 /** JSON values: the only free-form data passed between layers. */
 import { refuseInexactNumbers } from './exact-number.ts'
 import { mayHoldHalves, wellFormedJson } from './well-formed.ts'
+import { compareText } from '../compare-text.ts'
+import { ownMember } from './own-member.ts'
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue }
 export type JsonObject = { [key: string]: JsonValue }
@@ -25,7 +27,7 @@ export function canonicalJson(value: unknown): string {
     const members = Object.entries(value)
       .filter(([, each]) => each !== undefined)
       // The default comparison of strings is by UTF-16 code unit, as RFC 8785 requires.
-      .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+      .sort(([a], [b]) => compareText(a, b))
       .map(([key, each]) => `${JSON.stringify(key)}:${canonicalJson(each)}`)
     return `{${members.join(',')}}`
   }
@@ -35,7 +37,10 @@ export function canonicalJson(value: unknown): string {
 /** True if `value` has all that `wanted` has: objects are compared by the keys of `wanted`, other values must be equal. */
 export function containsJson(value: JsonValue, wanted: JsonValue): boolean {
   if (isJsonObject(wanted) && isJsonObject(value))
-    return Object.entries(wanted).every(([key, each]) => Object.hasOwn(value, key) && containsJson(value[key]!, each))
+    return Object.entries(wanted).every(([key, each]) => {
+      const own = ownMember(value, key)
+      return own !== undefined && containsJson(own, each)
+    })
   return canonicalJson(wanted) === canonicalJson(value)
 }
 

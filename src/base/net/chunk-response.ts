@@ -3,6 +3,8 @@
  * stream would cost more CPU per piece of text than everything else that is done with the piece.
  */
 import type { IncomingMessage } from 'node:http'
+import { onlyItem } from '../collections.ts'
+import { expectDefined } from '../expect-defined.ts'
 
 /** Bytes that wait for the reader before the sender is told to pause. */
 const MAX_WAITING_BYTES = 64 * 1024
@@ -25,10 +27,13 @@ class HeaderFields extends Map<string, string> {
   override has = (name: string): boolean => super.has(name.toLowerCase())
 }
 
+export const statusOf = ({ statusCode }: IncomingMessage): number =>
+  expectDefined(statusCode, 'the message answers a request')
+
 /** @param why the error of a body that ends early */
 export function toChunkResponse(message: IncomingMessage, release: () => void, why: () => Error): Response {
   const body = readChunks(message, release, why)
-  const status = message.statusCode!
+  const status = statusOf(message)
   const text = async (): Promise<string> => {
     const chunks: Uint8Array[] = []
     let bytes = 0
@@ -45,7 +50,7 @@ export function toChunkResponse(message: IncomingMessage, release: () => void, w
     ok: status >= 200 && status < 300,
     url: '',
     headers: new HeaderFields(
-      Object.entries(message.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value!]),
+      Object.entries(message.headers).map(([name, value]) => [name, [value].flat().join(', ')]),
     ),
     body,
     text,
@@ -144,7 +149,7 @@ function toPieces(message: IncomingMessage, pass: (piece: Uint8Array) => void) {
   let held: Uint8Array[] = []
   let lineBytes = 0
   const flush = (): void => {
-    if (held.length > 0) pass(held.length === 1 ? held[0]! : Buffer.concat(held))
+    if (held.length > 0) pass(onlyItem(held) ?? Buffer.concat(held))
     held = []
   }
   return {

@@ -6,7 +6,7 @@ import type { Agent } from 'node:http'
 import { request as requestHttp, Agent as HttpAgent, type ClientRequest, type IncomingMessage } from 'node:http'
 import { request as requestHttps, Agent as HttpsAgent } from 'node:https'
 import type { LookupFunction } from 'node:net'
-import { toChunkResponse } from './chunk-response.ts'
+import { toChunkResponse, statusOf } from './chunk-response.ts'
 
 export interface GuardedRequestInit extends RequestInit {
   /** Called when the connection is open, right before the first byte leaves. False: nothing is sent. */
@@ -81,7 +81,7 @@ export function createTransport({ keepAlive, idleMs, lookup, plainBodies }: Tran
       if (body !== undefined) headers['content-length'] = String(Buffer.byteLength(body))
       const start = url.protocol === 'https:' ? requestHttps : requestHttp
       const request = start(url, { method, headers, agent, ...(lookup && { lookup }) })
-      const stop = (): void => void request.destroy(signal!.reason as Error)
+      const stop = (): void => void request.destroy(signal?.reason as Error)
       signal?.addEventListener('abort', stop, { once: true })
       const release = (): void => signal?.removeEventListener('abort', stop)
       let isSent = false
@@ -143,9 +143,9 @@ const BODILESS = new Set([101, 204, 205, 304])
 /** @param why the error of a body that ends early */
 function toWebResponse(message: IncomingMessage, release: () => void, why: () => Error): Response {
   const headers = new Headers()
-  for (let at = 0; at < message.rawHeaders.length; at += 2)
-    headers.append(message.rawHeaders[at]!, message.rawHeaders[at + 1]!)
-  const status = message.statusCode!
+  for (const [name, values = []] of Object.entries(message.headersDistinct))
+    for (const value of values) headers.append(name, value)
+  const status = statusOf(message)
   const init = { status, statusText: message.statusMessage ?? '', headers }
   if (BODILESS.has(status)) {
     message.resume()

@@ -6,6 +6,8 @@ import { PatternTooLarge, type PositionWays } from './position-automaton.ts'
 /** Pairs and triples of positions that are looked at: some milliseconds. */
 const MAX_STEPS = 200_000
 
+const NO_WAYS: PositionWays = new Map()
+
 /** Walks over one, two or three positions at a time, each of which takes the same text. */
 export class AmbiguitySearch {
   readonly #next: readonly PositionWays[]
@@ -24,7 +26,7 @@ export class AmbiguitySearch {
     const loops: number[][] = []
     for (const [position, from] of reach.entries()) {
       if (done.has(position) || !from.has(position)) continue
-      const loop = [...from].filter((other) => reach[other]!.has(position))
+      const loop = [...from].filter((other) => reach[other]?.has(position))
       for (const each of loop) done.add(each)
       loops.push(loop)
     }
@@ -35,7 +37,7 @@ export class AmbiguitySearch {
     const found = new Set<number>()
     const open = [position]
     for (let at = open.pop(); at !== undefined; at = open.pop())
-      for (const to of this.#next[at]!.keys()) {
+      for (const to of this.#after(at).keys()) {
         this.#count()
         if (!found.has(to)) open.push(to)
         found.add(to)
@@ -46,17 +48,17 @@ export class AmbiguitySearch {
   /** True when some text leads from a position of the loop back to it in two ways. */
   hasTwoWays(loop: readonly number[]): boolean {
     const inside = new Set(loop)
-    for (const from of loop) for (const [to, ways] of this.#next[from]!) if (ways > 1 && inside.has(to)) return true
+    for (const from of loop) for (const [to, ways] of this.#after(from)) if (ways > 1 && inside.has(to)) return true
     const size = this.#next.length
     const before = new Map<number, number[]>()
     const seen = new Set(loop.map((position) => position * size + position))
     for (const pair of seen) {
       const [a, b] = [Math.floor(pair / size), pair % size]
-      for (const x of this.#next[a]!.keys()) {
+      for (const x of this.#after(a).keys()) {
         if (!inside.has(x)) continue
-        for (const y of this.#next[b]!.keys()) {
+        for (const y of this.#after(b).keys()) {
           this.#count()
-          if (!inside.has(y) || (this.#takes[x]! & this.#takes[y]!) === 0n) continue
+          if (!inside.has(y) || (this.#taken(x) & this.#taken(y)) === 0n) continue
           const to = x * size + y
           before.set(to, [...(before.get(to) ?? []), pair])
           seen.add(to)
@@ -80,15 +82,15 @@ export class AmbiguitySearch {
     const seen = new Set([(p * size + p) * size + q])
     for (const triple of seen) {
       const [a, b, c] = [Math.floor(triple / size / size), Math.floor(triple / size) % size, triple % size]
-      for (const x of this.#next[a]!.keys()) {
+      for (const x of this.#after(a).keys()) {
         if (!inFirst.has(x)) continue
-        for (const z of this.#next[c]!.keys()) {
+        for (const z of this.#after(c).keys()) {
           if (!inSecond.has(z) || avoid.has(z)) continue
-          const both = this.#takes[x]! & this.#takes[z]!
+          const both = this.#taken(x) & this.#taken(z)
           if (both === 0n) continue
-          for (const y of this.#next[b]!.keys()) {
+          for (const y of this.#after(b).keys()) {
             this.#count()
-            if (avoid.has(y) || (both & this.#takes[y]!) === 0n) continue
+            if (avoid.has(y) || (both & this.#taken(y)) === 0n) continue
             const to = (x * size + y) * size + z
             if (to === goal) return true
             seen.add(to)
@@ -97,6 +99,14 @@ export class AmbiguitySearch {
       }
     }
     return false
+  }
+
+  #after(position: number): PositionWays {
+    return this.#next[position] ?? NO_WAYS
+  }
+
+  #taken(position: number): bigint {
+    return this.#takes[position] ?? 0n
   }
 
   #count(): void {

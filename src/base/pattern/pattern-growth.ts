@@ -53,24 +53,25 @@ function growthOf(pattern: string): PatternGrowth {
 
 /** The pattern and what its lookarounds try, each a match of its own. */
 function bodies(tree: PatternNode): { body: PatternNode; repeated: boolean }[] {
-  const found = [{ body: tree, repeated: !isAnchored(tree) }]
+  const isRepeated = !isAnchored(tree)
+  const found = [{ body: tree, repeated: isRepeated }]
   const visit = (node: PatternNode, repeated: boolean): void => {
     if (node.at === 'look') found.push({ body: node.part, repeated })
     if (node.at === 'sequence' || node.at === 'choice') for (const part of node.parts) visit(part, repeated)
     if (node.at === 'repeat' || node.at === 'look') visit(node.part, repeated || node.at === 'repeat')
   }
-  visit(tree, found[0]!.repeated)
+  visit(tree, isRepeated)
   return found
 }
 
 const isAnchored = (node: PatternNode): boolean =>
   node.at === 'start' ||
-  (node.at === 'sequence' && node.parts.length > 0 && isAnchored(node.parts[0]!)) ||
+  (node.at === 'sequence' && node.parts.slice(0, 1).some(isAnchored)) ||
   (node.at === 'choice' && node.parts.every(isAnchored))
 
 const endsAtEnd = (node: PatternNode): boolean =>
   node.at === 'end' ||
-  (node.at === 'sequence' && node.parts.length > 0 && endsAtEnd(node.parts.at(-1)!)) ||
+  (node.at === 'sequence' && node.parts.slice(-1).some(endsAtEnd)) ||
   (node.at === 'choice' && node.parts.every(endsAtEnd))
 
 function widthOf(node: PatternNode): number {

@@ -1,4 +1,6 @@
 /** Parses regular expressions of JSON Schema (ECMAScript with the `u` flag) into trees. */
+import { onlyItem } from '../collections.ts'
+import { expectDefined } from '../expect-defined.ts'
 
 export type PatternNode =
   /** Takes one code point; `source` is its text in the pattern. */
@@ -49,12 +51,12 @@ class PatternParser {
       this.#at++
       parts.push(this.#sequence(depth))
     }
-    return parts.length === 1 ? parts[0]! : { at: 'choice', parts }
+    return onlyItem(parts) ?? { at: 'choice', parts }
   }
 
   #sequence(depth: number): PatternNode {
     const parts: PatternNode[] = []
-    while (this.#at < this.#pattern.length && !'|)'.includes(this.#pattern[this.#at]!))
+    while (this.#at < this.#pattern.length && !'|)'.includes(this.#pattern.charAt(this.#at)))
       parts.push(this.#quantified(this.#term(depth)))
     return { at: 'sequence', parts }
   }
@@ -66,7 +68,10 @@ class PatternParser {
       this.#at++ // the closing bracket
       return group[1] === undefined ? part : { at: 'look', part }
     }
-    const [source] = (this.#take(ESCAPE) ?? this.#take(CLASS) ?? this.#take(ANY))!
+    const [source] = expectDefined(
+      this.#take(ESCAPE) ?? this.#take(CLASS) ?? this.#take(ANY),
+      'any character stands for itself, and the pattern goes on',
+    )
     if (source === '^') return { at: 'start' }
     if (source === '$') return { at: 'end' }
     if (source === String.raw`\b` || source === String.raw`\B`) return NOTHING
@@ -78,8 +83,10 @@ class PatternParser {
     const quantifier = this.#take(QUANTIFIER)
     if (!quantifier) return part
     const [text, least, comma, most] = quantifier
-    if (least !== undefined)
-      return { at: 'repeat', part, min: Number(least), max: most ? Number(most) : comma ? Infinity : Number(least) }
+    if (least !== undefined) {
+      const unbounded = comma ? Infinity : Number(least)
+      return { at: 'repeat', part, min: Number(least), max: most ? Number(most) : unbounded }
+    }
     return { at: 'repeat', part, min: text.startsWith('+') ? 1 : 0, max: text.startsWith('?') ? 1 : Infinity }
   }
 

@@ -71,7 +71,10 @@ export class PositionAutomaton {
   }
 
   #link(from: PositionWays, to: PositionWays): void {
-    for (const [last, ways] of from) addWays(this.next[last]!, to, ways)
+    for (const [last, ways] of from) {
+      const next = this.next[last]
+      if (next) addWays(next, to, ways)
+    }
   }
 
   #join(a: Fragment, b: Fragment): Fragment {

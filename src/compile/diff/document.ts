@@ -117,17 +117,16 @@ function policyChanges(id: string, before: PolicyDocument, after: PolicyDocument
       ? []
       : [versionChange('authority.equal', { ...place, verdict: 'equal', say: `${id}: as strict as before` })]
   const { verdict, witness } = found
+  const what = describePolicyChange(describePolicyEntry(was), describePolicyEntry(is))
   if (verdict === 'tightened')
-    return [
-      versionChange('authority.narrowed', { ...place, verdict, say: `${describePolicyChange(from!, to!)}, stricter` }),
-    ]
+    return [versionChange('authority.narrowed', { ...place, verdict, say: `${what}, stricter` })]
   const how = witness ? `looser; ${describeWitness(witness)}` : 'not proven to be as strict'
   return [
     versionChange('authority.widened', {
       ...place,
       verdict,
       ...(witness && { witness }),
-      say: `${describePolicyChange(from!, to!)}, ${how}`,
+      say: `${what}, ${how}`,
     }),
   ]
 }

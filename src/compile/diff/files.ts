@@ -1,6 +1,7 @@
 /** Which files of a bundle changed. The other differences report what this means for the agent. */
 import { digestOf, type Digest } from '../../base/digest.ts'
 import type { BundleContents } from '../package/contents.ts'
+import { kindOfChange } from '../../authority/change.ts'
 
 export interface FileChange {
   /** Relative to the bundle. */
@@ -20,6 +21,6 @@ export function diffFiles(before: BundleContents, after: BundleContents): readon
   return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((path): FileChange[] => {
     const [from, to] = [digestIn(before, path), digestIn(after, path)]
     if (from === to) return []
-    return [{ path, change: from === null ? 'added' : to === null ? 'removed' : 'changed', from, to }]
+    return [{ path, change: kindOfChange(from, to), from, to }]
   })
 }

@@ -11,18 +11,20 @@ export function substitutePolicies(set: PolicySet, given: PolicySet): PolicySet 
   const replaced = new Set(given.entries.map(({ policy }) => policy))
   const known = new Set(set.entries.map(({ policy }) => policy))
   const [old, fresh] = [byId(set), byId(given)]
-  const keep = (ids: readonly Digest[]) => ids.filter((id) => !replaced.has(old.get(id)!.policy))
+  const namesIn = (ids: readonly Digest[]) => new Set(ids.flatMap((id) => old.get(id)?.policy ?? []))
+  const dropped = new Set(set.entries.flatMap(({ id, policy }) => (replaced.has(policy) ? id : [])))
+  const keep = (ids: readonly Digest[]) => ids.filter((id) => !dropped.has(id))
   const index = Object.fromEntries(
     Object.entries(set.index).map(([wire, ids]) => {
-      const here = new Set(ids.map((id) => old.get(id)!.policy))
+      const here = namesIn(ids)
       const added = (given.index[wire] ?? []).filter((id) => {
-        const { policy } = fresh.get(id)!
-        return here.has(policy) || !known.has(policy)
+        const policy = fresh.get(id)?.policy
+        return policy !== undefined && (here.has(policy) || !known.has(policy))
       })
       return [wire, [...keep(ids), ...added]]
     }),
   )
-  const inheritedNames = new Set(set.inherited.map((id) => old.get(id)!.policy))
+  const inheritedNames = namesIn(set.inherited)
   const inherited = [
     ...keep(set.inherited),
     ...given.entries

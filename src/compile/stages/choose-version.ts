@@ -1,7 +1,7 @@
 /** Chooses the version of a Tool or Policy document that a reference means. Source: docs/design/bundles-and-authority.md#references */
 import { maxSatisfying } from 'semver'
 import type { JsonObject } from '../../base/json/json.ts'
-import type { Document } from '../../documents/text/document.ts'
+import { isIdentified, type Document, type IdentifiedDocument } from '../../documents/text/document.ts'
 import { didYouMean, nearestCandidate } from '../../documents/text/suggest.ts'
 import { digestOfDocument, type PublishedDocument } from '../../spec/snapshot.ts'
 import { idOfDocument, type CompileState } from '../state/state.ts'
@@ -12,8 +12,11 @@ export const bundleDocuments = (
   from: Document,
   kind: 'Tool' | 'Policy',
   id: string,
-): readonly Document[] =>
-  state.workspace.publishedTogether(from).filter((each) => each.kind === kind && each.identity?.id === id)
+): readonly IdentifiedDocument[] =>
+  state.workspace
+    .publishedTogether(from)
+    .filter(isIdentified)
+    .filter((each) => each.kind === kind && each.identity.id === id)
 
 /**
  * The version chosen by the lock while it satisfies the range, else the highest. A yanked version is used only if it is

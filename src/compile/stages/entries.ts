@@ -43,7 +43,7 @@ export function createEntries(agent: string) {
           .sort(([a], [b]) => compareText(a, b))
           .map(([id, { content, names, origin }]) => {
             // The first name in order, so that the result does not depend on which document was read first.
-            const [policy = '', version = ''] = [...names].sort()[0]!.split('\0')
+            const [policy = '', version = ''] = [...names].sort().slice(0, 1).join('').split('\0')
             return { ...content, id, policy, version, origin: sortOrigins(origin) }
           }),
         index: Object.fromEntries(

@@ -11,6 +11,7 @@ import {
   type SnapshotModel,
 } from '../../spec/snapshot.ts'
 import { idOfDocument, type ResolvedSubAgent, type BundleAgent, type CompileState } from '../state/state.ts'
+import { expectDefined } from '../../base/expect-defined.ts'
 
 /** Fills `member.snapshot`, children first. */
 export function freezeAgents(state: CompileState): void {
@@ -76,8 +77,7 @@ function snapshotOf(state: CompileState, member: BundleAgent): AgentSnapshot {
       on_invalid: output?.on_invalid ?? 'retry',
     },
     ...(member.contract !== undefined && { inputContract: member.contract }),
-    // An earlier stage attached policies to every member.
-    policies: member.policySet!,
+    policies: expectDefined(member.policySet, 'an earlier stage attaches policies to every member'),
   }
   return { ...whole, digest: digestOfSnapshot(whole) }
 }
@@ -85,8 +85,8 @@ function snapshotOf(state: CompileState, member: BundleAgent): AgentSnapshot {
 function boundAgent({ bound, target }: ResolvedSubAgent): BoundAgent[] {
   if (!bound) return []
   if (target.at === 'late') return [bound]
-  // Local children come before their parents among the members.
-  const { version, digest } = target.at === 'local' ? target.member.snapshot! : target.snapshot
+  const snapshot = target.at === 'local' ? target.member.snapshot : target.snapshot
+  const { version, digest } = expectDefined(snapshot, 'local children come before their parents among the members')
   return [{ ...bound, version, digest }]
 }
 

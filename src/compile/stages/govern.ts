@@ -152,8 +152,8 @@ function contentOf(
   at: DocumentPlace,
 ): EntryContent | undefined {
   const { id, version, policy, effect, when, obligations, scope } = resolvedPolicy
-  const decision = policy.spec.decision!
-  const message = decision.runtime?.['svc/message']
+  const { decision } = policy.spec
+  const message = decision?.runtime?.['svc/message']
   const field = effect === 'restrict' ? fieldOf(resolvedPolicy, schema) : undefined
   if (effect === 'restrict' && field === undefined)
     return reportFinding(
@@ -172,9 +172,9 @@ function contentOf(
     ...(when && { when }),
     ...(field !== undefined && { allow: { field, values: [...new Set(policy.spec.allow ?? [])].sort() } }),
     obligations,
-    ...(decision.reason !== undefined && { reason: decision.reason }),
+    ...(decision?.reason !== undefined && { reason: decision.reason }),
     ...(typeof message === 'string' && { message }),
-    ...(decision.authority_ref !== undefined && { authority_ref: decision.authority_ref }),
+    ...(decision?.authority_ref !== undefined && { authority_ref: decision.authority_ref }),
     ...(scope !== undefined && { scope }),
   }
 }

@@ -17,6 +17,7 @@ import {
   type AgentTarget,
   type CompileState,
 } from '../state/state.ts'
+import { expectDefined } from '../../base/expect-defined.ts'
 
 /** Default depth. Source: docs/design/models-and-tools.md#limits */
 const DEFAULT_DEPTH = 5
@@ -153,9 +154,8 @@ function pinnedAt(state: CompileState, snapshot: AgentSnapshot): DocumentPlace {
   const edge = state.members
     .flatMap(({ edges }) => edges)
     .find(({ target }) => target.at === 'published' && target.snapshot === snapshot)
-  return edge
-    ? { document: edge.at.document, pointer: `${edge.at.pointer}/ref` }
-    : { document: state.subject!, pointer: '/spec/agents' }
+  if (edge) return { document: edge.at.document, pointer: `${edge.at.pointer}/ref` }
+  return { document: expectDefined(state.subject, 'an agent leads to the snapshot'), pointer: '/spec/agents' }
 }
 
 function checkDepth(state: CompileState, root: BundleAgent): void {

@@ -163,7 +163,8 @@ export function turnProblem(turn: JsonValue, number: number): string | undefined
   }
   if (delay !== undefined && !(typeof delay === 'number' && delay >= 0))
     return `${here}: delay_ms is a number of milliseconds.`
-  const calls = call === undefined ? [] : Array.isArray(call) ? call : [call]
+  if (call === undefined) return undefined
+  const calls = Array.isArray(call) ? call : [call]
   return calls.every(isCall) ? undefined : `${here}: a call has a \`tool\` and, where it needs them, \`arguments\`.`
 }
 

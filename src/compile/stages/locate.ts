@@ -5,6 +5,7 @@ import { lockPathOf } from '../../documents/facts/lock/lock-file.ts'
 import { directoryOf, isUnder } from '../../documents/text/paths.ts'
 import { lockedDigests, lockedMcpDigests, lockedVersions, readLock } from '../state/lock-file.ts'
 import { failUnchecked, reportFinding, typedDocument, type CompileState } from '../state/state.ts'
+import { onlyItem } from '../../base/collections.ts'
 
 /** @throws Failure `no_documents`, `ambiguous_reference` if the path means nothing or more than one thing */
 export function locateSubject(state: CompileState): void {
@@ -23,7 +24,13 @@ function readLocked(state: CompileState): void {
     state.locked = readLock(state.workspace.text(path))
   } catch (error) {
     if (!isFailure(error)) throw error
-    reportFinding(state, 'bundle/lock-drift', { document, pointer: '' }, error.message, { fix: error.fix! })
+    reportFinding(
+      state,
+      'bundle/lock-drift',
+      { document, pointer: '' },
+      error.message,
+      error.fix === undefined ? {} : { fix: error.fix },
+    )
   }
   state.pins = lockedVersions(state.locked, state.update)
   state.pinned = lockedDigests(state.locked, state.update)
@@ -63,9 +70,10 @@ function findRoot(state: CompileState): Document {
   const agents = below.filter((each) => each.kind === 'Agent')
   const candidates = [nearest, bundles, agents, below].find((each) => each.length > 0)
   if (!candidates) throw fail('no_documents', { where: root || workspace.root || '.' })
-  if (candidates.length > 1)
+  const chosen = onlyItem(candidates)
+  if (chosen === undefined)
     throw fail('ambiguous_reference', { text: root || '.', candidates: candidates.map((each) => each.path).join(', ') })
-  return candidates[0]!
+  return chosen
 }
 
 function openBundle(state: CompileState, bundle: Document): void {

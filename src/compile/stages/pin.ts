@@ -16,8 +16,8 @@ async function pinMember(state: CompileState, member: BundleAgent): Promise<void
     const agent = { id: member.id, secrets: member.agent.secrets ?? {} }
     const bound = new Set(member.bindings.flatMap(({ bound }) => bound?.mcp?.server ?? []))
     const servers = (member.agent.spec.mcp_servers ?? []).filter(({ name }) => bound.has(name))
-    const answers = await Promise.all(servers.map((server) => ask(agent, server)))
-    servers.forEach(({ name }, index) => listings.set(name, answers[index]!))
+    const answers = servers.map(async (server) => [server.name, await ask(agent, server)] as const)
+    for (const [name, listing] of await Promise.all(answers)) listings.set(name, listing)
   }
   reportFaults(state, member, listings)
   for (const binding of member.bindings) {
@@ -46,7 +46,9 @@ function reportFaults(state: CompileState, member: BundleAgent, listings: Readon
   for (const [server, listing] of listings)
     for (const { tool, problem } of 'problem' in listing ? [] : listing.faults) {
       const bindings = member.bindings.filter(({ bound }) => bound?.mcp?.server === server)
-      const { at } = bindings.find(({ bound }) => bound?.mcp?.tool === tool) ?? bindings[0]!
+      const [binding = bindings[0]] = bindings.filter(({ bound }) => bound?.mcp?.tool === tool)
+      if (!binding) continue
+      const { at } = binding
       const place = { document: at.document, pointer: `${at.pointer}/mcp` }
       reportFinding(state, 'mcp/listing-fault', place, `MCP server "${server}": ${problem}`, { severity: 'warning' })
     }

@@ -39,7 +39,7 @@ export async function resolveAttachments(
 
 async function policyById(state: CompileState, id: string, at: DocumentPlace): Promise<ResolvedPolicy | undefined> {
   const [newest] = [...bundleDocuments(state, at.document, 'Policy', id)].sort((a, b) =>
-    rcompare(a.identity!.version, b.identity!.version),
+    rcompare(a.identity.version, b.identity.version),
   )
   if (newest) return resolvePolicyDocument(state, newest)
   const published = chooseVersion(state, 'Policy', id, await state.published.policies(id), '*')

@@ -42,7 +42,7 @@ export async function resolveTool(
 
 async function explainUnresolved(state: CompileState, ref: LogicalRef, from: Document): Promise<string> {
   const versions = [
-    ...bundleDocuments(state, from, 'Tool', ref.id).map((each) => each.identity!.version),
+    ...bundleDocuments(state, from, 'Tool', ref.id).map((each) => each.identity.version),
     ...(await state.published.tools(ref.id)).map((each) => each.version),
   ]
   if (versions.length > 0)
@@ -53,10 +53,10 @@ async function explainUnresolved(state: CompileState, ref: LogicalRef, from: Doc
 async function chooseTool(state: CompileState, ref: LogicalRef, from: Document): Promise<ToolContract | undefined> {
   const candidates = bundleDocuments(state, from, 'Tool', ref.id)
   const version = maxSatisfying(
-    candidates.map((each) => each.identity!.version),
+    candidates.map((each) => each.identity.version),
     ref.range ?? '*',
   )
-  const document = candidates.find((each) => each.identity!.version === version)
+  const document = candidates.find((each) => each.identity.version === version)
   if (document) return contractOf(state, document)
   const published = chooseVersion(state, 'Tool', ref.id, await state.published.tools(ref.id), ref.range ?? '*')
   return published && publishedContract(state, published, from, ref)

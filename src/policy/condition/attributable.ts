@@ -1,5 +1,6 @@
 /** Which values can be attributed to a source, and where a value occurs. Source: docs/design/policies.md#where-a-value-comes-from */
 import type { JsonValue } from '../../base/json/json.ts'
+import { ownMember } from '../../base/json/own-member.ts'
 
 const MIN_CHARACTERS = 4
 const MIN_DIGITS = 5
@@ -94,7 +95,7 @@ export function findValue(sought: JsonValue, within: JsonValue, budget: SearchBu
 }
 
 /** True for values with the same canonical text. Ends at the first difference, so that values which are alike cost no more than others. */
-function isSame(a: JsonValue, b: JsonValue, budget: SearchBudget): boolean {
+function isSame(a: JsonValue, b: JsonValue | undefined, budget: SearchBudget): boolean {
   budget.takeCharacters(PLACE)
   if (typeof a === 'string' && typeof b === 'string') {
     if (a.length === b.length) budget.takeCharacters(a.length)
@@ -106,12 +107,11 @@ function isSame(a: JsonValue, b: JsonValue, budget: SearchBudget): boolean {
       Array.isArray(a) &&
       Array.isArray(b) &&
       a.length === b.length &&
-      a.every((each, at) => isSame(each, b[at]!, budget))
+      a.every((each, at) => isSame(each, b[at], budget))
     )
   const entries = Object.entries(a)
   return (
-    entries.length === Object.keys(b).length &&
-    entries.every(([key, each]) => Object.hasOwn(b, key) && isSame(each, b[key]!, budget))
+    entries.length === Object.keys(b).length && entries.every(([key, each]) => isSame(each, ownMember(b, key), budget))
   )
 }
 
@@ -170,6 +170,6 @@ function characterAt(text: string, at: number, step: 1 | -1): string {
   const unit = text.charCodeAt(at)
   if (Number.isNaN(unit)) return ''
   const isHalf = step === 1 ? unit >= 0xd800 && unit < 0xdc00 : unit >= 0xdc00 && unit < 0xe000
-  if (!isHalf) return text[at]!
+  if (!isHalf) return text.charAt(at)
   return step === 1 ? text.slice(at, at + 2) : text.slice(Math.max(0, at - 1), at + 1)
 }

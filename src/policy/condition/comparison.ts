@@ -5,7 +5,15 @@ import { operatorRow } from './operators.ts'
 import type { PathSegment } from './segment.ts'
 import { compileSourceTest } from './sources.ts'
 import { applyFunction, splitAtEach, walkPath } from './subject.ts'
-import { combineAll, combineAny, UnusableValue, type SubjectValue, type TruthValue, type ValueTest } from './truth.ts'
+import {
+  combineAll,
+  combineAny,
+  UnusableValue,
+  type SubjectValue,
+  type TruthValue,
+  type ValueTest,
+  truthOf,
+} from './truth.ts'
 
 /**
  * Tests the value that `compileSubject` reads for the leaf.
@@ -14,7 +22,7 @@ import { combineAll, combineAny, UnusableValue, type SubjectValue, type TruthVal
 export function compileComparison(leaf: ConditionLeaf): ValueTest {
   if (leaf.path.root === 'source') return compileSourceTest(leaf)
   const { path, op, value: literal, each, ifMissing } = leaf
-  const missing = ifMissing === undefined ? 'unknown' : ifMissing ? 'true' : 'false'
+  const missing = truthOf(ifMissing)
   const test = operatorRow(op).compileTest(literal, missing)
   if (each === undefined) return test
   const testElement = (value: SubjectValue): TruthValue => test(applyFunction(path, value))

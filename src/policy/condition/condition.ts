@@ -11,6 +11,7 @@ import { historyText, withKey } from './history.ts'
 import type { PathSegment } from './segment.ts'
 import { isSpread, readArgumentPath, readPath, type ConditionPath, type FactRoot } from './path.ts'
 import { readWhen, textPointer, whenRange, type WhenNode } from './when.ts'
+import { compareText } from '../../base/compare-text.ts'
 
 export interface ConditionLeaf {
   readonly path: ConditionPath
@@ -86,7 +87,7 @@ export function writeCondition(condition: Condition): JsonObject {
   const members = ('all' in condition ? condition.all : condition.any)
     .map(writeCondition)
     .map((member) => ({ member, text: canonicalJson(member) }))
-    .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
+    .sort((a, b) => compareText(a.text, b.text))
   return { [form]: members.map(({ member }) => member) }
 }
 
@@ -124,7 +125,7 @@ function collect(condition: Condition, leaves: ConditionLeaf[]): void {
   else if ('not' in condition) collect(condition.not, leaves)
   else {
     const members = 'all' in condition ? condition.all : condition.any
-    for (let at = 0; at < members.length; at++) collect(members[at]!, leaves)
+    for (const member of members) collect(member, leaves)
   }
 }
 
@@ -228,8 +229,7 @@ class ConditionReader {
   #readLeaf(value: JsonObject, keys: readonly string[], pointer: string): Condition | undefined {
     this.leafCount++
     const before = this.problems.length
-    for (let at = 0; at < keys.length; at++) {
-      const key = keys[at]!
+    for (const key of keys) {
       if (!LEAF_KEYS.includes(key))
         this.report(
           pointerTo(pointer, key),
@@ -250,8 +250,8 @@ class ConditionReader {
     const literal = this.#readLiteral(value, op, pointer)
     this.#checkFit(path, op, pointer)
     const spread = this.#readEach(path, each, pointer)
-    if (this.problems.length > before) return undefined
-    const leaf: { -readonly [Key in keyof ConditionLeaf]: ConditionLeaf[Key] } = { path: spread, op, value: literal! }
+    if (this.problems.length > before || literal === undefined) return undefined
+    const leaf: { -readonly [Key in keyof ConditionLeaf]: ConditionLeaf[Key] } = { path: spread, op, value: literal }
     if (each !== undefined) leaf.each = each as 'any' | 'all'
     if (ifMissing !== undefined) leaf.ifMissing = ifMissing as boolean
     if (windowMs !== undefined) leaf.windowMs = windowMs
@@ -288,11 +288,9 @@ class ConditionReader {
     const value = op === 'exists' && leaf['value'] === undefined ? true : leaf['value']
     const problem = operatorRow(op).problem(value)
     if (problem === undefined) return value
-    return this.report(
-      value === undefined ? pointer : `${pointer}/value`,
-      op === 'matches' && typeof value === 'string' ? 'pattern' : value === undefined ? 'syntax' : 'type',
-      problem.startsWith('`') || op === 'within' ? problem : `\`${op}\` ${problem}.`,
-    )
+    const sentence = problem.startsWith('`') || op === 'within' ? problem : `\`${op}\` ${problem}.`
+    if (value === undefined) return this.report(pointer, 'syntax', sentence)
+    return this.report(`${pointer}/value`, op === 'matches' && typeof value === 'string' ? 'pattern' : 'type', sentence)
   }
 
   #checkFit(path: ConditionPath, op: ConditionOperator, pointer: string): void {
@@ -357,13 +355,5 @@ class ConditionReader {
 }
 
 /** The first of the forms that the mapping has. */
-const formOf = ({ all, any, not, when }: JsonObject): (typeof FORMS)[number] | undefined =>
-  all !== undefined
-    ? 'all'
-    : any !== undefined
-      ? 'any'
-      : not !== undefined
-        ? 'not'
-        : when === undefined
-          ? undefined
-          : 'when'
+const formOf = (mapping: JsonObject): (typeof FORMS)[number] | undefined =>
+  FORMS.find((form) => mapping[form] !== undefined)

@@ -73,7 +73,7 @@ function beginJson(value: JsonValue): string {
     else
       list('{}', Object.keys(part).slice(0, MAX_VALUE), (key) => {
         text += `${JSON.stringify(key)}:`
-        write(part[key]!)
+        write(part[key] ?? null)
       })
   }
   const list = <T>([open, close]: string, members: readonly T[], writeOne: (member: T) => void): void => {

@@ -1,9 +1,16 @@
 /** Durations of conditions, such as `10m`. */
 import { parseDuration } from '../../base/duration.ts'
 
-const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const DAY_MS = 86_400_000
+/** The longest first. */
+const UNITS = [
+  ['d', DAY_MS],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+] as const
 /** A leap year: history is not kept for longer. */
-const LONGEST_MS = 366 * UNITS.d
+const LONGEST_MS = 366 * DAY_MS
 
 /** Milliseconds, or undefined when the text is not a duration between 1 ms and 366 days. */
 export function readDuration(text: string): number | undefined {
@@ -13,8 +20,6 @@ export function readDuration(text: string): number | undefined {
 
 /** The shortest text of the same duration in one unit. */
 export function writeDuration(milliseconds: number): string {
-  const [unit, length] = Object.entries(UNITS)
-    .toReversed()
-    .find(([, length]) => milliseconds % length === 0)!
+  const [unit, length] = UNITS.find(([, length]) => milliseconds % length === 0) ?? ['ms', 1]
   return `${milliseconds / length}${unit}`
 }

@@ -34,8 +34,8 @@ export function firstCallFacts(
     // Sources of arguments are unknown outside of a run.
     source(segments) {
       const names = context[`source.${sourceText(segments)}`]
-      const list = typeof names === 'string' ? [names] : Array.isArray(names) ? names : []
-      return list.length === 0 ? undefined : list.map(String)
+      const list = typeof names === 'string' ? [names] : names
+      return Array.isArray(list) && list.length > 0 ? list.map(String) : undefined
     },
     now: typeof at === 'number' ? at : now,
     history(...measure) {

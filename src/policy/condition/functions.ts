@@ -6,6 +6,7 @@ import { domainToASCII } from 'node:url'
 import { foldIdentity } from '../../base/identity.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import type { PathFunction } from './path.ts'
+import { textAfterLast } from '../../base/text-parts.ts'
 
 export const FUNCTIONS: Readonly<Record<PathFunction, (value: JsonValue) => JsonValue | undefined>> = {
   /** Characters of a string (code points, as JSON Schema counts) or elements of a list. */
@@ -25,7 +26,7 @@ export const FUNCTIONS: Readonly<Record<PathFunction, (value: JsonValue) => Json
   },
   /** Domain of one plain mail address, in lower case and punycode. */
   email_domain: (value) => {
-    const match = typeof value === 'string' ? /^[^\s@"<>(),;:\\]+@([^\s@"<>(),;:\\[\]]+)$/.exec(value) : null
-    return match ? domainToASCII(match[1]!).replace(/\.$/, '').toLowerCase() || undefined : undefined
+    if (typeof value !== 'string' || !/^[^\s@"<>(),;:\\]+@[^\s@"<>(),;:\\[\]]+$/.test(value)) return undefined
+    return domainToASCII(textAfterLast(value, '@')).replace(/\.$/, '').toLowerCase() || undefined
   },
 }

@@ -6,6 +6,7 @@ import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
 import { loadRe2 } from '../../base/pattern/re2.ts'
 import { showValue, UnusableValue, type ValueTest, type TruthValue } from './truth.ts'
 import { withinProblem, withinTest } from './within.ts'
+import { ownMember } from '../../base/json/own-member.ts'
 
 /** Undefined: the value's type does not fit the operator, so the comparison is unknown. */
 type Test = (value: JsonValue) => boolean | undefined
@@ -73,7 +74,10 @@ const text =
     typeof value === 'string' ? test(value) : undefined
 
 /** The JSON type of a value, by which equality and membership go. */
-const kindOf = (value: JsonValue): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
+function kindOf(value: JsonValue): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
 
 /**
  * A value of another type is neither equal nor different: `"900"` is not 900, and what it stands for is unknown. Whether a
@@ -278,7 +282,7 @@ const ALIASES: Readonly<Record<string, ConditionOperator>> = {
 /** The operator of a name or an alias; undefined when there is none. */
 export function operatorOf(name: string): ConditionOperator | undefined {
   if (Object.hasOwn(OPERATORS, name)) return name as ConditionOperator
-  return Object.hasOwn(ALIASES, name) ? ALIASES[name] : undefined
+  return ownMember(ALIASES, name)
 }
 
 /** A literal in one word or two: `string "500"`. */

@@ -3,6 +3,8 @@ import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
 import { CALL_FIELDS, PREVIOUS_FIELDS } from './fields.ts'
 import type { PathSegment } from './segment.ts'
 import { historyText, type HistoryMeasure, type HistoryScope, type HistorySubject } from './history.ts'
+import { textBefore } from '../../base/text-parts.ts'
+import { ownMember } from '../../base/json/own-member.ts'
 
 export const PATH_FUNCTIONS = ['length', 'lower', 'fold', 'host', 'email_domain'] as const
 export type PathFunction = (typeof PATH_FUNCTIONS)[number]
@@ -43,7 +45,7 @@ export type ReadPath =
   | { readonly path: ConditionPath }
   | { readonly problem: string; readonly code: 'syntax' | 'field' }
 
-const CALL = /^([a-z_]+)\((.*)\)$/s
+const CALL = /^[a-z_]+\(.*\)$/s
 const HISTORY =
   /^history\.(run|session|window|workspace)\.(this_tool|same_args|all_tools)\.(?:(attempts|executed|denied|rejected|failed)|total\((.+)\))$/s
 const PLAIN_KEY = /^[A-Za-z_][\w-]*$/
@@ -54,12 +56,13 @@ export function readPath(text: string): ReadPath {
   if (text.length > MAX_LENGTH) return { problem: `A path has at most ${MAX_LENGTH} characters.`, code: 'syntax' }
   const plain = plainArgument(text)
   if (plain !== undefined) return { path: plain }
-  const call = CALL.exec(text.trim())
-  if (!call) return readPlain(text.trim())
-  const fn = PATH_FUNCTIONS.find((name) => name === call[1])
+  const written = text.trim()
+  if (!CALL.test(written)) return readPlain(written)
+  const called = textBefore(written, '(')
+  const fn = PATH_FUNCTIONS.find((name) => name === called)
   if (!fn)
-    return { problem: `There is no function "${call[1]}"; there are ${PATH_FUNCTIONS.join(', ')}.`, code: 'field' }
-  const inner = readPlain(call[2]!.trim())
+    return { problem: `There is no function "${called}"; there are ${PATH_FUNCTIONS.join(', ')}.`, code: 'field' }
+  const inner = readPlain(written.slice(called.length + 1, -1).trim())
   if ('problem' in inner) return inner
   if (inner.path.root === 'history' || inner.path.root === 'time')
     return { problem: `${fn}() does not apply to ${inner.path.text}.`, code: 'field' }
@@ -107,25 +110,25 @@ export function stepInto(value: JsonValue | undefined, segment: PathSegment): Js
   if (typeof value !== 'object' || value === null) return undefined
   if ('index' in segment) return Array.isArray(value) ? value[segment.index] : undefined
   if ('each' in segment || Array.isArray(value)) return undefined
-  return Object.hasOwn(value, segment.key) ? value[segment.key] : undefined
+  return ownMember(value, segment.key)
 }
 
 function readPlain(text: string): ReadPath {
   if (text.startsWith('history.') || text === 'history') return readHistory(text)
   const segments = readSegments(text)
   if (typeof segments === 'string') return { problem: segments, code: 'syntax' }
-  const first = segments[0]!
-  const root = 'key' in first ? first.key : ''
-  if (root === 'args') return { path: { text: write('args', segments.slice(1)), root, segments: segments.slice(1) } }
+  const [first, ...rest] = segments
+  const root = first && 'key' in first ? first.key : ''
+  if (root === 'args') return { path: { text: write('args', rest), root, segments: rest } }
   if (root === 'source')
-    return segments.length === 1
+    return rest.length === 0
       ? { problem: 'source is followed by an argument: source.to.', code: 'field' }
-      : { path: { text: write(root, segments.slice(1)), root, segments: segments.slice(1) } }
-  const fields = Object.hasOwn(CALL_FIELDS, root) ? CALL_FIELDS[root] : undefined
+      : { path: { text: write(root, rest), root, segments: rest } }
+  const fields = ownMember(CALL_FIELDS, root)
   if (!fields) return { path: { text: write('args', segments), root: 'args', segments, bare: true } }
-  const problem = unknownField(root, fields, segments.slice(1))
+  const problem = unknownField(root, fields, rest)
   if (problem) return { problem, code: 'field' }
-  return { path: { text: write(root, segments.slice(1)), root: root as FactRoot, segments: segments.slice(1) } }
+  return { path: { text: write(root, rest), root: root as FactRoot, segments: rest } }
 }
 
 function unknownField(
@@ -164,17 +167,13 @@ function readHistory(text: string): ReadPath {
         'A history path is history.<run, session, window or workspace>.<this_tool, same_args or all_tools>.<attempts, executed, denied, rejected, failed or total(args.path)>.',
       code: 'field',
     }
-  const [, scope, whose, count, operand] = match as unknown as [
-    string,
-    HistoryScope,
-    HistorySubject,
-    Extract<HistoryMeasure, string> | undefined,
-    string | undefined,
-  ]
+  // The pattern has these words in these places.
+  const [scope, whose, counted] = match.slice(1) as [HistoryScope, HistorySubject, Extract<HistoryMeasure, string>]
+  const operand = match[4]
   const total = operand === undefined ? undefined : readArgumentPath(operand.trim())
   if (operand !== undefined && !total)
     return { problem: `total() takes an argument path, for example total(args.amount).`, code: 'field' }
-  const measure = total ? { total: total.text } : count!
+  const measure = total ? { total: total.text } : counted
   return {
     path: {
       text: historyText(scope, whose, measure),
@@ -193,16 +192,17 @@ function readSegments(text: string): PathSegment[] | string {
     const at = token.lastIndex
     const match = token.exec(text)
     const [whole, index, quoted, single, dot, key] = match ?? []
+    const name = single ?? key
     // A name starts the path or follows a dot; a bracket follows something.
     if (!match || (key !== undefined && (at === 0) === (dot === '.')) || (key === undefined && at === 0))
       return `"${text}" is not a path: unexpected ${JSON.stringify(text[at])} at ${at + 1}.`
     if (whole === '[*]') segments.push({ each: true })
     else if (index !== undefined) segments.push({ index: Number(index) })
     else if (quoted !== undefined) {
-      const name = unquote(quoted)
-      if (name === undefined) return `"${text}" is not a path: the quoted name at ${at + 2} is not a JSON string.`
-      segments.push({ key: name })
-    } else segments.push({ key: (single ?? key)! })
+      const unquoted = unquote(quoted)
+      if (unquoted === undefined) return `"${text}" is not a path: the quoted name at ${at + 2} is not a JSON string.`
+      segments.push({ key: unquoted })
+    } else if (name !== undefined) segments.push({ key: name })
   }
   return segments.length === 0 ? 'A path is not empty.' : segments
 }

@@ -15,6 +15,7 @@ export function recordReads(facts: CallFacts): {
   readonly seen: HistorySeen
   readonly sources: SourcesSeen
 } {
+  const { source } = facts
   const seen: Record<string, number | null> = {}
   const sources: Record<string, readonly string[] | null> = {}
   return {
@@ -22,11 +23,11 @@ export function recordReads(facts: CallFacts): {
     sources,
     facts: {
       ...facts,
-      ...(facts.source && {
+      ...(source && {
         source(segments) {
           const text = sourceText(segments)
           // Several policies may ask about one argument, which is searched for once.
-          if (!Object.hasOwn(sources, text)) sources[text] = facts.source!(segments) ?? null
+          if (!Object.hasOwn(sources, text)) sources[text] = source(segments) ?? null
           return sources[text] ?? undefined
         },
       }),

@@ -2,10 +2,18 @@
 import type { JsonValue } from '../../base/json/json.ts'
 import type { ConditionLeaf } from './condition.ts'
 import type { CallFacts } from './decision.ts'
-import { OPERATORS, operatorRow, type ConditionOperator } from './operators.ts'
+import { operatorRow, type ConditionOperator } from './operators.ts'
 import { stepInto } from './path.ts'
 import type { PathSegment } from './segment.ts'
-import { combineAll, combineAny, UnusableValue, type SubjectValue, type TruthValue, type ValueTest } from './truth.ts'
+import {
+  combineAll,
+  combineAny,
+  UnusableValue,
+  type SubjectValue,
+  type TruthValue,
+  type ValueTest,
+  truthOf,
+} from './truth.ts'
 
 /** Reads the names of the value at the path; of each value, where the path has `[*]`. */
 export function compileSource(segments: readonly PathSegment[]): (facts: CallFacts) => SubjectValue {
@@ -62,7 +70,7 @@ function placesOf(args: JsonValue, segments: readonly PathSegment[]): readonly (
 
 /** Tests a set of names: positive operators hold when one fits, negative ones when none does. */
 export function compileSourceTest({ op, value: literal, each, ifMissing }: ConditionLeaf): ValueTest {
-  const missing: TruthValue = ifMissing === undefined ? 'unknown' : ifMissing ? 'true' : 'false'
+  const missing = truthOf(ifMissing)
   const testNames = (names: SubjectValue | null): TruthValue => {
     const isKnown = Array.isArray(names)
     if (op === 'exists') return isKnown === literal ? 'true' : 'false'
@@ -79,9 +87,15 @@ export function compileSourceTest({ op, value: literal, each, ifMissing }: Condi
   }
 }
 
+/** The operator for one name of the set, where it is another one. */
+const POSITIVE: Readonly<Partial<Record<ConditionOperator, ConditionOperator>>> = {
+  ne: 'eq',
+  not_in: 'in',
+  contains: 'eq',
+}
+
 function matches(op: ConditionOperator, literal: JsonValue, names: readonly JsonValue[]): boolean {
-  const positive = op === 'ne' ? 'eq' : op === 'not_in' ? 'in' : op === 'contains' ? 'eq' : op
-  const test = (OPERATORS[positive] ?? operatorRow(positive)).compileTest(literal, 'unknown')
+  const test = operatorRow(POSITIVE[op] ?? op).compileTest(literal, 'unknown')
   const fits = names.some((name) => test(name) === 'true')
   return op === 'ne' || op === 'not_in' ? !fits : fits
 }

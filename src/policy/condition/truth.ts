@@ -3,16 +3,28 @@ import type { JsonValue } from '../../base/json/json.ts'
 
 export type TruthValue = 'true' | 'false' | 'unknown'
 
-export const negateTruth = (truth: TruthValue): TruthValue =>
-  truth === 'unknown' ? 'unknown' : truth === 'true' ? 'false' : 'true'
+/** What a comparison of an absent value is worth: unknown where nothing is said. */
+export function truthOf(known: boolean | undefined): TruthValue {
+  if (known === undefined) return 'unknown'
+  return known ? 'true' : 'false'
+}
+
+export function negateTruth(truth: TruthValue): TruthValue {
+  if (truth === 'unknown') return 'unknown'
+  return truth === 'true' ? 'false' : 'true'
+}
 
 /** False when one is false, else unknown when one is unknown. */
-export const combineAll = (truths: readonly TruthValue[]): TruthValue =>
-  truths.includes('false') ? 'false' : truths.includes('unknown') ? 'unknown' : 'true'
+export function combineAll(truths: readonly TruthValue[]): TruthValue {
+  if (truths.includes('false')) return 'false'
+  return truths.includes('unknown') ? 'unknown' : 'true'
+}
 
 /** True when one is true, else unknown when one is unknown. */
-export const combineAny = (truths: readonly TruthValue[]): TruthValue =>
-  truths.includes('true') ? 'true' : truths.includes('unknown') ? 'unknown' : 'false'
+export function combineAny(truths: readonly TruthValue[]): TruthValue {
+  if (truths.includes('true')) return 'true'
+  return truths.includes('unknown') ? 'unknown' : 'false'
+}
 
 /**
  * A value that only `exists` and `type` may use: its path leads through something without members, it is a number that JSON

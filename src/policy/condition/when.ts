@@ -4,6 +4,9 @@
  * Source: docs/design/policies.md#conditions
  */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
+import { onlyItem } from '../../base/collections.ts'
+import { ownMember } from '../../base/json/own-member.ts'
+import { firstCodePoint } from '../../base/text-parts.ts'
 
 /** A part of the text: from `start` up to, not including, `end`. */
 export interface TextRange {
@@ -30,8 +33,8 @@ export type WhenNode =
 export function whenRange(node: WhenNode): TextRange {
   if ('test' in node) return node.test.range
   if ('not' in node) return whenRange(node.not)
-  const parts = 'all' in node ? node.all : node.any
-  return { start: whenRange(parts[0]!).start, end: whenRange(parts.at(-1)!).end }
+  const ranges = ('all' in node ? node.all : node.any).map(whenRange)
+  return { start: Math.min(...ranges.map(({ start }) => start)), end: Math.max(...ranges.map(({ end }) => end)) }
 }
 
 /** The mapping that a node stands for. */
@@ -132,13 +135,13 @@ class WhenParser {
   #parseOr(): WhenNode {
     const parts = [this.#parseAnd()]
     while (this.#takeWord('or')) parts.push(this.#parseAnd())
-    return parts.length === 1 ? parts[0]! : { any: parts }
+    return onlyItem(parts) ?? { any: parts }
   }
 
   #parseAnd(): WhenNode {
     const parts = [this.#parseNot()]
     while (this.#takeWord('and')) parts.push(this.#parseNot())
-    return parts.length === 1 ? parts[0]! : { all: parts }
+    return onlyItem(parts) ?? { all: parts }
   }
 
   #parseNot(): WhenNode {
@@ -223,9 +226,10 @@ class WhenParser {
   #parseScalar(): { readonly value: JsonValue; readonly range: TextRange } {
     const { kind, text, start, end } = this.#token
     const range = { start, end }
-    if (kind === 'word' && Object.hasOwn(CONSTANTS, text)) {
+    const constant = kind === 'word' ? ownMember(CONSTANTS, text) : undefined
+    if (constant !== undefined) {
       this.#advance()
-      return { value: CONSTANTS[text]!, range }
+      return { value: constant, range }
     }
     if (kind === 'word') throw new WhenFault(`Put text in double quotes: "${text}".`, range)
     if (kind !== 'text' && kind !== 'number')
@@ -269,7 +273,7 @@ class WhenParser {
         : (PATTERNS.flatMap(([each, pattern]) => {
             const text = pattern.exec(rest)?.[0]
             return text === undefined ? [] : [[each, text] as const]
-          })[0] ?? (['sign', String.fromCodePoint(rest.codePointAt(0)!)] as const))
+          })[0] ?? (['sign', String.fromCodePoint(firstCodePoint(rest))] as const))
     this.#at += match.length
     return { kind, text: match, start, end: this.#at }
   }

@@ -33,16 +33,17 @@ export function withinProblem(value: JsonValue | undefined): string | undefined 
  */
 export function withinTest(value: JsonValue): (moment: JsonValue) => boolean | undefined {
   const given = value as { days?: string[]; from?: string; to?: string; tz?: string }
-  const days = new Set(given.days ?? DAYS)
+  const allowed: readonly string[] = given.days ?? DAYS
+  const days = new Set(DAYS.flatMap((name, day) => (allowed.includes(name) ? [day] : [])))
   const from = parseClock(given.from) ?? 0
   const to = parseClock(given.to) ?? MINUTES_A_DAY
   const local = localTime(given.tz ?? 'UTC')
   return (moment) => {
     if (typeof moment !== 'number') return undefined
     const { day, minute } = local(moment)
-    if (from < to) return days.has(DAYS[day]!) && minute >= from && minute < to
-    if (minute >= from) return days.has(DAYS[day]!)
-    return minute < to && days.has(DAYS[(day + 6) % 7]!)
+    if (from < to) return days.has(day) && minute >= from && minute < to
+    if (minute >= from) return days.has(day)
+    return minute < to && days.has((day + 6) % 7)
   }
 }
 
@@ -77,7 +78,7 @@ function localTime(zone: string): (moment: number) => { day: number; minute: num
   return (moment) => {
     const part = Object.fromEntries(format.formatToParts(moment).map(({ type, value }) => [type, value]))
     return {
-      day: DAYS.indexOf(part['weekday']!.toLowerCase() as (typeof DAYS)[number]),
+      day: DAYS.findIndex((name) => name === part['weekday']?.toLowerCase()),
       minute: Number(part['hour']) * 60 + Number(part['minute']),
     }
   }

@@ -8,6 +8,7 @@ import { historyText } from '../condition/history.ts'
 import { argumentAt, readArgumentPath, type ConditionPath } from '../condition/path.ts'
 import type { PathSegment } from '../condition/segment.ts'
 import type { PolicyRule } from '../rules.ts'
+import { ownMember } from '../../base/json/own-member.ts'
 
 type DecidedAs = PolicyDecision['decision']
 
@@ -180,6 +181,7 @@ function decidedIntervals(
   decideAt: (value: number) => DecidedAs,
   whole: boolean,
 ): readonly DecidedInterval[] {
+  const betweenOf = (low: number, high: number): number => (whole ? low + 1 : (low + high) / 2)
   const found: DecidedInterval[] = []
   const add = (next: DecidedInterval) => {
     const last = found.at(-1)
@@ -193,7 +195,7 @@ function decidedIntervals(
   }
   thresholds.forEach((at, position) => {
     const before = thresholds[position - 1]
-    const between = before === undefined ? at - 1 : whole ? before + 1 : (before + at) / 2
+    const between = before === undefined ? at - 1 : betweenOf(before, at)
     // Counts are whole and not negative, so some gaps are empty.
     if (!whole || (between >= 0 && between < at))
       add({
@@ -224,12 +226,13 @@ function withValue(
   if (!segment) return value
   if ('each' in segment) return undefined
   if ('index' in segment) {
-    if (!Array.isArray(args) || segment.index >= args.length) return undefined
-    const inner = withValue(args[segment.index]!, more, value)
+    const item = Array.isArray(args) ? args[segment.index] : undefined
+    if (!Array.isArray(args) || item === undefined) return undefined
+    const inner = withValue(item, more, value)
     return inner === undefined ? undefined : args.with(segment.index, inner)
   }
   if (!isJsonObject(args)) return undefined
-  const inner = withValue(Object.hasOwn(args, segment.key) ? args[segment.key]! : {}, more, value)
+  const inner = withValue(ownMember(args, segment.key) ?? {}, more, value)
   return inner === undefined
     ? undefined
     : Object.defineProperty({ ...args }, segment.key, {

@@ -103,8 +103,9 @@ export function listedValues(text: string): JsonValue[] {
  */
 function numberClasses(points: readonly number[], domain: ValueDomain): readonly ValueClass[] {
   const sorted = [-LIMIT, ...new Set(points.toSorted((a, b) => a - b)), LIMIT]
-  return sorted.slice(1).flatMap((below, index): ValueClass[] => {
-    const above = sorted[index]!
+  return sorted.flatMap((above, index): ValueClass[] => {
+    const below = sorted[index + 1]
+    if (below === undefined) return []
     const [whole, fraction] = [integerBetween(above, below), fractionBetween(above, below)]
     return [
       ...(whole !== undefined && mayBe(domain, whole)

@@ -4,7 +4,13 @@
  */
 import { leavesOf, type Condition, type ConditionLeaf } from '../condition/condition.ts'
 import type { ConditionOperator } from '../condition/operators.ts'
-import { canSatisfy, isAlwaysCompared, subjectName, type SignedComparison } from './satisfiable.ts'
+import {
+  canSatisfy,
+  isAlwaysCompared,
+  subjectName,
+  type SignedComparison,
+  type ComparisonGroup,
+} from './satisfiable.ts'
 import type { PossibleValuesAt } from './possible-values.ts'
 
 const unknownDomains: PossibleValuesAt = () => undefined
@@ -114,29 +120,28 @@ function collectFirst(condition: Condition, holds: boolean, branch: SignedCompar
   else {
     const together = 'all' in condition === holds
     const members = 'all' in condition ? condition.all : condition.any
-    for (let at = 0; at < (together ? members.length : 1); at++) collectFirst(members[at]!, holds, branch)
+    for (const member of together ? members : members.slice(0, 1)) collectFirst(member, holds, branch)
   }
 }
 
 function isBranchPossible(branch: readonly SignedComparison[], domains: PossibleValuesAt): boolean {
-  for (let at = 0; at < branch.length; at++) {
-    const group = groupAt(branch, at)
-    if (group !== undefined && !canSatisfy(group, domains(group[0]!.leaf.path))) return false
-  }
-  return true
+  return groupsOf(branch).every((group) => canSatisfy(group, domains(group[0].leaf.path)))
 }
 
-/** All comparisons of a branch with the same value, at the first of them; undefined at the others. */
-function groupAt(branch: readonly SignedComparison[], first: number): readonly SignedComparison[] | undefined {
-  const literal = branch[first]!
-  const name = subjectName(literal)
-  const group = [literal]
-  if (name === undefined) return group
-  for (let at = 0; at < branch.length; at++) {
-    const other = branch[at]!
-    if (at === first || subjectName(other) !== name) continue
-    if (at < first) return undefined
-    group.push(other)
+/** The comparisons of a branch, those with the same value together. */
+function groupsOf(branch: readonly SignedComparison[]): readonly ComparisonGroup[] {
+  const groups: [SignedComparison, ...SignedComparison[]][] = []
+  const named = new Map<string, SignedComparison[]>()
+  for (const comparison of branch) {
+    const name = subjectName(comparison)
+    const known = name === undefined ? undefined : named.get(name)
+    if (known) {
+      known.push(comparison)
+      continue
+    }
+    const group: [SignedComparison, ...SignedComparison[]] = [comparison]
+    groups.push(group)
+    if (name !== undefined) named.set(name, group)
   }
-  return group
+  return groups
 }

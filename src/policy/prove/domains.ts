@@ -18,6 +18,7 @@ import {
   typesOf,
   type PlacedSchema,
 } from './schema-parts.ts'
+import { ownMember } from '../../base/json/own-member.ts'
 
 export interface ValueDomain {
   /** A value satisfies each of these schemas; only plain keywords are considered. */
@@ -92,9 +93,9 @@ export function namedIn({ schemas }: Pick<ValueDomain, 'schemas'>): readonly Jso
     .filter(isJsonObject)
     .flatMap((schema) => [
       ...(Array.isArray(schema['enum']) ? schema['enum'] : []),
-      ...['const', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'default'].flatMap((key) =>
-        Object.hasOwn(schema, key) ? [schema[key]!] : [],
-      ),
+      ...['const', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'default']
+        .map((key) => ownMember(schema, key))
+        .filter((value) => value !== undefined),
       ...(Array.isArray(schema['examples']) ? schema['examples'] : []),
     ])
 }

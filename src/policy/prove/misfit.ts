@@ -3,6 +3,7 @@ import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '..
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { isRefusedByPattern } from './pattern-fit.ts'
 import { pointedAt, typesOf } from './schema-parts.ts'
+import { ownMember } from '../../base/json/own-member.ts'
 
 /** True where the schema certainly refuses the value. */
 export const isRefused = (schema: JsonSchema, value: JsonValue): boolean =>
@@ -86,16 +87,17 @@ function misfitOfScalar(schema: JsonObject, value: JsonValue): string | undefine
   if (types && !types.some((type) => isOfType(value, type))) return `the type is ${types.join(' or ')}`
   if (Array.isArray(schema['enum']) && !schema['enum'].some((each) => isSameJson(each, value)))
     return 'it is none of the listed values'
-  if (Object.hasOwn(schema, 'const') && !isSameJson(schema['const']!, value)) return 'another value is fixed'
+  const fixed = ownMember(schema, 'const')
+  if (fixed !== undefined && !isSameJson(fixed, value)) return 'another value is fixed'
   const limit = (key: string): number | undefined => limitOf(schema, key)
   if (typeof value === 'number') {
     if (value < (limit('minimum') ?? -Infinity) || value <= (limit('exclusiveMinimum') ?? -Infinity))
       return 'it is too small'
     if (value > (limit('maximum') ?? Infinity) || value >= (limit('exclusiveMaximum') ?? Infinity))
       return 'it is too large'
-    const step = limit('multipleOf')
+    const step = limit('multipleOf') ?? 0
     // Fractions are divided with a rounding error.
-    if (Number.isSafeInteger(value) && Number.isSafeInteger(step) && step! > 0 && value % step! !== 0)
+    if (Number.isSafeInteger(value) && Number.isSafeInteger(step) && step > 0 && value % step !== 0)
       return `it is no multiple of ${step}`
   }
   if (typeof value === 'string') {

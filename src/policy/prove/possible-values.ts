@@ -92,7 +92,8 @@ export function describeDomain(domain: ValueDomain): PossibleValues {
 }
 
 export function typeOf(value: JsonValue): ValueType {
-  return value === null ? 'null' : Array.isArray(value) ? 'array' : (typeof value as ValueType)
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : (typeof value as ValueType)
 }
 
 /** False where the value is certainly impossible. */

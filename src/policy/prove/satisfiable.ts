@@ -7,7 +7,7 @@ import type { ConditionLeaf } from '../condition/condition.ts'
 import { operatorRow, type ConditionOperator } from '../condition/operators.ts'
 import { innerPathText, isSpread, withoutFunction, type ConditionPath } from '../condition/path.ts'
 import { applyFunction } from '../condition/subject.ts'
-import { UnusableValue, type SubjectValue } from '../condition/truth.ts'
+import { UnusableValue, type SubjectValue, truthOf } from '../condition/truth.ts'
 import { domainAfter } from './function-domain.ts'
 import { literalPattern } from './pattern-fit.ts'
 import {
@@ -18,12 +18,16 @@ import {
   type PossibleValues,
   type ValueType,
 } from './possible-values.ts'
+import { onlyItem } from '../../base/collections.ts'
 
 /** A comparison that must be true (`holds`) or must be false; an unknown result is neither. */
 export interface SignedComparison {
   readonly leaf: ConditionLeaf
   readonly holds: boolean
 }
+
+/** Comparisons with one value or with functions of it. */
+export type ComparisonGroup = readonly [SignedComparison, ...SignedComparison[]]
 
 /** Comparisons with the same value share this name; undefined for `[*]`, which compares many values. */
 export function subjectName({ leaf: { path, windowMs } }: SignedComparison): string | undefined {
@@ -37,12 +41,13 @@ export function subjectName({ leaf: { path, windowMs } }: SignedComparison): str
  * @param group comparisons with one value or with functions of it
  * @param domain of the value itself; undefined = unknown, also for its functions
  */
-export function canSatisfy(group: readonly SignedComparison[], domain: PossibleValues | undefined): boolean {
-  if (group[0]!.leaf.path.root === 'source') return true
+export function canSatisfy(group: ComparisonGroup, domain: PossibleValues | undefined): boolean {
+  const [first] = group
+  const { leaf } = first
+  if (leaf.path.root === 'source') return true
   // Over all values, a single comparison is true for some and false for others.
   if (domain === undefined && group.length === 1) return true
-  const [{ leaf }] = group as [SignedComparison]
-  if (isSpread(leaf.path)) return admitsElement(group[0]!, domain ?? ANY_VALUE)
+  if (isSpread(leaf.path)) return admitsElement(first, domain ?? ANY_VALUE)
   const tests = group.map(testOf)
   const passes = (value: SubjectValue): boolean => tests.every((test) => test(value))
   const { absent, unreadable, values } = domain ?? ANY_VALUE
@@ -78,7 +83,8 @@ export function isAlwaysCompared(leaf: ConditionLeaf, { values, types }: Possibl
   if (leaf.path.root === 'source') return false
   const [yes, no] = [testOf({ leaf, holds: true }), testOf({ leaf, holds: false })]
   if (values !== undefined) return values.every((value) => yes(value) || no(value))
-  return types.length === 1 && types[0] !== 'array' && types[0] !== 'object' && isComparable(leaf, types[0]!)
+  const type = onlyItem(types)
+  return type !== undefined && type !== 'array' && type !== 'object' && isComparable(leaf, type)
 }
 
 function admitsElement(literal: SignedComparison, domain: PossibleValues): boolean {
@@ -93,7 +99,7 @@ function admitsElement(literal: SignedComparison, domain: PossibleValues): boole
 /** Tests a value to which the function of the path is still to be applied. */
 function testOf({ leaf, holds }: SignedComparison): (value: SubjectValue) => boolean {
   const { path, op, value: literal, ifMissing } = leaf
-  const test = operatorRow(op).compileTest(literal, ifMissing === undefined ? 'unknown' : ifMissing ? 'true' : 'false')
+  const test = operatorRow(op).compileTest(literal, truthOf(ifMissing))
   return (value) => test(applyFunction(path, value)) === (holds ? 'true' : 'false')
 }
 
@@ -213,14 +219,11 @@ function admitsNumber(
 }
 
 /** @param side 1 for lower bounds, -1 for upper ones */
-const tighter = (one: NumberBound | undefined, other: NumberBound, side: 1 | -1): NumberBound =>
-  one === undefined
-    ? other
-    : one.at === other.at
-      ? { at: one.at, open: one.open || other.open }
-      : one.at * side > other.at * side
-        ? one
-        : other
+function tighter(one: NumberBound | undefined, other: NumberBound, side: 1 | -1): NumberBound {
+  if (one === undefined) return other
+  if (one.at === other.at) return { at: one.at, open: one.open || other.open }
+  return one.at * side > other.at * side ? one : other
+}
 
 function admitsText(
   group: readonly SignedComparison[],
@@ -243,11 +246,8 @@ function admitsText(
         domain.lacks?.(text) !== true &&
         !lacks.some((other) => {
           if (!other.start && !other.end) return text.includes(other.text)
-          return other.start && other.end
-            ? false
-            : other.start
-              ? start && text.startsWith(other.text)
-              : end && text.endsWith(other.text)
+          if (other.start && other.end) return false
+          return other.start ? start && text.startsWith(other.text) : end && text.endsWith(other.text)
         }),
     ) && !lacks.some(({ text }) => text === '')
   )

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/j
 import { resolveReference } from '../../base/json/resolve-pointer.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import type { PathSegment } from '../condition/segment.ts'
+import { ownMember } from '../../base/json/own-member.ts'
 
 export interface PlacedSchema {
   readonly schema: JsonSchema
@@ -68,8 +69,9 @@ export function listIn(schema: JsonSchema, keyword: string): readonly JsonValue[
 /** The types that a schema allows; undefined where it does not restrict them, or names one that JSON Schema lacks. */
 export function typesOf(schema: JsonSchema): readonly string[] | undefined {
   const { type, nullable } = isJsonObject(schema) ? schema : {}
-  const types = typeof type === 'string' ? [type] : Array.isArray(type) && type.length > 0 ? type : undefined
-  if (!types?.every((each) => typeof each === 'string' && JSON_TYPES.has(each))) return undefined
+  const types = typeof type === 'string' ? [type] : type
+  if (!Array.isArray(types) || types.length === 0) return undefined
+  if (!types.every((each) => typeof each === 'string' && JSON_TYPES.has(each))) return undefined
   // `nullable` is an OpenAPI keyword that the validator supports.
   return (nullable === true ? [...types, 'null'] : types) as readonly string[]
 }
@@ -83,7 +85,8 @@ export const isOnlyOf = (schema: JsonSchema, type: 'object' | 'array'): boolean 
 /** All values of a schema, where it lists them; it may refuse some of them by other keywords. */
 export function enumeratedValues(schema: JsonSchema): readonly JsonValue[] | undefined {
   if (!isJsonObject(schema)) return undefined
-  if (Object.hasOwn(schema, 'const')) return [schema['const']!]
+  const fixed = ownMember(schema, 'const')
+  if (fixed !== undefined) return [fixed]
   if (Array.isArray(schema['enum'])) return schema['enum']
   const types = typesOf(schema)
   if (!types?.every((type) => type === 'boolean' || type === 'null')) return undefined

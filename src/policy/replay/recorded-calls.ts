@@ -4,6 +4,7 @@ import type { RecordedDecision } from '../../operations/decisions.ts'
 import type { CallFacts } from '../condition/decision.ts'
 import type { HistoryMeasure, HistoryScope, HistorySubject } from '../condition/history.ts'
 import { argumentAt, argumentText } from '../condition/path.ts'
+import { countLeading } from '../../base/collections.ts'
 
 /** Final states of calls that had no effect and do not add to a sum. */
 const WITHOUT_EFFECT = new Set(['denied', 'rejected', 'failed', 'invalid', 'not_sent', 'skipped'])
@@ -41,8 +42,8 @@ export function indexRecordedCalls(all: readonly RecordedDecision[]): RecordedCa
       // A call may have been decided more than once: the last decision stands for it.
       const calls = new Map<string, RecordedDecision>()
       const found = candidates(scope, whose, decision)
-      for (let at = lastUntil(found, decision.recordedAt); at >= 0; at--) {
-        const each = found[at]!
+      const until = countLeading(found, ({ recordedAt }) => recordedAt <= decision.recordedAt)
+      for (const each of found.slice(0, until).reverse()) {
         if (isBounded && Date.parse(each.recordedAt) < since) break
         const id = `${each.runId} ${each.toolCallId}`
         if (calls.has(id)) continue
@@ -72,17 +73,6 @@ function groupBy(
     else groups.set(key, [each])
   }
   return groups
-}
-
-/** Index of the last decision that was recorded no later; -1 where there is none. */
-function lastUntil(sorted: readonly RecordedDecision[], recordedAt: string): number {
-  let [low, high] = [0, sorted.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (sorted[middle]!.recordedAt <= recordedAt) low = middle + 1
-    else high = middle
-  }
-  return low - 1
 }
 
 function countMeasure(
