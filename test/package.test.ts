@@ -50,6 +50,7 @@ test('the package holds what runs and what its user reads, and nothing else', ()
       'dist/types/client/index.d.ts',
       'dist/migrations/0001-first.sql',
       'dist/migrations/0002-notices.sql',
+      'dist/migrations/0003-notice-receipts.sql',
       'templates/monorepo/.github/workflows/agents.yml',
     ]),
   )

@@ -1,5 +1,5 @@
 /** Notices for channels outside of svc: what waits, was delivered or could not be. Source: docs/design/notifications.md#the-outbox */
-import { NOTICE_EVENTS, NOTICE_STATES } from '../spec/notice.ts'
+import { NOTICE_EVENTS, NOTICE_STATES, UNROUTED_EVENTS } from '../spec/notice.ts'
 import type { OperationTable } from './operation.ts'
 import {
   anyJsonObject,
@@ -19,7 +19,7 @@ import { pageFields } from './shared.ts'
 const noticeView = object({
   noticeId: described(string, 'The `webhook-id` of its tries.'),
   channel: string,
-  event: oneOf(...NOTICE_EVENTS, 'notify.test'),
+  event: oneOf(...NOTICE_EVENTS, ...UNROUTED_EVENTS),
   state: described(
     oneOf(...NOTICE_STATES),
     '`moot`: the task that it announced was decided before it was due; `dead`: no try is left.',

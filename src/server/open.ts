@@ -17,6 +17,7 @@ import { openRuntime, type OpenRuntime } from './runtime/runtime.ts'
 import { listenHttp, listenAdmin } from './http/listen.ts'
 import { createConsoleApp } from './console-app.ts'
 import { createInternalApp } from './internal-app.ts'
+import { createNoticeDesk } from './operator/people/notice-desk.ts'
 import { createOperatorApp, type OperatorApp } from './operator-app.ts'
 import { openBackgroundJobs } from './runtime/upkeep/background-jobs.ts'
 import { followPeers } from './peers/follow-peers.ts'
@@ -145,7 +146,7 @@ async function openListeners(
   // Before the first effect of a run leaves.
   await runtime.learnOthers()
   const recovered = await engine.recover()
-  runtime.beginNotices()
+  runtime.beginNotices(createNoticeDesk(services))
   const restored = await store.restored(workspace.id)
   const isStoreHeld = (await store.lastRestore())?.releasedAt === null
   if (isStoreHeld || restored.sessions.length + restored.triggers.length > 0)

@@ -1,7 +1,7 @@
 /** `svc.config.yaml` after its shape check. Source: docs/design/command-line.md#settings */
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { SideEffectClass } from './document.ts'
-import type { NoticeEvent } from './notice.ts'
+import type { RoutedEvent } from './notice.ts'
 import type { TokenRates } from './price.ts'
 import type { MediaKind } from './tool-media.ts'
 
@@ -141,7 +141,19 @@ interface SecretReference {
   readonly fromEnv: string
 }
 
-/** Where notices go: exactly one of `webhook`, `command` and `email`. */
+/** An app of Slack. */
+export interface SlackConfig {
+  /** `xoxb-…`, the bot token. */
+  readonly token: SecretReference
+  /** Of a channel that the app is in; else `role`. */
+  readonly channel?: string
+  /** Each person with this role is told directly. */
+  readonly role?: string
+  /** `https://slack.com/api` when absent. */
+  readonly api?: string
+}
+
+/** Where notices go: exactly one of `webhook`, `command`, `email`, `slack` and `teams`. */
 export interface ChannelConfig {
   readonly webhook?: {
     readonly url: string
@@ -158,6 +170,11 @@ export interface ChannelConfig {
     readonly from: string
     readonly to: readonly string[]
   }
+  readonly slack?: SlackConfig
+  readonly teams?: {
+    /** Of a workflow; whoever knows it can post. */
+    readonly url: SecretReference
+  }
   /** Texts and arguments are sent, too; ids, names and classes alone when absent. */
   readonly content?: boolean
   readonly timeout?: string
@@ -166,7 +183,7 @@ export interface ChannelConfig {
 
 /** Which events go to which channels. */
 export interface NoticeRouteConfig {
-  readonly events: readonly Exclude<NoticeEvent, 'notify.test'>[]
+  readonly events: readonly RoutedEvent[]
   /** `namespace.name`, `namespace.*` or `*`; every agent when absent. */
   readonly agents?: readonly string[]
   readonly classes?: readonly SideEffectClass[]

@@ -13,8 +13,13 @@ export const NOTICE_EVENTS = [
   'deployment.changed',
   'budget.reached',
 ] as const
-/** `notify.test` is sent by an operator only, to see that a channel works. */
-export type NoticeEvent = (typeof NOTICE_EVENTS)[number] | 'notify.test'
+/**
+ * Events that no route names. `notify.test` is sent by an operator, to see that a channel works; `task.changed` lets a channel that
+ * was told of a task draw its message anew.
+ */
+export const UNROUTED_EVENTS = ['notify.test', 'task.changed'] as const
+export type RoutedEvent = (typeof NOTICE_EVENTS)[number]
+export type NoticeEvent = RoutedEvent | (typeof UNROUTED_EVENTS)[number]
 
 /** `waiting`: to be sent, or sent again; `moot`: the task that it announced had been decided; `dead`: no try is left. */
 export const NOTICE_STATES = ['waiting', 'delivered', 'moot', 'dead'] as const
@@ -49,6 +54,8 @@ export interface StoredNotice extends NewNotice {
   readonly endedAt: Instant | null
   /** Why the last try failed; null where none did. */
   readonly error: string | null
+  /** What the channel has to know to change later what it sent: ids of messages. Null where it knows nothing. */
+  readonly receipt: JsonObject | null
 }
 
 /** How a try ended. A notice that waits is due again at `dueAt`. */
@@ -60,4 +67,6 @@ export interface NoticeOutcome {
   readonly error: string | null
   /** False for a try that was cut off before it had an outcome. */
   readonly isCounted: boolean
+  /** Absent: what is stored stays. */
+  readonly receipt?: JsonObject
 }

@@ -43,10 +43,11 @@ const WAYS: readonly ((config: ProjectConfig) => readonly SecretUse[])[] = [
       key === undefined ? [] : [{ env: key.fromEnv, usedBy: `model ${name}` }],
     ),
   ({ notify }) =>
-    Object.entries(notify?.channels ?? {}).flatMap(([name, { webhook, env = [], email }]) =>
-      [...(webhook?.secrets ?? []).map(({ fromEnv }) => fromEnv), ...env, ...(email ? [email.server.fromEnv] : [])].map(
-        (each) => ({ env: each, usedBy: `channel ${name}` }),
-      ),
+    Object.entries(notify?.channels ?? {}).flatMap(([name, { webhook, env = [], email, slack, teams }]) =>
+      [...(webhook?.secrets ?? []), email?.server, slack?.token, teams?.url]
+        .flatMap((each) => (each ? [each.fromEnv] : []))
+        .concat(env)
+        .map((each) => ({ env: each, usedBy: `channel ${name}` })),
     ),
   () => [
     { env: 'SVC_STORE', usedBy: 'store' },

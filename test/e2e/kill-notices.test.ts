@@ -103,6 +103,12 @@ notify:
         clock: { ...clock, now: () => Date.now() },
         redactor,
         workspace: 'clerk-test',
+        desk: {
+          readTask: async () => undefined,
+          noticesOf: async () => [],
+          listPeople: async () => [],
+          linkOf: () => undefined,
+        },
       })
       const delivery = createNoticeDelivery({
         store,

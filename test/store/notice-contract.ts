@@ -55,7 +55,7 @@ export function noticeContract(name: string, open: (clock: Clock) => Store | Pro
       const notice = aNotice('a', { whilePending: true, taskId: null })
       await store.addNotices([notice])
       expect(await store.notices({ workspaceId: WORKSPACE }, ALL)).toEqual({
-        items: [{ ...notice, state: 'waiting', attempts: 0, claims: 0, endedAt: null, error: null }],
+        items: [{ ...notice, state: 'waiting', attempts: 0, claims: 0, endedAt: null, error: null, receipt: null }],
         total: 1,
       })
     })
@@ -94,6 +94,18 @@ export function noticeContract(name: string, open: (clock: Clock) => Store | Pro
       await store.addNotices([aNotice('a', { data: { name: 'again' } })])
       expect(await claim()).toEqual([])
       expect(namesOf(await claim(10, 'mail'))).toEqual(['a'])
+    })
+
+    test('keeps what a channel knows of its messages, until another outcome says more', async () => {
+      await store.addNotices([aNotice('a')])
+      const outcome = { id: aNotice('a').id, claims: 1, dueAt: NOW, error: null, isCounted: true } as const
+      await claim()
+      await store.endNotice({ ...outcome, state: 'waiting', receipt: { messages: [{ ts: '1.2', to: 'a "b"' }] } }, now)
+      const [again] = await claim()
+      expect(again!.receipt).toEqual({ messages: [{ ts: '1.2', to: 'a "b"' }] })
+      await store.endNotice({ ...outcome, claims: 2, state: 'delivered' }, now)
+      const [kept] = await store.noticesOfTask(taskId('a'))
+      expect([kept!.state, kept!.receipt]).toEqual(['delivered', { messages: [{ ts: '1.2', to: 'a "b"' }] }])
     })
 
     test('gives what is due, the oldest first, to one process, until its time is over', async () => {

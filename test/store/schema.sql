@@ -725,7 +725,7 @@ CREATE TABLE notice (
   claims integer not null,
   ended_at integer,
   error text
-) strict;
+, receipt text check (receipt is null or json_valid(receipt))) strict;
 
 CREATE INDEX notice_due on notice (channel, due_at) where state = 'waiting';
 

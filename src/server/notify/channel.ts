@@ -1,7 +1,10 @@
 /** What a kind of channel has to be able to do. Source: docs/design/notifications.md#channels */
 import type { Clock } from '../../base/clock.ts'
 import type { FetchFunction } from '../../base/net/transport.ts'
+import type { TaskId } from '../../base/ids.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { Redactor } from '../../base/secret.ts'
+import type { OperatorKey } from '../../spec/key.ts'
 import type { ChannelConfig } from '../../spec/config.ts'
 import type { StoredNotice } from '../../spec/notice.ts'
 import type { ShownTask } from '../../spec/task.ts'
@@ -18,17 +21,24 @@ export interface NoticeMessage {
 }
 
 export type TryOutcome =
-  | { readonly at: 'delivered' }
+  | { readonly at: 'delivered'; readonly receipt?: JsonObject }
   /** Another try may succeed. */
-  | { readonly at: 'failed'; readonly why: string; readonly retryAfterMs?: number }
-  /** The receiver wants no more of them. */
-  | { readonly at: 'refused'; readonly why: string }
+  | { readonly at: 'failed'; readonly why: string; readonly retryAfterMs?: number; readonly receipt?: JsonObject }
+  /** No further try can succeed before somebody does something. */
+  | { readonly at: 'refused'; readonly why: string; readonly receipt?: JsonObject }
+  /** Another notice has to have an outcome first. It counts as no try. */
+  | { readonly at: 'later'; readonly afterMs: number }
+  /** It says nothing any more. */
+  | { readonly at: 'moot' }
 
 export interface NoticeChannel {
   /** Notices of one try: 1 where each is sent alone. */
   readonly mostAtOnce: number
-  /** Never rejects for what a receiver does; a rejection counts as a failed try. */
-  send(messages: readonly NoticeMessage[], signal: AbortSignal): Promise<TryOutcome>
+  /**
+   * Never rejects for what a receiver does; a rejection counts as a failed try.
+   * @returns one outcome for all, or one for each in their order
+   */
+  send(messages: readonly NoticeMessage[], signal: AbortSignal): Promise<TryOutcome | readonly TryOutcome[]>
 }
 
 export interface ChannelParts {
@@ -42,12 +52,25 @@ export interface ChannelParts {
   readonly timeoutMs: number
   /** The name of the workspace, for subjects. */
   readonly workspace: string
+  readonly desk: NoticeDesk
+}
+
+/** What channels read of tasks and people. */
+export interface NoticeDesk {
+  /** The task as it is now, redacted, with its people; undefined where it was deleted. */
+  readTask(id: TaskId): Promise<ShownTask | undefined>
+  /** What channels were told of a task, in order. */
+  noticesOf(id: TaskId): Promise<readonly StoredNotice[]>
+  /** Credentials of people that are valid now. */
+  listPeople(): Promise<readonly OperatorKey[]>
+  /** The page of a task; undefined without a console. */
+  linkOf(id: TaskId): string | undefined
 }
 
 /** Opens a channel whose configuration has its key. */
 export type OpenChannel = (config: ChannelConfig, parts: ChannelParts) => NoticeChannel
 
-export const failedTry = (why: string, retryAfterMs?: number): TryOutcome => ({
+export const failedTry = (why: string, retryAfterMs?: number): Extract<TryOutcome, { at: 'failed' }> => ({
   at: 'failed',
   why,
   ...(retryAfterMs !== undefined && { retryAfterMs }),

@@ -5,7 +5,7 @@
 import type { Log } from '../../base/log.ts'
 import type { WorkspaceId } from '../../base/ids.ts'
 import type { ChannelConfig } from '../../spec/config.ts'
-import type { NoticeOutcome, NoticeState, StoredNotice } from '../../spec/notice.ts'
+import type { NoticeOutcome, StoredNotice } from '../../spec/notice.ts'
 import type { Store } from '../../store/store.ts'
 import { withDeadline } from '../../tools/outcome.ts'
 import { pauseAfterTry } from './backoff.ts'
@@ -82,46 +82,48 @@ export function createNoticeDelivery(parts: DeliveryParts): NoticeDelivery {
     for (const notice of batch) {
       const message = await buildMessage(notice, config, parts)
       if (message) messages.push(message)
-      else await end(notice, 'moot', null)
+      else await end(notice, { state: 'moot' })
     }
     if (messages.length === 0) return
-    const outcome = await trySending(channel, messages, timeoutMs)
-    for (const { notice } of messages) await record(name, notice, outcome)
+    const outcomes = await trySending(channel, messages, timeoutMs)
+    for (const [at, { notice }] of messages.entries()) await record(name, notice, outcomes[at]!)
   }
 
   async function trySending(
     channel: NoticeChannel,
     messages: readonly NoticeMessage[],
     timeoutMs: number,
-  ): Promise<TryOutcome> {
+  ): Promise<readonly TryOutcome[]> {
     const limit = withDeadline(timeoutMs, stopped.signal)
     const outcome = await channel
       .send(messages, limit.signal)
       .catch((error: unknown) => failedTry((error as Error).message))
       .finally(() => limit.release())
-    return outcome.at === 'failed' && limit.timedOut() ? failedTry(`it did not answer within ${timeoutMs} ms`) : outcome
+    const outcomes = isList(outcome) ? outcome : messages.map(() => outcome)
+    if (!limit.timedOut()) return outcomes
+    const why = `it did not answer within ${timeoutMs} ms`
+    return outcomes.map((each) => (each.at === 'failed' ? { ...each, why } : each))
   }
 
   async function record(channel: string, notice: StoredNotice, outcome: TryOutcome): Promise<void> {
-    if (outcome.at === 'delivered') return await end(notice, 'delivered', null)
-    const error = parts.redactor.cut(outcome.why, MAX_ERROR_CHARACTERS).text
+    if (outcome.at === 'moot') return await end(notice, { state: 'moot' })
+    if (outcome.at === 'later')
+      return await end(notice, { dueAt: clock.now() + outcome.afterMs, error: notice.error, isCounted: false })
+    const kept = outcome.receipt && { receipt: outcome.receipt }
+    if (outcome.at === 'delivered') return await end(notice, { ...kept, state: 'delivered' })
     // A try that the end of this process cut off says nothing of the receiver.
-    if (stopped.signal.aborted) return await end(notice, 'waiting', notice.error, clock.now(), false)
+    if (stopped.signal.aborted)
+      return await end(notice, { ...kept, dueAt: clock.now(), error: notice.error, isCounted: false })
+    const error = parts.redactor.cut(outcome.why, MAX_ERROR_CHARACTERS).text
     const pause = outcome.at === 'refused' ? undefined : pauseAfterTry(notice, parts.random(), outcome.retryAfterMs)
-    if (pause !== undefined) return await end(notice, 'waiting', error, clock.now() + pause)
+    if (pause !== undefined) return await end(notice, { ...kept, dueAt: clock.now() + pause, error })
     log.write('warn', 'a notice could not be delivered', { channel, event: notice.event, notice: notice.id, error })
-    await end(notice, 'dead', error)
+    await end(notice, { ...kept, state: 'dead', error })
   }
 
-  async function end(
-    { id, claims, dueAt }: StoredNotice,
-    state: NoticeState,
-    error: string | null,
-    nextAt = dueAt,
-    isCounted = state !== 'moot',
-  ): Promise<void> {
-    const outcome: NoticeOutcome = { id, claims, state, error, dueAt: nextAt, isCounted }
-    await store.endNotice(outcome, clock.now())
+  async function end({ id, claims, dueAt }: StoredNotice, how: Partial<NoticeOutcome>): Promise<void> {
+    const { state = 'waiting' } = how
+    await store.endNotice({ id, claims, dueAt, state, error: null, isCounted: state !== 'moot', ...how }, clock.now())
   }
 
   /** A store that is away keeps the notices; the log says so once. */
@@ -193,3 +195,5 @@ export function createNoticeDelivery(parts: DeliveryParts): NoticeDelivery {
     },
   }
 }
+
+const isList = (outcome: TryOutcome | readonly TryOutcome[]): outcome is readonly TryOutcome[] => Array.isArray(outcome)

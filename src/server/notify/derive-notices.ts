@@ -9,6 +9,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/j
 import { splitRoles } from '../../spec/approver-role.ts'
 import type { NoticeRouteConfig, NotifyConfig } from '../../spec/config.ts'
 import type { NewNotice, NoticeEvent } from '../../spec/notice.ts'
+import { followsTasks } from './channels.ts'
 import { PLAN_CAUSE } from '../../spec/outage.ts'
 import { findHeld } from '../../spec/hold.ts'
 import type { Run } from '../../spec/run.ts'
@@ -52,7 +53,7 @@ export function deriveNoticesFor(notify: NotifyConfig): DeriveNotices {
 }
 
 const TOLD: ReadonlySet<string> = new Set([
-  ...['created', 'completed', 'expired', 'cancelled'].map((each) => `engine.user_task.${each}`),
+  ...['created', 'voted', 'completed', 'expired', 'cancelled'].map((each) => `engine.user_task.${each}`),
   'engine.run.failed',
   'engine.run.paused',
 ])
@@ -62,7 +63,9 @@ function factsOf(event: SessionUpdateEvent, update: SessionUpdate): readonly Not
   const origin = originOf(event, update, run)
   if (event.kind === 'user_task') {
     const task = update.tasks.find(({ id }) => id === taskIdOf(event))
-    return task ? factsOfTask(event, task, origin, run) : []
+    if (!task) return []
+    const facts = factsOfTask(event, task, origin, run)
+    return event.subject === 'engine.user_task.created' ? facts : [changeOfTask(event, task, origin), ...facts]
   }
   // The run that somebody started stands for those below it.
   if (!run || run.parentRunId !== null) return []
@@ -91,6 +94,24 @@ function taskIdOf(event: SessionUpdateEvent): JsonValue | undefined {
   return isJsonObject(task) ? task['user_task_id'] : undefined
 }
 
+/** For the channels that draw a message of the task anew. */
+const changeOfTask = ({ seq }: SessionUpdateEvent, task: TaskRecord, origin: Origin): NoticeFact => ({
+  ...aboutTask(task, origin),
+  event: 'task.changed',
+  key: `task.changed ${task.id} ${seq}`,
+  data: { ...origin.data, taskId: task.id },
+})
+
+const aboutTask = (task: TaskRecord, origin: Origin): Omit<NoticeFact, 'event' | 'key'> => {
+  const { tool, approverRole } = task
+  return {
+    ...origin,
+    task,
+    ...(tool && { sideEffectClass: tool.side_effect_class ?? 'irreversible_action' }),
+    ...(approverRole !== undefined && { role: approverRole }),
+  }
+}
+
 function factsOfTask(
   { subject }: SessionUpdateEvent,
   task: TaskRecord,
@@ -98,12 +119,7 @@ function factsOfTask(
   run: Run | undefined,
 ): readonly NoticeFact[] {
   const { id, kind, tool, approverRole, approvalsRequired, expiresAt, onTimeout, answer } = task
-  const about = {
-    ...origin,
-    task,
-    ...(tool && { sideEffectClass: tool.side_effect_class ?? 'irreversible_action' }),
-    ...(approverRole !== undefined && { role: approverRole }),
-  }
+  const about = aboutTask(task, origin)
   const data: JsonObject = {
     ...origin.data,
     taskId: id,
@@ -131,6 +147,7 @@ function factsOfTask(
         : []),
     ]
   }
+  if (subject === 'engine.user_task.voted') return []
   const outcome = answer?.outcome ?? task.status
   const decided = { ...data, outcome }
   return [
@@ -192,14 +209,28 @@ export function deriveDeploymentNotices(notify: NotifyConfig, fact: Omit<NoticeF
 }
 
 /** The notices of facts: one for each channel that a route names, however many routes name it. */
-function routeFacts({ routes, remind_before = DEFAULT_REMIND_BEFORE }: NotifyConfig) {
+function routeFacts({ channels, routes, remind_before = DEFAULT_REMIND_BEFORE }: NotifyConfig) {
   // The durations parse: the shape of the file was checked when it was read.
   const remindMs = parseDuration(remind_before)!
-  const known = routes.map(toNoticeRoute)
+  const known = routes.map((route) => toNoticeRoute(route))
+  // Who is told of tasks by a channel that follows them sees what becomes of them, whatever the route names.
+  const following = routes
+    .filter(({ events }) => events.some((event) => event === 'task.created' || event === 'task.expiring'))
+    .map((route) => ({ ...route, to: route.to.filter((name) => channels[name] && followsTasks(channels[name])) }))
+    .filter(({ to }) => to.length > 0)
+    .map(({ agents, classes, roles, to }) =>
+      toNoticeRoute({
+        events: ['task.changed'],
+        to,
+        ...(agents && { agents }),
+        ...(classes && { classes }),
+        ...(roles && { roles }),
+      }),
+    )
   return (facts: readonly NoticeFact[]): readonly NewNotice[] => {
     const notices = new Map<string, NewNotice>()
     for (const fact of facts)
-      for (const route of known) {
+      for (const route of [...known, ...following]) {
         if (!route.takes(fact)) continue
         const { event, at, task, run } = fact
         const expiresAt = task?.expiresAt ?? at
@@ -237,7 +268,14 @@ interface NoticeRoute {
   takes(fact: NoticeFact): boolean
 }
 
-function toNoticeRoute({ events, agents, classes, roles, to, after }: NoticeRouteConfig): NoticeRoute {
+function toNoticeRoute({
+  events,
+  agents,
+  classes,
+  roles,
+  to,
+  after,
+}: Omit<NoticeRouteConfig, 'events'> & { readonly events: readonly NoticeEvent[] }): NoticeRoute {
   const [ofEvents, ofClasses] = [new Set<string>(events), classes && new Set<string>(classes)]
   return {
     to,

@@ -46,7 +46,7 @@ const FOOTER =
 const BODY = 'font:16px/1.4 system-ui,sans-serif;max-width:40rem;margin:0 auto;padding:1rem;overflow-wrap:anywhere'
 const MUTED = 'color:#555'
 
-const TITLES: Readonly<Record<NoticeEvent, string>> = {
+export const NOTICE_TITLES: Readonly<Record<NoticeEvent, string>> = {
   'task.created': 'Waits for a decision',
   'task.expiring': 'Expires soon',
   'task.decided': 'Decided',
@@ -56,6 +56,7 @@ const TITLES: Readonly<Record<NoticeEvent, string>> = {
   'deployment.changed': 'Another version is deployed',
   'budget.reached': 'A budget is reached',
   'notify.test': 'A test of this channel',
+  'task.changed': 'A task changed',
 }
 
 function toMailPart({ notice, task, link }: NoticeMessage, now: Instant): MailPart {
@@ -84,7 +85,11 @@ function toMailPart({ notice, task, link }: NoticeMessage, now: Instant): MailPa
 
 /** The card of a task that waits says itself that it does. */
 const titleOf = (event: NoticeEvent, card: string | undefined, about: string): string =>
-  card !== undefined && event === 'task.created' ? card : about === '' ? TITLES[event] : `${TITLES[event]}: ${about}`
+  card !== undefined && event === 'task.created'
+    ? card
+    : about === ''
+      ? NOTICE_TITLES[event]
+      : `${NOTICE_TITLES[event]}: ${about}`
 
 const showValue = (value: JsonValue): string => safeText(typeof value === 'string' ? value : JSON.stringify(value))
 

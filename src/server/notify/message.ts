@@ -7,7 +7,7 @@ import type { Redactor } from '../../base/secret.ts'
 import type { ChannelConfig } from '../../spec/config.ts'
 import type { StoredNotice } from '../../spec/notice.ts'
 import type { Run } from '../../spec/run.ts'
-import { countApprovals, isOperatorOnly, type ShownTask, type TaskRecord } from '../../spec/task.ts'
+import { countApprovals, isOperatorOnly, type ShownTask, type TaskPeople, type TaskRecord } from '../../spec/task.ts'
 import type { Store } from '../../store/store.ts'
 import { describeApprover } from '../../view/task-card.ts'
 import { toTaskContent } from '../../view/task-content.ts'
@@ -74,9 +74,10 @@ function linkOf({ taskId, runId }: StoredNotice, consoleUrl: string | null): str
   return runId === null ? undefined : runAddress(consoleUrl, runId)
 }
 
-const toShownTask = (task: TaskRecord, run: Run): ShownTask => ({
+export const toShownTask = (task: TaskRecord, run: Run, people?: TaskPeople): ShownTask => ({
   ...task,
   agent: `${run.agentName}@${run.versionLabel}`,
   approvalsReceived: countApprovals(task),
   apiCompletable: !isOperatorOnly(task.kind) && task.approverRole === undefined,
+  ...(people && { people }),
 })

@@ -6,6 +6,7 @@ import type { NotifyConfig } from '../../spec/config.ts'
 import type { RuntimeOptions } from './options.ts'
 import type { ServerServices } from './services.ts'
 import { openChannel, timeoutOfChannel } from '../notify/channels.ts'
+import type { NoticeDesk } from '../notify/channel.ts'
 import { createNoticeDelivery, type NoticeDelivery } from '../notify/delivery.ts'
 
 export function openNoticeDelivery(
@@ -13,11 +14,12 @@ export function openNoticeDelivery(
   services: ServerServices,
   { config: { network }, configDirectory, env }: Pick<RuntimeOptions, 'config' | 'configDirectory' | 'env'>,
   ownListeners: OwnListeners,
+  desk: NoticeDesk,
 ): NoticeDelivery {
   const { store, workspace, redactor, log, serverState, clock } = services
   // As for an `http` tool of the configuration: no redirect is followed, and no listener of ours is reached.
   const fetch = createEgress({ from: 'config', allowedHosts: network?.allowed_hosts ?? [], ownListeners })
-  const parts = { env, configDirectory, fetch, clock, redactor, workspace: workspace.name }
+  const parts = { env, configDirectory, fetch, clock, redactor, workspace: workspace.name, desk }
   return createNoticeDelivery({
     store,
     workspaceId: workspace.id,

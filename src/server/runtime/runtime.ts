@@ -16,6 +16,7 @@ import { joinListeners } from '../../store/worker.ts'
 import { createKeyAttempts } from './attempts.ts'
 import { createChangeHints } from './change-hints.ts'
 import { watchEventLoop, type EventLoopLag } from './event-loop-lag.ts'
+import type { NoticeDesk } from '../notify/channel.ts'
 import type { NoticeDelivery } from '../notify/delivery.ts'
 import { openNoticeDelivery } from './open-notify.ts'
 import { readClusterSecret, type ClusterSecret } from '../peers/cluster-secret.ts'
@@ -52,7 +53,7 @@ export interface OpenRuntime {
   /** Blocks tools and models from calling our own listener on this port. */
   onListening(host: string, port: number): void
   /** Sends what waits in the outbox, from now on. */
-  beginNotices(): void
+  beginNotices(desk: NoticeDesk): void
   /** Reads where the other processes of the store listen; later their listeners come with each report. */
   learnOthers(): Promise<void>
   /** Ends the server: an operator asked for it, or its store cannot be read; the reason is then a Failure. */
@@ -233,9 +234,9 @@ async function openParts(
     onListening: (host, port) => listeners.add(host, port),
     learnOthers: async () => listeners.setOthers(joinListeners(await store.workers(), worker)),
     onClose: (close) => closing.push(close),
-    beginNotices() {
+    beginNotices(desk) {
       if (!config.notify) return
-      delivery = openNoticeDelivery(config.notify, services, options, listeners)
+      delivery = openNoticeDelivery(config.notify, services, options, listeners, desk)
       closing.push(() => delivery?.close())
       delivery.wake()
       serverState.onNoticesAdded = () => delivery?.wake()

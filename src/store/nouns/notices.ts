@@ -22,6 +22,7 @@ export const NOTICES = defineTable<StoredNotice>('notice', {
   claims: 'integer',
   endedAt: 'integer',
   error: 'text',
+  receipt: 'json',
 })
 
 /**
@@ -45,6 +46,7 @@ const toStored = (notice: NewNotice): StoredNotice => ({
   claims: 0,
   endedAt: null,
   error: null,
+  receipt: null,
 })
 
 export const toNoticeColumns = (notice: NewNotice) => NOTICES.toRow(toStored(notice))
@@ -78,7 +80,8 @@ export function prepareNotices({
     )
     returning ${returned}`
   const end = `update notice
-    set state = :state, due_at = :dueAt, error = :error, attempts = attempts + :counted, ended_at = :endedAt
+    set state = :state, due_at = :dueAt, error = :error, attempts = attempts + :counted, ended_at = :endedAt,
+      receipt = coalesce(:receipt, receipt)
     where id = :id and state = 'waiting' and (claims = :claims or :state = 'delivered')`
   const retry = `update notice set state = 'waiting', due_at = :now, attempts = 0, ended_at = null
     where id = :id and workspace_id = :workspaceId and state <> 'waiting'`
@@ -115,9 +118,10 @@ export function prepareNotices({
       *claimNotices(given) {
         return (yield* readRows(claim, { ...given })).map(toRecord)
       },
-      *endNotice({ id, claims, state, dueAt, error, isCounted }, now) {
+      *endNotice({ id, claims, state, dueAt, error, isCounted, receipt: given }, now) {
         const endedAt = state === 'waiting' ? null : now
-        yield* writeRows(end, { id, claims, state, dueAt, error, counted: isCounted ? 1 : 0, endedAt })
+        const receipt = given === undefined ? null : JSON.stringify(given)
+        yield* writeRows(end, { id, claims, state, dueAt, error, counted: isCounted ? 1 : 0, endedAt, receipt })
       },
       *retryNotice(workspaceId, id, now) {
         return (yield* writeRows(retry, { workspaceId, id, now })) > 0

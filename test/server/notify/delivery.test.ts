@@ -92,6 +92,8 @@ test.each<[string, TryOutcome | Error, string, number]>([
   ['fails', { at: 'failed', why: 'it answered 500' }, 'waiting', 1],
   ['throws', new Error('socket hang up'), 'waiting', 1],
   ['wants no more', { at: 'refused', why: 'it answered 410' }, 'dead', 1],
+  ['has nothing to say any more', { at: 'moot' }, 'moot', 0],
+  ['has to wait for another notice', { at: 'later', afterMs: 5000 }, 'waiting', 0],
 ])('a channel that %s', async (_, outcome, state, attempts) => {
   const { store, open, states } = house()
   await store.addNotices([aNotice('a')])
@@ -100,7 +102,7 @@ test.each<[string, TryOutcome | Error, string, number]>([
     return outcome
   }
   await open([channel('hook', send)]).deliverDue()
-  const error = outcome instanceof Error ? outcome.message : outcome.at === 'delivered' ? null : outcome.why
+  const error = outcome instanceof Error ? outcome.message : 'why' in outcome ? outcome.why : null
   expect(await states()).toEqual([['a', state, attempts, error]])
 })
 

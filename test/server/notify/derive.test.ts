@@ -213,6 +213,27 @@ test('reminds before the deadline, never of what was asked just now, and escalat
     expect(dueOf(NOW + HOUR, ...routes)).toEqual([['task.created', 'mail', 0, false]])
 })
 
+test('a channel that follows tasks hears of every change of those that it is told of, and of no others', () => {
+  const slack = { token: { fromEnv: 'TOKEN' }, channel: 'C0FINANCE' }
+  const channels = { chat: { slack }, hook: { command: ['true'] } }
+  const eventsOf = (subject: string, about: Partial<NoticeRouteConfig> = {}) =>
+    deriveNoticesFor({ channels, routes: [{ events: ['task.created'], to: ['chat', 'hook'], after: '5m', ...about }] })(
+      update(subject, { tasks: [task()] }),
+    ).map(({ event, channel, dueAt, whilePending }) => [event, channel, dueAt - NOW, whilePending])
+  for (const what of ['voted', 'completed', 'expired', 'cancelled'])
+    expect(eventsOf(`engine.user_task.${what}`)).toEqual([['task.changed', 'chat', 0, false]])
+  expect(eventsOf('engine.user_task.created')).toEqual([
+    ['task.created', 'chat', 5 * MINUTE, true],
+    ['task.created', 'hook', 5 * MINUTE, true],
+  ])
+  expect(eventsOf('engine.user_task.voted', { roles: ['legal'] })).toEqual([])
+  expect(eventsOf('engine.user_task.completed', { events: ['task.decided'] }).map(([event]) => event)).toEqual([
+    'task.decided',
+    'task.decided',
+  ])
+  expect(eventsOf('engine.run.failed')).toEqual([])
+})
+
 test('a pattern fits an agent as the names say, for any names', () => {
   const name = fc.stringMatching(/^[a-z]{1,6}$/)
   fc.assert(

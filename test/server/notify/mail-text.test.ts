@@ -40,6 +40,7 @@ const message = (about: Partial<NoticeMessage> = {}, event: NoticeEvent = 'task.
     claims: 1,
     endedAt: null,
     error: null,
+    receipt: null,
   },
   body: '{}',
   ...about,

@@ -62,7 +62,9 @@ export async function createPeopleReader(
             ? 'no_proof'
             : 'may_answer'
     // Without channels nobody was told, and nothing is read.
-    const told = config.notify ? await store.noticesOfTask(task.id) : []
+    const notices = config.notify ? await store.noticesOfTask(task.id) : []
+    // A message that is drawn anew tells nobody.
+    const told = notices.filter(({ event }) => event !== 'task.changed')
     return {
       startedBy: startedBy ? nameOfStarter(startedBy, nameOf) : 'unknown',
       versionLabel: run.versionLabel,
