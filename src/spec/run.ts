@@ -10,6 +10,7 @@ import type { TraceContext } from '../base/trace-context.ts'
 import type { DecisionProof } from './decision-proof.ts'
 import type { Outage } from './outage.ts'
 import type { CostSum, Money } from './price.ts'
+import type { ServerAnswer, ServerInput } from './server-question.ts'
 import type { RunStarter } from './starter.ts'
 import type { CallWait, SteeringMessage } from './steer/wait.ts'
 
@@ -89,7 +90,14 @@ export type CallState =
   /** `svc.ask_user`: the run waits for a message. */
   | { readonly at: 'listening' }
   /** The dispatch record is durable; the outcome is not. */
-  | { readonly at: 'sent'; readonly sentAt: Instant; readonly notAfter: Instant; readonly worker?: string }
+  | {
+      readonly at: 'sent'
+      readonly sentAt: Instant
+      readonly notAfter: Instant
+      readonly worker?: string
+      /** The last question of its server while the call is under way. */
+      readonly question?: { readonly name: string } & ({ readonly task: TaskId } | { readonly answer: ServerAnswer })
+    }
   /** Sent, with an unknown outcome; `task` is the anomaly review. */
   | { readonly at: 'unknown'; readonly task: TaskId }
   /** It waits for a time, a signal, or a report from outside. */
@@ -103,6 +111,12 @@ export type CallState =
       /** Set when the run fails over this call. */
       readonly ends?: { readonly error: string; readonly errorCode: ErrorCode }
     }
+
+/** The task for which a call in this state waits. */
+export function taskOfState(state: CallState): TaskId | undefined {
+  if (state.at === 'awaiting' || state.at === 'unknown') return state.task
+  return state.at === 'sent' && state.question && 'task' in state.question ? state.question.task : undefined
+}
 
 /** How a settled call ended; history conditions count these. */
 export type CallOutcome = 'executed' | 'failed' | 'denied' | 'rejected' | 'invalid' | 'not_sent' | 'skipped'
@@ -145,6 +159,8 @@ export declare class ToolCall {
   readonly outage?: Outage
   /** In an ended run: what became known of the call since, for a resumption. */
   readonly late?: LateOutcome
+  /** What its server asks a person, from its first question on. */
+  readonly input?: ServerInput
   /** Digests of the tokens that its attempts gave to a tool which reports the end later. */
   readonly tokens?: readonly string[]
   readonly state: CallState

@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { Digest } from '../base/digest.ts'
 import { isProofAtLeast, PROOF_NAMES, type DecisionOrigin, type DecisionProof } from './decision-proof.ts'
 import { isProvedPerson, type Principal } from './key.ts'
+import type { TaskQuestion } from './server-question.ts'
 import type { DecidedPolicy } from './step.ts'
 
 /** Kinds that a key may complete, and those only an operator may. Source: docs/design/approvals.md#the-task */
@@ -102,6 +103,8 @@ export interface TaskRequest {
   /** The policies let it be approved together with others although it cannot be undone (`svc/bulk`). */
   readonly bulk?: boolean
   readonly context?: JsonObject
+  /** Set where the server of a tool asks: it wrote the prompt. */
+  readonly question?: TaskQuestion
   readonly options?: readonly { readonly id: string; readonly label: string }[]
   readonly min?: number
   readonly max?: number

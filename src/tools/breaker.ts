@@ -21,7 +21,7 @@ export function withToolBreaker(tools: Toolbox, limits: BreakerLimits, clock: Cl
             if (ms !== undefined)
               return { at: 'not_sent', code: 'unreachable', error: describePause(tool.id, limits, ms) }
             const outcome = await route.invoke(invocation, signal)
-            if (outcome.at === 'returned') breaker.tell(tool.id, true)
+            if (outcome.at === 'returned' || outcome.at === 'asked') breaker.tell(tool.id, true)
             else if (isFailure(outcome) && !signal.aborted) breaker.tell(tool.id, false)
             return outcome
           },

@@ -20,6 +20,8 @@ export function withToolCassette(tools: Toolbox, { record, replay }: Cassette): 
             tool: tool.id,
             version: tool.version,
             arguments: invocation.arguments,
+            // The same call with answers is another request.
+            ...(invocation.input && { input: toJson(invocation.input) }),
           })
           if (replay) {
             const answer = replay.answer(normalized)

@@ -69,7 +69,7 @@ export async function runProgram(
   input: string,
   signal: AbortSignal,
   mayLeave?: () => boolean,
-): Promise<EndedProgram | Exclude<ToolOutcome, { readonly at: 'returned' }>> {
+): Promise<EndedProgram | Extract<ToolOutcome, { readonly at: 'not_sent' | 'unknown' }>> {
   const { execa } = await import('execa')
   if (signal.aborted) return { at: 'not_sent', code: 'cancelled', error: 'The run was cancelled before the call.' }
   // The process is the call: it exists from here on.

@@ -1,7 +1,7 @@
 /** Reads what an MCP server answers to a request, in whatever form it does: an answer that arrived is an answer. */
 import { InexactNumberError, quoteInexactNumbers } from '../base/json/exact-number.ts'
 import { completeJson } from '../base/json/json-beginning.ts'
-import { isJsonObject, JsonBoundError, parseJson, type JsonValue } from '../base/json/json.ts'
+import { isJsonObject, JsonBoundError, parseJson, type JsonObject, type JsonValue } from '../base/json/json.ts'
 
 export type McpAnswer =
   | {
@@ -21,7 +21,7 @@ export type McpAnswer =
     }
 
 /** What a server sends: an answer, or a request or notification of its own. */
-export type McpMessage = McpAnswer | { readonly at: 'other' }
+export type McpMessage = McpAnswer | { readonly at: 'other'; readonly message?: JsonObject }
 
 /** JSON-RPC's code for an error whose code is none. */
 const INTERNAL_ERROR = -32603
@@ -62,7 +62,7 @@ function toMessage(value: JsonValue, cut: { readonly cutAt: number } | false): M
   const batch = Array.isArray(value) ? value.filter(isJsonObject).filter((each) => !('method' in each)) : []
   const message = batch.find((each) => 'result' in each || 'error' in each) ?? value
   if (!isJsonObject(message)) return { at: 'result', result: message, ...cut }
-  if ('method' in message && !('result' in message)) return { at: 'other' }
+  if ('method' in message && !('result' in message)) return { at: 'other', message }
   // What was cut off may have been the method.
   if (cut && 'jsonrpc' in message && !('result' in message) && !('error' in message)) return { at: 'other' }
   const { error, result } = message

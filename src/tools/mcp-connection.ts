@@ -1,9 +1,11 @@
 /** A connection to one MCP server with the credentials of one agent. */
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { McpServer } from '../spec/document.ts'
+import type { ServerAnswer } from '../spec/server-question.ts'
 import type { ToolList } from './listed-tool.ts'
 import type { McpAnswer } from './mcp-answer.ts'
 import {
+  ASKING_ATTEMPT,
   ATTEMPT_HEADER,
   createMcpExchanges,
   MAX_MCP_ANSWER_BYTES,
@@ -11,6 +13,7 @@ import {
   type ExpectedAnswer,
 } from './mcp-exchange.ts'
 import type { McpLink } from './mcp-program.ts'
+import { QuestionProblem, UNKNOWN_ASKER } from './mcp-question.ts'
 import { createToolListReader } from './mcp-tool-list.ts'
 import { withDeadline } from './outcome.ts'
 
@@ -34,6 +37,9 @@ export interface McpConnection {
 export interface CallParams {
   readonly name: string
   readonly arguments: JsonObject
+  /** Answers to the questions of an earlier attempt, and the state that came with them. */
+  readonly inputResponses?: JsonObject
+  readonly requestState?: string
   readonly _meta: JsonObject
 }
 
@@ -43,6 +49,8 @@ export interface CallOptions {
   readonly timeout: number
   /** Asks the server for reports of progress, and gets each. */
   readonly onprogress?: (progress: unknown) => void
+  /** Answers what the server asks a person while the call is open. @throws what the server is told */
+  readonly onquestion?: (params: JsonValue) => Promise<ServerAnswer>
 }
 
 export interface McpParts {
@@ -76,13 +84,14 @@ export async function connectMcp(
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<McpConnection> {
-  const { Client, StreamableHTTPClientTransport, SUPPORTED_PROTOCOL_VERSIONS } =
+  const { Client, ProtocolError, StreamableHTTPClientTransport, SUPPORTED_PROTOCOL_VERSIONS } =
     await import('@modelcontextprotocol/client')
   const client = new Client(
     { name: 'svc', version },
     {
       versionNegotiation: { mode: 'auto' },
-      // A server must not ask a person directly, which would bypass our approvals; it can return a tool error instead.
+      capabilities: { elicitation: { form: {}, url: {} } },
+      // The engine asks people, and makes the call again with their answers.
       inputRequired: { autoFulfill: false },
       // The SDK would compile the server's schemas without limits; the engine checks results against the agent's own schemas.
       jsonSchemaValidator: {
@@ -90,6 +99,23 @@ export async function connectMcp(
       },
     },
   )
+  /** Open calls that may ask a person, by attempt. */
+  const asking = new Map<string, NonNullable<CallOptions['onquestion']>>()
+  client.setRequestHandler('elicitation/create', async (request) => {
+    const params = request.params as JsonObject
+    const { [ASKING_ATTEMPT]: attempt } = (params['_meta'] ?? {}) as JsonObject
+    // A question that came on no stream of a call belongs to the only one that is open.
+    const ask =
+      typeof attempt === 'string' ? asking.get(attempt) : asking.size === 1 ? [...asking.values()][0] : undefined
+    if (!ask) throw new ProtocolError(INVALID_REQUEST, UNKNOWN_ASKER)
+    try {
+      const { action, content } = await ask(params)
+      return { action, ...(content && { content: content as Record<string, string> }) }
+    } catch (error) {
+      if (error instanceof QuestionProblem) throw new ProtocolError(INVALID_PARAMS, describeProblem(error))
+      throw error
+    }
+  })
   const exchanges = createMcpExchanges({
     fetch: link.fetch,
     discoverMs: timeoutMs * DISCOVER_SHARE,
@@ -152,13 +178,14 @@ export async function connectMcp(
     return reader.list(new Set(offered.tools.map(({ name }) => name)))
   }
   return {
-    async call(params, attempt, callHeaders, callOptions) {
+    async call(params, attempt, callHeaders, { onquestion, ...callOptions }) {
       let answer: McpAnswer | undefined
       const onAnswer = (given: McpAnswer): ClientAnswer => {
         answer = given
         return given.at === 'error' ? { error: { code: given.code, message: given.message } } : { result: ANSWERED }
       }
       const options = { ...callOptions, headers: { ...callHeaders, [ATTEMPT_HEADER]: attempt } }
+      if (onquestion) asking.set(attempt, onquestion)
       try {
         const result = await untilAnswered(attempt, { maxBytes: MAX_MCP_ANSWER_BYTES, onAnswer }, () =>
           client.callTool(params, options),
@@ -168,6 +195,8 @@ export async function connectMcp(
       } catch (error) {
         if (answer) return answer
         throw error
+      } finally {
+        asking.delete(attempt)
       }
     },
     async toolsFor(runId, callOptions) {
@@ -191,6 +220,14 @@ export async function connectMcp(
     },
   }
 }
+
+/** Codes of JSON-RPC. */
+const INVALID_REQUEST = -32600
+const INVALID_PARAMS = -32602
+
+/** What is wrong with a question, for its server. */
+const describeProblem = ({ message }: QuestionProblem): string =>
+  `svc does not pass the question on: the server ${message}.`
 
 /** What the client gets in place of each answer to a call. As an error it need not fit the tool's output schema. */
 const ANSWERED: JsonObject = { resultType: 'complete', content: [], isError: true }

@@ -51,5 +51,11 @@ export function dataOfEvent(text: string): string | undefined {
   return data
 }
 
+/** The event with other data. */
+export function withEventData(text: string, data: string): string {
+  const kept = text.split(/\r\n|\n|\r/).filter((line) => line !== '' && !/^(?:data|\uFEFF?data)(?::|$)/.test(line))
+  return [...kept, `data: ${data}`, '', ''].join('\n')
+}
+
 /** True for a body that is an event stream although its content type does not say so. */
 export const looksLikeEvents = (text: string): boolean => /^\uFEFF?\s*(?:event|data|id|retry)?:/.test(text)

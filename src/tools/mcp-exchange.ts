@@ -8,11 +8,14 @@ import { cutText, shortenText } from '../base/cut-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import type { FetchFunction } from '../base/net/transport.ts'
 import { readMcpMessage, type McpAnswer } from './mcp-answer.ts'
-import { dataOfEvent, looksLikeEvents, splitEvents } from './mcp-events.ts'
+import { dataOfEvent, looksLikeEvents, splitEvents, withEventData } from './mcp-events.ts'
 import { MAX_OUTPUT_BYTES } from './tool.ts'
 
 /** Tells which request carries which attempt; servers ignore it. */
 export const ATTEMPT_HEADER = 'svc-attempt'
+
+/** Stands in `_meta` of a question that came with the answer to an attempt, once it was read here: the call that asks. */
+export const ASKING_ATTEMPT = 'svc/attempt'
 
 /** Result or error of the message that the client gets in place of an answer. */
 export type ClientAnswer = { readonly result: JsonObject } | { readonly error: JsonObject }
@@ -74,7 +77,7 @@ export function createMcpExchanges({ fetch, discoverMs, versions }: McpExchanges
       if (method === 'server/discover') return await discover(send, id, own, discoverMs)
       const expected = expectations.get(attempt ?? '') ?? handshakeAnswer(method, versions)
       const response = await send()
-      const streamed = streamAnswer(response, id, expected, own, close)
+      const streamed = streamAnswer(response, id, { expected, attempt, own, close })
       isStream = streamed !== undefined
       return streamed ?? (await readWholeAnswer(response, id, expected))
     } finally {
@@ -262,14 +265,14 @@ async function readEvents(
 async function* readEventAnswers(
   body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   maxBytes: number,
-): AsyncGenerator<{ readonly answer: McpAnswer } | { readonly text: string }> {
+): AsyncGenerator<{ readonly answer: McpAnswer } | { readonly text: string; readonly request?: JsonObject }> {
   let odd: McpAnswer | undefined
   for await (const { text, isCut } of splitEvents(toAsync(body), maxBytes)) {
     const data = dataOfEvent(text)
     const message = data === undefined ? undefined : readMcpMessage(data, isCut ? maxBytes : undefined)
     if (message?.at === 'result' || message?.at === 'error') return yield { answer: message }
     if (message?.at === 'unreadable') odd ??= message
-    else if (!isCut) yield { text }
+    else if (!isCut) yield { text, ...(message?.at === 'other' && message.message && { request: message.message }) }
   }
   if (odd) yield { answer: odd }
 }
@@ -278,16 +281,19 @@ async function* toAsync(body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>):
   yield* body
 }
 
-/**
- * Passes an event stream on to the client, with the answer replaced; undefined for an answer that is none.
- * @param close is called when the stream has ended
- */
+interface StreamedAnswer {
+  readonly expected: ExpectedAnswer
+  readonly attempt: string | null
+  readonly own: AbortController
+  /** Called when the stream has ended. */
+  readonly close: () => void
+}
+
+/** Passes an event stream on to the client, with the answer replaced; undefined for an answer that is none. */
 function streamAnswer(
   response: Response,
   id: RequestId,
-  expected: ExpectedAnswer,
-  own: AbortController,
-  close: () => void,
+  { expected, attempt, own, close }: StreamedAnswer,
 ): Response | undefined {
   if (!response.ok || !isEventStream(response) || response.body === null) return undefined
   const body = response.body
@@ -299,7 +305,8 @@ function streamAnswer(
           yield Buffer.from(`event: message\ndata: ${JSON.stringify(message)}\n\n`)
           return
         }
-        yield Buffer.from(event.text)
+        const asked = attempt === null ? undefined : withAskingAttempt(event.request, attempt)
+        yield Buffer.from(asked === undefined ? event.text : withEventData(event.text, asked))
       }
     } finally {
       // Ends what the server goes on to send.
@@ -309,6 +316,14 @@ function streamAnswer(
   }
   const { status, statusText, headers } = response
   return new Response(ReadableStream.from(relay()) as BodyInit, { status, statusText, headers })
+}
+
+/** A question of the server with the attempt on whose stream it came, as text; undefined for every other message. */
+function withAskingAttempt(message: JsonObject | undefined, attempt: string): string | undefined {
+  if (message?.['method'] !== 'elicitation/create') return undefined
+  const params = toObject(message['params'])
+  const meta = { ...toObject(params['_meta']), [ASKING_ATTEMPT]: attempt }
+  return JSON.stringify({ ...message, params: { ...params, _meta: meta } })
 }
 
 /** Reads a body up to `maxBytes`. A longer one is cut and its connection closed. */

@@ -9,6 +9,7 @@ import type { ToolMedia } from '../spec/tool-media.ts'
 import type { McpAnswer } from './mcp-answer.ts'
 import { readContent, readContentText } from './mcp-content.ts'
 import { McpFormError } from './mcp-exchange.ts'
+import { QuestionProblem, readInputRequired } from './mcp-question.ts'
 import type { McpTokenError } from './mcp-token.ts'
 import {
   cutNote,
@@ -120,6 +121,8 @@ export function toCallOutcome(server: string, answer: McpAnswer, durationMs: num
     const wrote = answer.text.trim() === '' ? '' : `: ${answer.text.trim()}`
     return unusableOutcome(`the answer of MCP server "${server}" ${answer.why}${wrote}`, durationMs, cutAt)
   }
+  if (isJsonObject(answer.result) && answer.result['resultType'] === 'input_required')
+    return toAskedOutcome(answer.result, durationMs)
   const { value, isError, details, media } = readResult(answer.result, cutAt !== undefined)
   const exceeded = findExceededBound(value)
   if (exceeded !== undefined) return exceededOutcome(exceeded, durationMs)
@@ -147,7 +150,6 @@ const whyNoMedia = (isCut: boolean, isError: boolean): string | undefined =>
 function readResult(result: JsonValue, isCut: boolean): CallResult {
   if (!isJsonObject(result)) return { value: result, isError: false }
   const { content, structuredContent: structured, isError: given, ...rest } = result
-  if (rest['resultType'] === 'input_required') return { value: INPUT_REQUIRED, isError: true }
   const isError = given === true || given === 'true'
   const hasStructured = structured !== undefined && structured !== null
   const { text, parts, attached, media } = readContent(content, whyNoMedia(isCut, isError))
@@ -169,8 +171,16 @@ function readResult(result: JsonValue, isCut: boolean): CallResult {
   return { value: text === undefined ? parts : readContentText(text), isError, media }
 }
 
-const INPUT_REQUIRED =
-  'The server asks a person for more input before it makes this call. svc does not pass such questions on; ask for it in the arguments.'
+/** The server has not made the call, and asks first. */
+function toAskedOutcome(result: JsonObject, durationMs: number): ToolOutcome {
+  try {
+    return { at: 'asked', ...readInputRequired(result) }
+  } catch (error) {
+    if (!(error instanceof QuestionProblem)) throw error
+    const why = `The call was not made: its server asks a person first, and svc does not pass the question on, since it ${error.message}.`
+    return failedOutcome(why, durationMs, true)
+  }
+}
 
 /** The result of a server that has no member for content, as the first revision and some servers write it. */
 function bareResult({ _meta, resultType: _type, toolResult, ...rest }: JsonObject): JsonValue {

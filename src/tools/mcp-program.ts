@@ -6,6 +6,7 @@
 import { ReadableStream, type ReadableStreamDefaultController } from 'node:stream/web'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import { createHeldBackError, UnsentError, type FetchFunction } from '../base/net/transport.ts'
+import { UNKNOWN_ASKER } from './mcp-question.ts'
 import { parseKeepingDigits } from './mcp-answer.ts'
 import { startMcpProcess, type McpProcess, type McpProcessParts } from './mcp-process.ts'
 import type { OutputLine } from './output-lines.ts'
@@ -46,7 +47,11 @@ export function openMcpProgram(parts: Omit<McpProcessParts, 'onLine'>, onEnd: (w
     if (!('method' in message)) return open.get(textOfId(message['id']))
     const { params } = message
     const token = isJsonObject(params) ? params['progressToken'] : undefined
-    return message['method'] === 'notifications/progress' ? open.get(textOfId(token)) : undefined
+    if (message['method'] === 'notifications/progress') return open.get(textOfId(token))
+    if (message['method'] !== 'elicitation/create') return undefined
+    // The question does not say which call it belongs to.
+    const calls = [...open.values()].filter(({ method }) => method === 'tools/call')
+    return calls.length === 1 ? calls[0] : undefined
   }
   const answer = (id: string, text: string): void => {
     const request = open.get(id)
@@ -189,7 +194,11 @@ function send({ controller }: OpenRequest, text: string): void {
 
 /** What a program gets that asks us something. */
 const answerToServer = (method: JsonValue | undefined): JsonObject =>
-  method === 'ping' ? { result: {} } : { error: { code: -32601, message: 'Method not found' } }
+  method === 'ping'
+    ? { result: {} }
+    : method === 'elicitation/create'
+      ? { error: { code: -32600, message: UNKNOWN_ASKER } }
+      : { error: { code: -32601, message: 'Method not found' } }
 
 const textOfId = (id: JsonValue | undefined): string =>
   typeof id === 'number' ? `${id}` : typeof id === 'string' ? id : ''

@@ -13,7 +13,7 @@ import { isHeldBack, isUnsent, type FetchFunction } from '../base/net/transport.
 import type { McpServer } from '../spec/document.ts'
 import type { BoundTool, AgentSnapshot } from '../spec/snapshot.ts'
 import { digestOfTool, whyNotListed, type ListedTool, type ToolList } from './listed-tool.ts'
-import type { CallOptions, McpConnection } from './mcp-connection.ts'
+import type { CallOptions, CallParams, McpConnection } from './mcp-connection.ts'
 import { missingCredentials } from './mcp-credentials.ts'
 import { ATTEMPT_HEADER } from './mcp-exchange.ts'
 import {
@@ -24,6 +24,7 @@ import {
   toTokenOutcome,
   toUnauthorizedOutcome,
 } from './mcp-outcome.ts'
+import { createAsker } from './mcp-question.ts'
 import { createProgressReporter } from './mcp-progress.ts'
 import { createMcpPool, waitForOpening } from './mcp-pool.ts'
 import type { McpPrograms } from './mcp-programs.ts'
@@ -243,7 +244,7 @@ async function sendCall(
   onList: (list: ToolList) => void,
 ): Promise<ToolOutcome> {
   const { server, invocation, attempt, limit, timeoutMs } = call
-  const { tool, idempotencyKey, completionToken, run, onProgress, trace } = invocation
+  const { tool, idempotencyKey, completionToken, run, onProgress, onQuestion, trace, input } = invocation
   const report = onProgress && createProgressReporter(call.clock, call.redactor, onProgress)
   const name = serverNameOf(tool)
   const options = toCallOptions(limit, timeoutMs)
@@ -261,6 +262,7 @@ async function sendCall(
     {
       name,
       arguments: invocation.arguments as JsonObject,
+      ...(input && toInputResponses(input)),
       _meta: {
         'svc/idempotencyKey': idempotencyKey,
         'svc/notAfter': notAfter,
@@ -276,10 +278,29 @@ async function sendCall(
         limit.extend()
         report?.(given)
       },
+      ...(onQuestion && {
+        onquestion: createAsker(async (question) => {
+          const until = invocation.notAfter - Math.min(ANSWER_MS, timeoutMs / 10)
+          limit.hold()
+          const answer = await onQuestion(question, until)
+          limit.extend()
+          return answer
+        }),
+      }),
     },
   )
   return toCallOutcome(server.name, answer, call.elapsedMs())
 }
+
+/** Left for the server to answer the call once it knows that nobody answers its question. */
+const ANSWER_MS = 5000
+
+const toInputResponses = ({ answers, state }: NonNullable<ToolInvocation['input']>): Partial<CallParams> => ({
+  ...(answers.length > 0 && {
+    inputResponses: Object.fromEntries(answers.map(({ name, ...answer }) => [name, answer as JsonObject])),
+  }),
+  ...(state !== undefined && { requestState: state }),
+})
 
 /** Name of the tool on its server. */
 const serverNameOf = (tool: BoundTool): string => tool.mcp?.tool ?? tool.wire

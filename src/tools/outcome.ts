@@ -123,6 +123,8 @@ export function withDeadline(
   readonly signal: AbortSignal
   timedOut(): 'whole' | 'idle' | undefined
   extend(): void
+  /** Stops the time between two reports, until the next one. */
+  hold(): void
   release(): void
 } {
   const controller = new AbortController()
@@ -144,6 +146,7 @@ export function withDeadline(
       clearTimeout(idle)
       if (idleMs !== undefined) idle = startTimer(idleMs, 'idle')
     },
+    hold: () => clearTimeout(idle),
     release() {
       clearTimeout(timer)
       clearTimeout(idle)

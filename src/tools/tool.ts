@@ -2,6 +2,7 @@
 import type { Instant } from '../base/clock.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { TraceContext } from '../base/trace-context.ts'
+import type { ServerAnswer, ServerInput, ServerQuestion } from '../spec/server-question.ts'
 import type { BoundTool, JsonSchema, AgentSnapshot } from '../spec/snapshot.ts'
 import type { ToolMedia } from '../spec/tool-media.ts'
 
@@ -21,8 +22,15 @@ export interface ToolInvocation {
   readonly mayLeave?: () => boolean
   /** For a tool that only accepts the call: its holder may report the end of the call, once. */
   readonly completionToken?: string
+  /** Answers to what the server asked in place of an earlier attempt, and what it wants back with them. */
+  readonly input?: Pick<ServerInput, 'answers' | 'state'>
   /** Called with what the tool reports while it works, not too often. */
   readonly onProgress?: (progress: ToolProgress) => void
+  /**
+   * Asks a person what the server wants to know while the call is open.
+   * @param until when the answer comes too late
+   */
+  readonly onQuestion?: (question: ServerQuestion, until: Instant) => Promise<ServerAnswer>
   /** The trace to which the call belongs. */
   readonly trace?: TraceContext
   readonly run: { readonly id: string; readonly sessionId: string; readonly agent: string; readonly version: string }
@@ -39,7 +47,7 @@ export interface ToolProgress {
 /**
  * The outcome of a call.
  * `returned`: a complete answer, also when the answer is an error. `not_sent`: the call certainly had no effect, so tools of
- * every side-effect class may be retried. `unknown`: the call may have had its effect.
+ * every side-effect class may be retried. `unknown`: the call may have had its effect. `asked`: a person is asked first.
  */
 export type ToolOutcome =
   | {
@@ -65,6 +73,13 @@ export type ToolOutcome =
       readonly code: 'timeout' | 'broken'
       readonly error: string
       readonly retryAfterMs?: number
+    }
+  | {
+      /** The server has not made the call, and makes it once it has the answers. */
+      readonly at: 'asked'
+      /** May be empty: the server then only wants the call again, with its state. */
+      readonly questions: readonly ServerQuestion[]
+      readonly state?: string
     }
 
 export interface ToolRoute {

@@ -4,7 +4,8 @@ import { digestOf } from '../base/digest.ts'
 import type { RunId, TaskId } from '../base/ids.ts'
 import { canonicalJson, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import type { PendingAnswer } from '../spec/api.ts'
-import type { Run } from '../spec/run.ts'
+import { taskOfState, type Run } from '../spec/run.ts'
+import { isAnsweredWithFields } from '../spec/server-question.ts'
 import { countApprovals, type TaskRecord } from '../spec/task.ts'
 import { REFERENCE_BYTES, toReference } from '../spec/value-reference.ts'
 
@@ -52,7 +53,7 @@ function descendantsOf(run: Run, runs: readonly Run[]): readonly Run[] {
 }
 
 const awaitedTasks = ({ state }: Run): readonly TaskId[] =>
-  state.at === 'calling' ? state.calls.flatMap(({ state: at }) => (at.at === 'awaiting' ? [at.task] : [])) : []
+  state.at === 'calling' ? state.calls.flatMap((call) => taskOfState(call.state) ?? []) : []
 
 function toPending(task: TaskRecord, asReference: boolean): PendingAnswer {
   const { kind, options, tool, argumentsDigest, approvalsRequired } = task
@@ -86,7 +87,8 @@ function argumentsReference(runId: RunId, given: JsonValue): JsonObject {
 }
 
 /** Shape of the value that the answer needs, where it is one value. */
-function schemaOf({ kind, min, max }: TaskRecord): JsonObject | undefined {
+function schemaOf({ kind, min, max, question }: TaskRecord): JsonObject | undefined {
+  if (question && isAnsweredWithFields(question)) return question.schema
   if (kind === 'text' || kind === 'aitl_escalation') return { type: 'string' }
   if (kind !== 'number') return undefined
   return { type: 'number', ...(min !== undefined && { minimum: min }), ...(max !== undefined && { maximum: max }) }

@@ -18,6 +18,7 @@ import {
 } from './call-arguments.ts'
 import { describeSource } from '../spec/source.ts'
 import type { DecidedPolicy } from '../spec/step.ts'
+import { questionFieldsIn, isRequired, secretFieldsIn, type TaskQuestion } from '../spec/server-question.ts'
 import {
   isIrreversibleCall,
   needsSecondAct,
@@ -212,7 +213,8 @@ function rowsOf(task: ShownTask): CardRow[] {
   if (previous) add('repeats', describeRepeated(task.effect!.key, previous), { emphasis: 'danger', ...runOf(previous) })
   if (earlier !== undefined) add('repeats', earlier, { emphasis: 'danger', ...runOf(task.context?.['earlier_call']) })
   if (task.summary !== undefined) add('does', task.summary, { emphasis: 'strong' })
-  if (task.prompt && !isTold && !isRepetition) add('question', task.prompt, { emphasis: 'strong' })
+  if (task.question) rows.push(...questionRows(task, task.question))
+  else if (task.prompt && !isTold && !isRepetition) add('question', task.prompt, { emphasis: 'strong' })
   if (task.arguments !== undefined) rows.push({ label: 'with', values: toArgumentValues(task.arguments, policies) })
   const { undoes, earlier_call: earlierCall, ...context } = task.context ?? {}
   // Directly below the arguments of the call, so that they can be compared.
@@ -249,6 +251,36 @@ function rowsOf(task: ShownTask): CardRow[] {
     add('you', STANDINGS[people.standing](people), { emphasis: 'waiting' })
   return rows
 }
+
+/** The question of a server: its words are fenced, and the card says who wrote them. */
+function questionRows({ prompt = '' }: ShownTask, { server, tool, schema, url }: TaskQuestion): CardRow[] {
+  const text = (label: string, value: string, emphasis?: 'danger'): CardRow => ({
+    label,
+    text: safeBlock(value),
+    ...(emphasis && { emphasis }),
+  })
+  const secrets = secretFieldsIn(schema)
+  const asked = secrets.length === 0 ? '' : `It seems to ask for one (${secrets.join(', ')}). `
+  return [
+    { label: 'question', values: toCardValues(prompt) },
+    text('written by', `MCP server ${server}, in a call of ${tool}. svc has not checked what it says.`),
+    ...(url === undefined
+      ? [
+          ...questionFieldsIn(schema).map(({ name, schema: field }, at): CardRow => ({
+            label: at === 0 ? 'fields' : '',
+            values: [describeField(name, field, isRequired(schema, name))],
+          })),
+          text('secrets', `${asked}Give it no password, key or token.`, secrets.length > 0 ? 'danger' : undefined),
+        ]
+      : [text('host', new URL(url).host), text('address', url)]),
+  ]
+}
+
+/** `age (required)  {"type":"integer","minimum":18}`. */
+const describeField = (name: string, field: JsonObject, isNeeded: boolean): CardValue => ({
+  ...toCardValue(name, field),
+  name: `${safeJson(name).slice(1, -1)}${isNeeded ? ' (required)' : ''}`,
+})
 
 /** The run that a row leads to, where its id is one. */
 const runOf = (earlier: JsonValue | undefined): Pick<CardText, 'runId'> => {

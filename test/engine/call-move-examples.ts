@@ -123,6 +123,16 @@ export const CALL_MOVE_EXAMPLES: Readonly<Record<string, CallMoveExample>> = {
   'sent ready': { from: sent, event: noAnswer },
   'sent awaiting': { from: sent, policy: asks('no_handler'), event: notSent('no_handler') },
   'sent unknown': { from: sent, tool: unsafe, event: noAnswer },
+  'sent sent': {
+    from: sent,
+    event: {
+      type: 'call.asked',
+      callId: 'c1',
+      attempt: 1,
+      question: { name: 'q', message: 'Sure?', schema: {} },
+      until: T0,
+    },
+  },
   'sent proposed': { from: sent, event: endAndResume },
 
   'retrying ready': { from: retrying, call: { outage: { ...outage, failures: 1 } }, event: outageOver },

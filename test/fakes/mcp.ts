@@ -4,7 +4,7 @@ import { createMcpHandler, Server as ModernServer } from '@modelcontextprotocol/
 import { Server as OldServer } from '@modelcontextprotocol/sdk/server/index.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
-import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { CallToolRequestSchema, ElicitResultSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { listen, stop } from './model-server.ts'
 
 export interface FakeTool {
@@ -14,7 +14,14 @@ export interface FakeTool {
   readonly outputSchema?: object
   readonly annotations?: object
   /** Content, structured content and `isError`, or an error to answer with. */
-  answer(args: Record<string, unknown>): object | Promise<object>
+  answer(args: Record<string, unknown>, call: FakeCall): object | Promise<object>
+}
+
+/** How a tool asks a person: by what it returns, and gets back in the next call; or while its call is open. */
+export interface FakeCall {
+  readonly responses?: Record<string, unknown> | undefined
+  readonly state?: unknown
+  readonly ask?: (params: object) => Promise<object>
 }
 
 /** `modern`: revision 2026-07-28. `stateless`, `sessions`: servers of the years before, with and without sessions. */
@@ -44,15 +51,18 @@ export async function startFakeMcp(era: Era, tools: readonly FakeTool[]): Promis
       ...(outputSchema && { outputSchema }),
       ...(annotations && { annotations }),
     }))
-  const called = async (name: string, args: Record<string, unknown> | undefined): Promise<object> => {
+  const called = async (name: string, args: Record<string, unknown> | undefined, call: FakeCall): Promise<object> => {
     const tool = fake.tools.find((each) => each.name === name)
     if (!tool) throw Object.assign(new Error(`Unknown tool ${name}`), { code: -32602 })
-    return tool.answer(args ?? {})
+    return tool.answer(args ?? {}, call)
   }
   const modern = createMcpHandler(() => {
     const server = new ModernServer({ name: 'fake', version: '1.0.0' }, { capabilities: { tools: {} } })
     server.setRequestHandler('tools/list', () => ({ tools: listed() }) as never)
-    server.setRequestHandler('tools/call', async ({ params }) => (await called(params.name, params.arguments)) as never)
+    server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+      const call = { responses: mcpReq.inputResponses, state: mcpReq.requestState() }
+      return (await called(params.name, params.arguments, call)) as never
+    })
     return server
   })
   const openOld = async (transport: StreamableHTTPServerTransport): Promise<void> => {
@@ -60,7 +70,13 @@ export async function startFakeMcp(era: Era, tools: readonly FakeTool[]): Promis
     server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listed() }))
     server.setRequestHandler(
       CallToolRequestSchema,
-      async ({ params }) => called(params.name, params.arguments) as never,
+      async ({ params }, { sendRequest }) =>
+        called(params.name, params.arguments, {
+          ask: (asked) =>
+            sendRequest({ method: 'elicitation/create', params: asked as never }, ElicitResultSchema, {
+              timeout: 60_000,
+            }),
+        }) as never,
     )
     // The old SDK's types were not written for exact optional properties.
     await server.connect(transport as unknown as Transport)

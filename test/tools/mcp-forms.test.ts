@@ -164,9 +164,9 @@ const UNREADABLE: readonly [string, RawAnswer, string][] = [
     'No.',
   ],
   [
-    'a question to a person',
+    'a wish for an answer without a question',
     result({ resultType: 'input_required', inputRequests: {} }),
-    'The server asks a person for more input before it makes this call. svc does not pass such questions on; ask for it in the arguments.',
+    'The call was not made: its server asks a person first, and svc does not pass the question on, since it wants an answer, and asks nothing.',
   ],
   ['nothing', { body: '' }, 'The call was executed, but the answer of MCP server "s" is empty'],
   ['no content (204)', { status: 204, body: '' }, 'The call was executed, but the answer of MCP server "s" is empty'],
@@ -189,7 +189,7 @@ const UNREADABLE: readonly [string, RawAnswer, string][] = [
 
 test.each(UNREADABLE)('an answer with %s is an error of the call, which was made', async (_, answer, expected) => {
   raw.answers = { 'tools/call': answer }
-  expect(await call()).toEqual({ at: 'returned', isError: true, result: expected })
+  expect(await call()).toMatchObject({ at: 'returned', isError: true, result: expected })
   expect(callsMade()).toBe(1)
 })
 

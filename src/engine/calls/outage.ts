@@ -12,9 +12,9 @@ import type { OutageReport, TransitionEventOf } from '../session/event.ts'
 import { toolCause } from '../capacity/outages.ts'
 import type { RunHandle, StateAt } from '../transaction/transaction.ts'
 import { updateCalls } from './calls.ts'
-import { isReadOnlyCall, MAX_ATTEMPTS, mayBeRepeated, reviewForgotten } from './recover.ts'
+import { isReadOnlyCall, MAX_ATTEMPTS, mayBeRepeated, reviewForgotten, realAttemptsOf } from './recover.ts'
 
-type Unanswered = Exclude<ToolOutcome, { at: 'returned' }>
+type Unanswered = Extract<ToolOutcome, { at: 'not_sent' | 'unknown' }>
 
 /**
  * The call as it waits for its next attempt; undefined where its outcome is no outage, the agent does not wait, or the call may not
@@ -43,7 +43,7 @@ function reportOf(call: CallHandle, { at, code, error, retryAfterMs }: Unanswere
   const { run, record, tool } = call
   if ((at === 'unknown' || record.inDoubt) && !mayBeRepeated(call)) return undefined
   if (code === 'secret_missing') return { reason: 'secret_missing', cause: error }
-  const isBroken = code === 'broken' && record.attempt < MAX_ATTEMPTS
+  const isBroken = code === 'broken' && realAttemptsOf(call) < MAX_ATTEMPTS
   if (!tool || (code !== 'unreachable' && !isBroken)) return undefined
   return {
     reason: tool.mcp ? 'mcp_unreachable' : 'tool_unreachable',

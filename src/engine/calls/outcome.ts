@@ -10,7 +10,8 @@ import { updateCalls } from './calls.ts'
 import { routeToPerson } from './gate/gate.ts'
 import { keepLateOutcome, settleCall, settleWithError, toolError } from './settle.ts'
 import { postponeCall } from './outage.ts'
-import { isReadOnlyCall, MAX_LIVE_ATTEMPTS, recoverDispatch, routeLost } from './recover.ts'
+import { isReadOnlyCall, MAX_LIVE_ATTEMPTS, recoverDispatch, routeLost, realAttemptsOf } from './recover.ts'
+import { askForServer } from './server-questions.ts'
 import { endsOutside, waitOutside } from './wait.ts'
 
 /**
@@ -34,12 +35,13 @@ export function applyCallOutcome(
 function applyOutcome(call: CallHandle, outcome: ToolOutcome): ToolCall {
   if (outcome.at === 'returned' && !outcome.isError && endsOutside(call)) return waitOutside(call)
   if (outcome.at === 'returned') return settleWithResult(call, outcome)
+  if (outcome.at === 'asked') return askForServer(call, outcome)
   if (outcome.at === 'not_sent' && outcome.code === 'held_back') {
     call.closeDispatch(outcome.error)
     return call.to({ at: 'ready' }, { attempt: call.record.attempt + 1 })
   }
   // A policy that says who decides about a lost read comes before the wait for its tool.
-  if (outcome.at === 'unknown' && isReadOnlyCall(call) && call.record.attempt === MAX_LIVE_ATTEMPTS) {
+  if (outcome.at === 'unknown' && isReadOnlyCall(call) && realAttemptsOf(call) === MAX_LIVE_ATTEMPTS) {
     const routed = routeLost(call, outcome.error, `dispatch:${outcome.code}`)
     if (routed) return routed
   }
@@ -96,10 +98,12 @@ export function applyLateOutcome(
   const tool = run.snapshot.tools.find(({ id }) => id === row.ref)
   // The tool has only accepted the call.
   if (outcome.at === 'returned' && !outcome.isError && endsOutside({ tool })) return
-  const state = outcome.at === 'not_sent' ? 'not_sent' : outcome.isError ? 'failed' : 'executed'
+  // A server that only asks has not made it.
+  const isNotMade = outcome.at === 'not_sent' || outcome.at === 'asked'
+  const state = isNotMade ? 'not_sent' : outcome.isError ? 'failed' : 'executed'
   tx.recordCallRow({ ...row, state, at: tx.now })
   if (outcome.at === 'returned') keepLateOutcome(run, callId, outcome)
-  const isGone = outcome.at === 'not_sent' || outcome.notExecuted === true
+  const isGone = isNotMade || outcome.notExecuted === true
   endEffectOf(run, row, isGone ? 'not_made' : outcome.isError ? 'unknown' : 'done')
   // The outcome is known, so no review is needed.
   run.cancelTaskOf(callId)

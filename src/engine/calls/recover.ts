@@ -17,6 +17,9 @@ export const MAX_ATTEMPTS = 10
 /** How long a tool is assumed to remember an idempotency key. Source: docs/design/runs-and-recovery.md#after-a-crash */
 const KEY_TTL_MS = 24 * 3600_000
 
+/** Attempts of a call, without those that its server answered with questions. */
+export const realAttemptsOf = ({ record: { attempt, input } }: CallHandle): number => attempt - (input?.rounds ?? 0)
+
 /** A dispatch of unknown outcome. */
 export interface LostDispatch {
   readonly error: string
@@ -49,7 +52,7 @@ export function prepareRepetition(
   { error, attempts }: Pick<LostDispatch, 'error' | 'attempts'>,
 ): CallHandle | undefined {
   const { attempt } = call.record
-  if (!mayBeRepeated(call) || attempt >= attempts) return undefined
+  if (!mayBeRepeated(call) || realAttemptsOf(call) >= attempts) return undefined
   call.closeDispatch(error)
   return call.with({ attempt: attempt + 1, ...(!isReadOnlyCall(call) && { inDoubt: true }) })
 }

@@ -13,7 +13,11 @@ export function recoverCalls(run: RunHandle, here: StateAt<'calling'>, inFlight:
     code: 'dispatch:broken',
     attempts: MAX_ATTEMPTS,
   }
-  const calls = updateSentElsewhere(run, here, inFlight, (call) => recoverDispatch(call, lost))
+  const calls = updateSentElsewhere(run, here, inFlight, (call) => {
+    // Its server asked on a request that is gone.
+    run.cancelTaskOf(call.record.id)
+    return recoverDispatch(call, lost)
+  })
   return proceedWithCalls(run, retryCallsAtStart(run, { ...here, calls }))
 }
 

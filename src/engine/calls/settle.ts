@@ -91,7 +91,7 @@ export const settleWithError = (
 export function markSettled(call: CallHandle, { outcome, ends }: Pick<SettledCall, 'outcome' | 'ends'>): ToolCall {
   const repeatedDenial = outcome === 'denied' || outcome === 'rejected' ? countRefusal(call) : undefined
   const ending = ends ?? repeatedDenial
-  return call.to({ at: 'settled', outcome, ...(ending && { ends: ending }) })
+  return call.without('input').to({ at: 'settled', outcome, ...(ending && { ends: ending }) })
 }
 
 /** A tool error as the model reads it. */

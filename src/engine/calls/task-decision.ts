@@ -1,11 +1,12 @@
 /** Applies what people decided in a task to the call that waits for it. */
-import type { CallApproval, RunState, ToolCall } from '../../spec/run.ts'
+import { taskOfState, type CallApproval, type RunState, type ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { endEffectOf, type CallHandle } from '../transaction/call-handle.ts'
 import type { TransitionEventOf } from '../session/event.ts'
 import type { RunHandle, StateAt } from '../transaction/transaction.ts'
 import { withEditedArguments } from './gate/approval.ts'
 import { updateCalls } from './calls.ts'
+import { takeServerAnswer } from './server-questions.ts'
 import { keepLateOutcome, settleCall, settleWithError, toolError } from './settle.ts'
 import { reviewedResult } from '../review/reviewed.ts'
 
@@ -14,12 +15,13 @@ export const applyTaskDecision = (run: RunHandle, here: StateAt<'calling'>, task
   updateCalls(
     run,
     here,
-    ({ state }) => (state.at === 'awaiting' || state.at === 'unknown') && state.task === task.id,
+    ({ state }) => taskOfState(state) === task.id,
     (call) => applyDecision(call, task),
   )
 
 function applyDecision(call: CallHandle, task: TaskRecord): ToolCall {
   const answer = task.answer!
+  if (task.question) return takeServerAnswer(call, task)
   switch (task.kind) {
     case 'approval':
     case 'escalation':

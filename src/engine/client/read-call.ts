@@ -1,7 +1,7 @@
 /** What became of a client's call, as its run and steps say. */
 import type { JsonValue } from '../../base/json/json.ts'
 import { holdOfState } from '../../spec/hold.ts'
-import type { CallOutcome, LateOutcome, RunState, ToolCall } from '../../spec/run.ts'
+import { taskOfState, type CallOutcome, type LateOutcome, type RunState, type ToolCall } from '../../spec/run.ts'
 import { mediaOf } from '../../spec/tool-media.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import type { CallRow } from '../../store/session-update.ts'
@@ -48,8 +48,9 @@ function callsAt(state: RunState): readonly ToolCall[] {
 }
 
 function stateOfOpen(run: RunHandle, call: ToolCall): ClientCallState {
-  if (call.state.at === 'awaiting') return asked(run, call.state.task)
   if (call.state.at === 'unknown') return { at: 'unknown', taskId: call.state.task }
+  const task = taskOfState(call.state)
+  if (task !== undefined) return asked(run, task)
   const hold = holdOfState({ state: { at: 'calling', turn: 1, calls: [call] } })
   return hold ? { at: 'held', hold } : { at: 'working' }
 }

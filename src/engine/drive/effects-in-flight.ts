@@ -1,5 +1,6 @@
 /** Starts the effects that a session asks for, aborts those it no longer needs, and posts their outcomes to its mailbox. */
 import { dieAtFailpoint, isSwitchedOff } from '../../base/failpoint.ts'
+import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import { wellFormedJson } from '../../base/json/well-formed.ts'
 import { positionOf } from '../calls/open-questions.ts'
@@ -8,7 +9,8 @@ import type { EngineParts } from '../interface/engine.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { Outages } from '../capacity/outages.ts'
-import type { Run } from '../../spec/run.ts'
+import type { CallState, Run } from '../../spec/run.ts'
+import type { ServerAnswer, ServerQuestion } from '../../spec/server-question.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import { findPause, type EffectSubject } from '../../spec/steer/pause.ts'
 import { HELD_BACK } from '../../tools/outcome.ts'
@@ -97,7 +99,9 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
     const { workspaceId } = live.tree.session
     // If the pauses cannot be read, nothing leaves.
     if (!pauses.known(workspaceId)) await pauses.read(workspaceId).catch(() => {})
-    const event = await outcomeOf(runner, live, effect, started)
+    const event = await outcomeOf(runner, live, effect, started, (question, until) =>
+      askPerson(actor, effect, started, question, until),
+    )
     if (!event) return
     for (const cause of reachedCauses(live, effect, event)) outages.over(cause)
     // The tree has already moved on from an effect that was called off. Whether a call was made is recorded all the same.
@@ -105,6 +109,26 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
     const isCalledOff = started.isCalledOff || started.controller.signal.aborted
     if ((isCalledOff && !isKnown) || lifecycle.phase === 'closed') return
     await postEvent(actor.id, effect.runId, event, { effectKey: effect.key, retrySave: true })
+  }
+
+  /** Opens a task for a question of a server whose call is open; resolves with the answer that `reconcile` finds in the session. */
+  function askPerson(
+    actor: SessionActor,
+    effect: RunEffect,
+    started: EffectInFlight,
+    question: ServerQuestion,
+    until: Instant,
+  ): Promise<ServerAnswer> {
+    if (effect.do !== 'invoke') return Promise.resolve(NO_ANSWER)
+    const { id: callId, attempt } = effect.call
+    const event = { type: 'call.asked', callId, attempt, question, until } as const
+    return new Promise((resolve) => {
+      started.asking = { name: question.name, resolve }
+      void postEvent(actor.id, effect.runId, event, { retrySave: true }).then(() => {
+        // The call is no longer under way, or cannot ask.
+        if (questionOf(actor, effect)?.name !== question.name) resolve(NO_ANSWER)
+      })
+    })
   }
 
   /**
@@ -135,6 +159,7 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
       const waiting = waitingKeys(live.tree)
       actor.awaitsSlot = waiting.size > 0
       slots.keep(actor.id, (key) => keys.has(key) || waiting.has(key))
+      for (const effect of wanted) passAnswerOn(effect, actor.inFlight.get(effect.key))
       const { epoch } = actor
       if (epoch === undefined || live.isHeld) return
       const missing = wanted.filter(({ key }) => !actor.inFlight.has(key))
@@ -156,6 +181,24 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
   }
 }
 
+const NO_ANSWER: ServerAnswer = { action: 'cancel' }
+
+/** The question that a call under way has now, in the session as it is. */
+function questionOf({ live }: SessionActor, { key }: RunEffect): SentState['question'] {
+  const effect = live && effectsOf(live.tree).find((each) => each.key === key)
+  return effect?.do === 'invoke' && effect.call.state.at === 'sent' ? effect.call.state.question : undefined
+}
+
+type SentState = Extract<CallState, { at: 'sent' }>
+
+/** Tells the server of a call what a person has answered. */
+function passAnswerOn(effect: RunEffect, started: EffectInFlight | undefined): void {
+  const { asking } = started ?? {}
+  if (!asking || effect.do !== 'invoke' || effect.call.state.at !== 'sent') return
+  const { question } = effect.call.state
+  if (question?.name === asking.name && 'answer' in question) asking.resolve(question.answer)
+}
+
 /** For whom an effect happens: who started the root run above. */
 function ownerOfEffect({ tree }: LiveSession, { runId }: RunEffect): SlotOwner {
   const find = (id: RunId | null): Run | undefined => tree.runs.find((each) => each.id === id)
@@ -170,6 +213,7 @@ async function outcomeOf(
   live: LiveSession,
   effect: RunEffect,
   started: EffectInFlight,
+  onQuestion: LiveReports['onQuestion'],
 ): Promise<RunTransitionEvent | undefined> {
   const { runId, do: kind } = effect
   const redactor = parts.redactor.stream()
@@ -184,6 +228,7 @@ async function outcomeOf(
       onProgress(progress) {
         if (effect.do === 'invoke') publishProgress(parts, notifier, live, effect, progress)
       },
+      onQuestion,
     }
     const event = parts.redactor.json(await performEffect(parts, effect, context, shown, started))
     if (event.type === 'call.ended' && event.outcome.at !== 'unknown')

@@ -84,6 +84,12 @@ function pendingReview(tx: SessionTransaction, id: TaskId): TaskRecord {
 }
 
 function resultOf(outcome: ToolOutcome): Pick<ProbeResult, 'result' | 'isError' | 'durationMs'> {
+  if (outcome.at === 'asked')
+    return {
+      result: toolError('asks_a_person', 'Its server asks a person first, which a probe does not.'),
+      isError: true,
+      durationMs: 0,
+    }
   if (outcome.at !== 'returned')
     return { result: toolError(`dispatch:${outcome.code}`, outcome.error), isError: true, durationMs: 0 }
   const { result, isError, durationMs } = outcome

@@ -1,4 +1,5 @@
 /** An effect in flight, and the part of its session that it reads. */
+import type { ServerAnswer } from '../../spec/server-question.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { EarlierMessage } from '../prompt/earlier.ts'
 import type { CompletionMeter } from './meter.ts'
@@ -29,6 +30,8 @@ export interface EffectInFlight {
    */
   readonly mayLeave: (provider?: string) => boolean
   readonly meter: CompletionMeter
+  /** The question of its server that waits for an answer. */
+  asking?: { readonly name: string; readonly resolve: (answer: ServerAnswer) => void }
   /** Token for a call that external work ends. */
   readonly token?: string
 }

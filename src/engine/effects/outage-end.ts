@@ -11,7 +11,7 @@ export function reachedCauses(live: LiveSession, effect: RunEffect, event: RunTr
   if (!run) return []
   const { snapshot } = live.versions.of(run)
   if (effect.do === 'invoke') {
-    if (event.type !== 'call.ended' || event.outcome.at !== 'returned') return []
+    if (event.type !== 'call.ended' || (event.outcome.at !== 'returned' && event.outcome.at !== 'asked')) return []
     const tool = toolNamed(snapshot, effect.call.name)
     return [...(effect.call.outage ? [effect.call.outage.cause] : []), ...(tool ? [toolCause(snapshot, tool)] : [])]
   }

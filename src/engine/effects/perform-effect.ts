@@ -1,7 +1,7 @@
 /** Performs effects: sends them out of the process and turns their outcomes into events. */
 import { wellFormedJson } from '../../base/json/well-formed.ts'
 import { traceOfCall } from '../../spec/run-trace.ts'
-import type { ToolOutcome, ToolProgress } from '../../tools/tool.ts'
+import type { ToolInvocation, ToolOutcome, ToolProgress } from '../../tools/tool.ts'
 import { toolNamed } from '../session/bindings.ts'
 import type { EngineParts } from '../interface/engine.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
@@ -15,6 +15,8 @@ export interface LiveReports {
   /** The text of a model as it arrives. */
   readonly onText: (text: string) => void
   readonly onProgress: (progress: ToolProgress) => void
+  /** Asks a person for the server of a call. */
+  readonly onQuestion: NonNullable<ToolInvocation['onQuestion']>
 }
 
 /** Performs an effect. Failures of providers and tools become events; a thrown error is a bug or an abort. */
@@ -37,7 +39,7 @@ async function invokeTool(
   { tools }: EngineParts,
   { turn, call }: ToolEffect,
   context: EffectContext,
-  { onProgress }: LiveReports,
+  { onProgress, onQuestion }: LiveReports,
   { mayLeave, token, controller }: EffectInFlight,
 ): Promise<ToolOutcome> {
   const tool = toolNamed(context.snapshot, call.name)!
@@ -54,7 +56,11 @@ async function invokeTool(
       notAfter: call.state.notAfter,
       mayLeave,
       onProgress,
+      onQuestion,
       ...(token !== undefined && { completionToken: token }),
+      ...(call.input && {
+        input: { answers: call.input.answers, ...(call.input.state !== undefined && { state: call.input.state }) },
+      }),
       trace: traceOfCall(context.run, call.id),
       run: {
         id: context.run.id,

@@ -7,6 +7,7 @@ import { hasNeededRoles } from '../../spec/approver-role.ts'
 import { isProofAtLeast, PROOF_NAMES } from '../../spec/decision-proof.ts'
 import { QUARANTINE_MARGIN_MS } from '../../spec/effect.ts'
 import { approverOf, isSameApprover } from '../../spec/key.ts'
+import { readServerAnswer, withoutSecrets } from '../../spec/server-question.ts'
 import { findBulkProblem, findUnprovedVote, IN_BULK, type GivenAnswer, type TaskRecord } from '../../spec/task.ts'
 import { checkValue } from '../../tools/check.ts'
 import { findEditProblem } from '../calls/gate/approval.ts'
@@ -22,6 +23,11 @@ export function findAnswerProblem(tx: SessionTransaction, task: TaskRecord, answ
   const digest = answer.metadata?.['svc/arguments_digest']
   if (digest !== undefined && digest !== task.argumentsDigest)
     return fail('arguments_changed', { reviewed: digestStart(digest), now: digestStart(task.argumentsDigest) })
+  return findKindProblem(tx, task, answer) ?? findServerAnswerProblem(task, answer)
+}
+
+function findKindProblem(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer): Failure | undefined {
+  if (task.question && answer.approved === false) return undefined
   switch (task.kind) {
     case 'approval':
     case 'escalation':
@@ -94,6 +100,17 @@ function findVoteProblem(tx: SessionTransaction, task: TaskRecord, answer: Given
 const needsDigest = (task: TaskRecord): boolean =>
   task.argumentsDigest !== undefined && ((task.edits?.length ?? 0) > 0 || (task.approvalsRequired ?? 1) > 1)
 
+/** The answer to the question of a server has to fit the form that it asks for. */
+function findServerAnswerProblem({ question }: TaskRecord, answer: GivenAnswer): Failure | undefined {
+  const read = question && readServerAnswer(question, answer)
+  if (typeof read === 'string') return refuseValue(read)
+  if (!question?.schema || read?.content === undefined) return undefined
+  const errors = checkValue(question.schema, read.content)
+  return errors.length === 0
+    ? undefined
+    : refuseValue(`The answer does not fit the question: ${describeErrors(errors)}.`)
+}
+
 function findNumberProblem(task: TaskRecord, value: number | undefined): Failure | undefined {
   if (value === undefined) return refuseValue('This user task is answered with numberValue.')
   if (task.min !== undefined && value < task.min) return refuseValue(`The number must be at least ${task.min}.`)
@@ -135,12 +152,17 @@ export function isRepetition(task: TaskRecord, answer: GivenAnswer): boolean {
     return !edited || canonicalJson(edited) === canonicalJson(task.arguments ?? null)
   }
   const given = task.answer
+  const shown = withoutSecrets(task.question, {
+    outcome: 'answered',
+    ...(answer.textValue !== undefined && { textValue: answer.textValue }),
+  })
   return (
     task.status === 'completed' &&
     given?.completedBy !== undefined &&
     isSameApprover(given.completedBy, approverOf(answer.by)) &&
     given.selectedOptionId === answer.selectedOptionId &&
-    given.textValue === answer.textValue &&
+    given.textValue === shown.textValue &&
+    (given.approved === false) === (task.question !== undefined && answer.approved === false) &&
     given.numberValue === answer.numberValue
   )
 }

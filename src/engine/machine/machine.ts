@@ -27,6 +27,7 @@ import { callsToResume, retryCalls, retryCallsAfterOutage, retryCallsNow } from 
 import { applyCallOutcome, applyLateOutcome } from '../calls/outcome.ts'
 import { applyChildEnd, applyChildQuestion, applyQuestionAnswer, applyReply } from '../calls/replies.ts'
 import { recoverCalls, revertUnsent } from '../calls/restart.ts'
+import { askDuringCall } from '../calls/server-questions.ts'
 import { applyLateReview, applyTaskDecision } from '../calls/task-decision.ts'
 import {
   admitCompletion,
@@ -114,6 +115,7 @@ export const transitions: Table = {
   },
   calling: {
     'call.ended': applyCallOutcome,
+    'call.asked': askDuringCall,
     called: joinCalls,
     admitted: proceedWithCalls,
     'effect_wait.due': proceedWithCalls,

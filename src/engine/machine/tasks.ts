@@ -4,6 +4,7 @@ import type { RunId, TaskId } from '../../base/ids.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import type { MessageAccepted } from '../../spec/api.ts'
 import { approverOf, mayApprove, type Principal } from '../../spec/key.ts'
+import { withoutSecrets } from '../../spec/server-question.ts'
 import {
   countApprovals,
   isOperatorOnly,
@@ -49,7 +50,8 @@ export function answerTask(
   const failure = findAnswerProblem(tx, task, answer)
   if (failure) return refuse(failure)
   if (task.kind === 'approval' || task.kind === 'escalation') applyVote(tx, task, answer)
-  else closeAndApply(tx, task, { ...toAnswer(task, answer), outcome: 'answered' })
+  else
+    closeAndApply(tx, task, { ...toAnswer(task, answer), outcome: isRefusal(task, answer) ? 'rejected' : 'answered' })
   return accepted()
 }
 
@@ -154,8 +156,9 @@ function closeAndApply(
   status: 'completed' | 'expired' = 'completed',
 ): void {
   const closed: TaskRecord = { ...task, answer }
-  tx.closeTask(closed, status)
-  recordAnswer(tx, closed)
+  const shown: TaskRecord = { ...task, answer: withoutSecrets(task.question, answer) }
+  tx.closeTask(shown, status)
+  recordAnswer(tx, shown)
   if (task.kind !== 'aitl_escalation') {
     advanceRun(tx.run(task.runId), { type: 'task.closed', task: closed })
     return
@@ -190,6 +193,7 @@ function toAnswer(task: TaskRecord, answer: GivenAnswer): Omit<TaskAnswer, 'outc
     ...(selectedOptionId !== undefined && { selectedOptionId }),
     ...(textValue !== undefined && (task.kind !== 'approval' || textValue !== '') && { textValue }),
     ...(numberValue !== undefined && { numberValue }),
+    ...(isRefusal(task, answer) && { approved: false }),
     ...(metadata !== undefined && { metadata }),
     ...(claimedEmail !== undefined && { claimedEmail }),
     ...(comment !== undefined && { comment }),
@@ -197,6 +201,10 @@ function toAnswer(task: TaskRecord, answer: GivenAnswer): Omit<TaskAnswer, 'outc
     ...(answer.origin && { origin: answer.origin }),
   }
 }
+
+/** A person declines the question of a server, or closes it without an answer. */
+const isRefusal = ({ question }: TaskRecord, { approved }: GivenAnswer): boolean =>
+  question !== undefined && approved === false
 
 function commentOf(answer: GivenAnswer): string | undefined {
   const comment = answer.metadata?.['svc/comment']

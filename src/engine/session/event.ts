@@ -5,6 +5,7 @@ import type { JsonValue } from '../../base/json/json.ts'
 import type { ModelCall, ModelCompletion, ModelUsage } from '../../providers/provider.ts'
 import type { OutageReason } from '../../spec/outage.ts'
 import type { LimitName } from '../../spec/run.ts'
+import type { ServerQuestion } from '../../spec/server-question.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'
 import type { SteeringMessage } from '../../spec/steer/wait.ts'
 import type { TaskRecord } from '../../spec/task.ts'
@@ -41,6 +42,14 @@ export type RunTransitionEvent =
   | { readonly type: 'admitted' }
   /** The outcome of one dispatch. */
   | { readonly type: 'call.ended'; readonly callId: string; readonly attempt: number; readonly outcome: ToolOutcome }
+  /** The server of a call under way asks a person; its request ends at `until`. */
+  | {
+      readonly type: 'call.asked'
+      readonly callId: string
+      readonly attempt: number
+      readonly question: ServerQuestion
+      readonly until: Instant
+    }
   | { readonly type: 'child.ended'; readonly callId: string; readonly child: RunId }
   /** A child asks its parent's model. */
   | {

@@ -26,6 +26,7 @@ type LosableMember =
   | 'outage'
   | 'inDoubt'
   | 'late'
+  | 'input'
 
 type CallMembers = Omit<ToolCall, never>
 

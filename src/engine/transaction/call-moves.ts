@@ -8,6 +8,7 @@
  *    v    |                     +--> listening  the user ----------|
  *   awaiting  a person decides  '--> waiting    a time, a signal --'
  *
+ *   sent --> awaiting   its server asks a person first, and gets the call again with the answer
  *   sent --> waiting    its tool has accepted the call, and reports the end later
  *   sent --> retrying   it cannot be made now, because what it needs is out of reach
  *   sent --> unknown    nobody knows whether it was made: a person says so
@@ -18,7 +19,7 @@
  *   proposed       r       o        o                        o                                               o
  *   ready          o                o       o                o        o         o          o         o       o
  *   awaiting       o                o                        r                                               o
- *   sent           r       o        o               o        o        o                                      o
+ *   sent           r       o        o       o       o        o        o                                      o
  *   retrying       o       o                        o        o                                               o
  *   unknown        o       o        o               o        r        o                                      o
  *   waiting        r                o                        o        r                                      o
@@ -58,8 +59,9 @@ export const callMoves: {
     settled: 'It needs no dispatch, or cannot have one; a late report ends an earlier attempt.',
   },
   awaiting: {
-    proposed: 'It is approved, and authorized again right before it leaves; another version asks again.',
-    awaiting: 'Nobody answered in time, and another task asks an operator.',
+    proposed:
+      'It is approved, or its server has its answers, and it is authorized again right before it leaves; another version asks again.',
+    awaiting: 'Nobody answered in time, and another task asks an operator; its server has another question.',
     settled: 'It is rejected, or answered; a late report ends an earlier attempt.',
     unknown: 'Resumed: an earlier attempt may have been made.',
   },
@@ -67,8 +69,9 @@ export const callMoves: {
     settled: 'It has its outcome, or was certainly not made.',
     waiting: 'Its tool accepted it and reports the end later.',
     retrying: 'What it needs is out of reach.',
-    ready: 'It did not leave, or is repeated, since that does no harm.',
-    awaiting: 'It was not carried out, and a policy says who decides what then.',
+    ready: 'It did not leave, or is repeated, since that does no harm; its server wants it again.',
+    awaiting: 'Its server asks a person first; it was not carried out, and a policy says who decides what then.',
+    sent: 'Its server asks a person while it is under way, or has the answer.',
     unknown: 'It may have been made, and must not be repeated.',
     proposed: 'Resumed: it was not made, or is repeated, after it was authorized again.',
   },
@@ -85,7 +88,8 @@ export const callMoves: {
     ready: 'Its process reports after all that it did not leave.',
     waiting: 'Its process reports after all that its tool accepted it.',
     retrying: 'Its process reports after all that what it needs is out of reach.',
-    awaiting: 'Its process reports after all that nothing handles it, and a policy says who decides what then.',
+    awaiting:
+      'Its process reports after all that its server asks a person, or that nothing handles it, and a policy says who decides.',
     unknown: 'Resumed: the person is asked again, with the choices of a run that goes on.',
   },
   waiting: {

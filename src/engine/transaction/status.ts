@@ -1,6 +1,6 @@
 /** Statuses of runs, as the API names them. Source: docs/design/runs-and-recovery.md#states-and-statuses */
 import type { RunId } from '../../base/ids.ts'
-import type { Run, RunState, RunStatusName } from '../../spec/run.ts'
+import { taskOfState, type Run, type RunState, type RunStatusName } from '../../spec/run.ts'
 
 const OUTCOMES = { completed: 'Completed', failed: 'Failed', cancelled: 'Cancelled' } as const
 
@@ -24,7 +24,7 @@ function ownStatus(state: RunState): RunStatusName {
     case 'backing_off':
       return 'Running'
     case 'calling':
-      if (state.calls.some(({ state: { at } }) => at === 'awaiting' || at === 'unknown')) return 'WaitingForHITL'
+      if (state.calls.some((call) => taskOfState(call.state) !== undefined)) return 'WaitingForHITL'
       if (state.calls.some(({ state: { at } }) => at === 'listening')) return 'WaitingForResponse'
       return state.calls.some(({ state: { at } }) => at === 'asking') ? 'WaitingForAITL' : 'Running'
     case 'held':

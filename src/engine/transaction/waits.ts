@@ -2,7 +2,7 @@
 import type { Instant } from '../../base/clock.ts'
 import type { RunId } from '../../base/ids.ts'
 import { pausedSince } from '../../spec/hold.ts'
-import type { Run, RunUsage } from '../../spec/run.ts'
+import { taskOfState, type Run, type RunUsage } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 
 /** `limit`: waits for an operator to grant more, or to end a pause, which uses no budget. `person`: every other wait, which does. */
@@ -27,7 +27,7 @@ function ownWait({ state }: Run): WaitBudget | undefined {
   if (state.at === 'reviewing') return 'person'
   const waits =
     state.at === 'calling' &&
-    state.calls.some(({ state: { at } }) => at === 'awaiting' || at === 'unknown' || at === 'listening')
+    state.calls.some((call) => taskOfState(call.state) !== undefined || call.state.at === 'listening')
   if (waits) return 'person'
   // Time under an operator's pause does not count.
   return pausedSince({ state }) === undefined ? undefined : 'limit'

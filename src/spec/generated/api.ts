@@ -84,7 +84,7 @@ export interface PendingAnswer {
   readonly runId: string
   readonly userTaskId?: string
   readonly prompt: string
-  /** JSON Schema of textValue or numberValue. */
+  /** JSON Schema of textValue or numberValue; that of an object is of the JSON in textValue. */
   readonly schema?: JsonObject
   readonly options?: readonly TaskOption[]
   readonly call?: PendingCall
@@ -152,6 +152,7 @@ export interface TaskFields {
   /** The policies let it be approved together with others, although it cannot be undone. */
   readonly bulk?: boolean
   readonly context?: JsonObject
+  readonly question?: TaskQuestion
   readonly options?: readonly TaskOption[]
   readonly min?: number
   readonly max?: number
@@ -162,6 +163,18 @@ export interface TaskFields {
   readonly on_timeout?: string
   /** `api`: a key may answer it; an approval only where its trigger has `allowApprovals`. */
   readonly completable_via: readonly ('api' | 'operator' | (string & {}))[]
+}
+
+/** Set where the server of a tool asks a person in the middle of a call. It wrote the prompt and the schema, and may be answered with `approved` false, which declines; with `metadata["svc/cancel"]` true beside it, the question is closed without an answer. */
+export interface TaskQuestion {
+  /** The MCP server as the agent names it. */
+  readonly server: string
+  /** Logical id of the tool that was called. */
+  readonly tool: string
+  /** Of the answer. That of several fields is their JSON object */
+  readonly schema?: JsonObject
+  /** An address that a person opens. */
+  readonly url?: string
 }
 
 /** The tool that a task is about. */

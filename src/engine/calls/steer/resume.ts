@@ -86,5 +86,5 @@ function sendAgain(call: CallHandle): ToolCall | undefined {
 /** Approvals and decisions do not outlast the end of a run: the call is authorized again. */
 const proposeAgain = (call: CallHandle): ToolCall =>
   call
-    .without('decisionId', 'approvedBy', 'approval', 'repeats', 'effectWait', 'paused', 'outage', 'late')
+    .without('decisionId', 'approvedBy', 'approval', 'repeats', 'effectWait', 'paused', 'outage', 'late', 'input')
     .to({ at: 'proposed' })
