@@ -50,6 +50,7 @@ beforeAll(async () => {
     join(cwd, 'api.json'),
     JSON.stringify({ openapi: '3.1.0', servers: [{ url: 'https://shop.example' }], paths: { '/orders': { get: {} } } }),
   )
+  writeFileSync(join(cwd, 'tools.json'), '{ "tools": [{ "name": "find" }] }')
   writeFileSync(join(cwd, 'team.yaml'), 'agents: { root: { instruction: You help. } }\n')
   writeFileSync(join(cwd, 'spec.yaml'), 'component_type: Agent\nname: spec\nsystem_prompt: You help.\n')
   writeFileSync(join(cwd, 'helper.md'), '---\nname: helper\ntools: []\n---\nYou help.\n')
@@ -92,6 +93,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'policy revoke': () => ['policy', 'revoke', 'small-refunds', '--reason', 'fraud wave'],
   test: () => ['test', '--filter', 'timeout'],
   'import openapi': () => ['import', 'openapi', 'api.json'],
+  'import mcp': () => ['import', 'mcp', 'tools.json', '--server', 'https://crm.example/mcp'],
   'import claude': () => ['import', 'claude', 'helper.md'],
   'import docker-agent': () => ['import', 'docker-agent', 'team.yaml'],
   'import agent-spec': () => ['import', 'agent-spec', 'spec.yaml'],

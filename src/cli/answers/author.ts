@@ -70,6 +70,28 @@ export const agentImportListAnswer = listAnswer(
   object({ agent: string, source: string, tools: integer, purpose: string }),
 )
 
+export const mcpImportAnswer = object({
+  namespace: string,
+  record: string,
+  documents: list(
+    object({
+      tool: string,
+      source: string,
+      path: string,
+      action: oneOf('created', 'changed', 'unchanged', 'kept', 'removed'),
+    }),
+  ),
+  lost: list(object({ at: string, what: string, authority: boolean })),
+  questions: list(object({ path: string, what: string })),
+  /** Of an agent that calls the tools. */
+  bindings: object({ tools: list(anyObject), mcp_servers: list(anyObject), secrets: anyObject }),
+})
+
+/** `import mcp --list`. */
+export const mcpImportListAnswer = listAnswer(
+  object({ server: string, tool: string, hint: nullable(string), description: string }),
+)
+
 export const demoResult = object({
   type: oneOf('result'),
   runId: string,

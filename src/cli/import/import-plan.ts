@@ -7,6 +7,7 @@ import { OperationRecordError, readOperationRecord } from '../../tools/openapi/r
 import { statIfAny } from '../files/sync-files.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
 import type { ImportLoss } from './losses.ts'
+import { toToolName } from './openapi-document.ts'
 
 export interface PlannedFile {
   readonly kind: DocumentKind | 'text'
@@ -66,6 +67,13 @@ export function checkNamespace(namespace: string): string {
   if (/^[a-z][a-z0-9_-]*(?:\.[a-z][a-z0-9_-]*)*$/.test(namespace) && namespace.length <= 60 && namespace !== 'svc')
     return namespace
   throw usageFailure(`"${namespace}" is no namespace: lower-case letters, digits, \`-\`, \`_\`, and dots between.`)
+}
+
+/** The namespace as given, else one made of the title of the source. @throws Failure `usage` */
+export function namespaceFor(given: string | undefined, title: string): string {
+  if (given !== undefined) return checkNamespace(given)
+  const name = toToolName(title).slice(0, 24).replace(/_+$/, '')
+  return name === '' || name === 'svc' ? 'imported' : name
 }
 
 /** @throws Failure `usage` for a record that cannot be read */

@@ -13,6 +13,7 @@ const FOLDER = join(import.meta.dirname, 'golden')
 const SOURCES: readonly (readonly [folder: string, ...given: string[]])[] = [
   ['claude', 'claude', 'shop'],
   ['docker-agent', 'docker-agent', 'desk.yaml'],
+  ['mcp', 'mcp', 'bookings.json', '--server', 'https://bookings.example/mcp', '--bearer', 'BOOKINGS_TOKEN'],
   ['agent-spec', 'agent-spec', 'travel.yaml', '--component', 'parts.json'],
 ]
 

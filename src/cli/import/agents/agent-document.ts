@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../base/json/json.ts'
 import { cleanForeignText, quoteForeign } from '../foreign-text.ts'
 import type { ConfigEntry, OpenQuestion, PlannedFile } from '../import-plan.ts'
 import type { LossList } from '../losses.ts'
+import { EXTERNAL_PROVIDER } from '../../../spec/external.ts'
 import { convertSchema } from '../openapi-schema.ts'
 import type { ForeignAgent, ForeignModel, ForeignServer, ForeignTool } from './foreign-project.ts'
 import { planServer, type ServerNames } from './foreign-server.ts'
@@ -16,6 +17,7 @@ export interface AgentPlanOptions {
   readonly serverNames: ServerNames
   /** True to let calls pass that the source allows without a person. */
   readonly trustAllow: boolean
+  readonly keepsValues?: boolean
   /** Name of the document of an agent. */
   readonly documentName: (agent: string) => string
   readonly agents: ReadonlyMap<string, ForeignAgent>
@@ -36,7 +38,7 @@ export function planAgent(
   const { namespace, losses, documentName, delegation } = options
   const name = documentName(agent.name)
   const servers = [...serversOf(agent.tools, options.serverNames)].map(([own, server]) =>
-    planServer(server, own, namespace, losses),
+    planServer(server, own, { namespace, losses, keepsValues: options.keepsValues === true }),
   )
   const model = planModel(agent.model, namespace, name)
   const secrets: JsonObject = Object.assign({}, model.secrets, ...servers.map((each) => each.secrets))
@@ -51,9 +53,11 @@ export function planAgent(
   const promptPath = `prompts/${namespace}/${name}.md`
   const depth = options.depthOf(agent.name)
   const limits = {
-    ...((tools.length > 0 || agents.length > 0 || agent.maxIterations !== undefined) && {
-      max_loop_iterations: agent.maxIterations ?? USUAL_ITERATIONS,
-    }),
+    // A client loops by itself, for as long as it wants.
+    ...((tools.length > 0 || agents.length > 0 || agent.maxIterations !== undefined) &&
+      agent.model.provider !== EXTERNAL_PROVIDER && {
+        max_loop_iterations: agent.maxIterations ?? USUAL_ITERATIONS,
+      }),
     ...(depth > USUAL_DEPTH && { max_subagent_depth: depth }),
   }
   const output = agent.output && convertIn(agent.output, agent.at, 'its output', losses)

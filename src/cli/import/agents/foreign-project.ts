@@ -53,8 +53,8 @@ export interface ForeignModel {
   readonly effort?: 'low' | 'medium' | 'high'
 }
 
-/** What the source says before a call. */
-export type ForeignRule = 'deny' | 'ask' | 'allow'
+/** What the source says before a call; `unclassified` asks a person until somebody has said what a call does. */
+export type ForeignRule = 'deny' | 'ask' | 'allow' | 'unclassified'
 
 export interface ForeignTool {
   /** As its server, or its program, calls it. */
@@ -68,6 +68,8 @@ export interface ForeignTool {
   readonly input?: JsonObject
   /** Undefined where the source does not say what a call does. */
   readonly sideEffect?: SideEffectClass
+  /** A sentence about what its server says that a call does: a claim, never the class. */
+  readonly hint?: string
   readonly rule?: ForeignRule
 }
 
@@ -79,4 +81,6 @@ export interface ForeignServer {
   readonly headers?: Readonly<Record<string, string>>
   readonly command?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
+  /** Where the program runs, relative to the project; absent = in the project. */
+  readonly directory?: string
 }

@@ -15,6 +15,8 @@ export interface PlannedServer {
   /** Entries of `secrets`. */
   readonly secrets: JsonObject
   readonly config: readonly ConfigEntry[]
+  /** What the source spells out, by the variable that stands in its place. No document gets it. */
+  readonly values: Readonly<Record<string, string>>
 }
 
 /** Names of servers in documents: two servers of one name that differ get different ones, so no call goes to the other. */
@@ -35,19 +37,32 @@ export class ServerNames {
 
 const MAX_NAME = 30
 
-export function planServer(server: ForeignServer, name: string, namespace: string, losses: LossList): PlannedServer {
+/** @param keepsValues the caller keeps what the source spells out where the variables are read, so that it is no loss */
+export function planServer(
+  server: ForeignServer,
+  name: string,
+  { namespace, losses, keepsValues = false }: ServerPlanOptions,
+): PlannedServer {
   const lose = (what: string, authority = true): void => losses.add(server.at, what, authority)
+  const loseValue = keepsValues ? (): void => undefined : lose
   const absent = `https://${name.replaceAll('_', '-')}.${namespace.replaceAll(/[._]/g, '-')}.invalid/mcp`
   if (server.command) {
-    const program = programOf(server, server.command, lose)
-    const config = program
-      ? [{ at: ['mcp_servers', absent], value: program, compared: [['command']] } satisfies ConfigEntry]
+    const found = programOf(server, server.command, lose, loseValue)
+    const config = found
+      ? [{ at: ['mcp_servers', absent], value: found.program, compared: [['command']] } satisfies ConfigEntry]
       : []
-    return { entry: { name, url: absent }, secrets: {}, config }
+    return { entry: { name, url: absent }, secrets: {}, config, values: found?.values ?? {} }
   }
   const url = addressOf(server.url, lose)
-  const { auth, secrets } = authOf(server, name, namespace, lose)
-  return { entry: { name, url: url ?? absent, ...(url && auth && { auth }) }, secrets: url ? secrets : {}, config: [] }
+  const { auth, secrets, values } = authOf(server, name, namespace, lose, loseValue)
+  if (url === undefined) return { entry: { name, url: absent }, secrets: {}, config: [], values: {} }
+  return { entry: { name, url, ...(auth && { auth }) }, secrets, config: [], values }
+}
+
+export interface ServerPlanOptions {
+  readonly namespace: string
+  readonly losses: LossList
+  readonly keepsValues?: boolean
 }
 
 type Lose = (what: string, authority?: boolean) => void
@@ -83,21 +98,23 @@ function authOf(
   name: string,
   namespace: string,
   lose: Lose,
-): { readonly auth?: JsonObject; readonly secrets: JsonObject } {
+  loseValue: Lose,
+): { readonly auth?: JsonObject; readonly secrets: JsonObject; readonly values: Record<string, string> } {
   const entries = Object.entries(headers)
   const chosen =
     entries.find(([key]) => key.toLowerCase() === 'authorization') ??
     entries.find(([, value]) => referencedVariable(value) !== undefined) ??
     entries.find(([key]) => SECRET_NAME.test(key))
   for (const [key] of entries) if (key !== chosen?.[0]) lose(`the header ${quoteForeign(key)} is not sent`)
-  if (!chosen) return { secrets: {} }
+  if (!chosen) return { secrets: {}, values: {} }
   const [header, value] = chosen
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(header)) {
     lose(`the header ${quoteForeign(header)} has no valid name and is not sent`)
-    return { secrets: {} }
+    return { secrets: {}, values: {} }
   }
   const isBearer = header.toLowerCase() === 'authorization' && /^bearer\s/i.test(value)
-  const variable = referencedVariable(isBearer ? value.replace(/^bearer\s+/i, '') : value)
+  const given = isBearer ? value.replace(/^bearer\s+/i, '') : value
+  const variable = referencedVariable(given)
   const secret = `${name}_token`
   const fallback = `${namespace}_${name}_token`.replace(/[^A-Za-z0-9]+/g, '_').toUpperCase()
   const isTaken = variable !== undefined && isSetForOthers(variable)
@@ -106,12 +123,13 @@ function authOf(
       `the header ${quoteForeign(header)} would send ${variable}, which is set for something else: set ${fallback} in its place`,
     )
   else if (variable === undefined)
-    lose(`the value of the header ${quoteForeign(header)} is not written: set ${fallback} in its place`)
+    loseValue(`the value of the header ${quoteForeign(header)} is not written: set ${fallback} in its place`)
   else if (/:-/.test(value))
     lose(`the value that the header ${quoteForeign(header)} has without ${variable} is not carried`)
   return {
     auth: isBearer ? { scheme: 'bearer', secret } : { scheme: 'header', header, secret },
     secrets: { [secret]: { fromEnv: variable === undefined || isTaken ? fallback : variable } },
+    values: variable === undefined ? { [fallback]: given } : {},
   }
 }
 
@@ -130,7 +148,12 @@ export function referencedVariable(value: string): string | undefined {
 }
 
 /** Undefined where the program cannot be carried without a secret or a variable in its arguments. */
-function programOf(server: ForeignServer, command: readonly string[], lose: Lose): JsonObject | undefined {
+function programOf(
+  server: ForeignServer,
+  command: readonly string[],
+  lose: Lose,
+  loseValue: Lose,
+): { readonly program: JsonObject; readonly values: Record<string, string> } | undefined {
   const [index] = command.flatMap((argument, at) => (isSecretArgument(command, argument, at) ? [at] : []))
   if (index !== undefined || command.some((each) => /\$\{/.test(each))) {
     lose(
@@ -140,6 +163,7 @@ function programOf(server: ForeignServer, command: readonly string[], lose: Lose
     )
     return undefined
   }
+  const values: Record<string, string> = {}
   const names = Object.entries(server.environment ?? {}).flatMap(([key, value]) => {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(key)) {
       lose(`the variable ${quoteForeign(key)} has no valid name and is not passed`)
@@ -147,12 +171,21 @@ function programOf(server: ForeignServer, command: readonly string[], lose: Lose
     }
     const from = referencedVariable(value)
     if (isSetForOthers(key)) lose(`its program gets ${key}, which may be set for something else`)
-    if (from === undefined)
-      lose(`the value of ${key} is not written: set ${key} where the server runs`, isSecretVariable(key, value))
-    else if (from !== key) lose(`${key} had the value of ${from}: set ${key} where the server runs`, false)
+    if (from === undefined) {
+      // Where it is kept, it would be taken for the other thing, too.
+      if (!isSetForOthers(key)) values[key] = value
+      const report = isSetForOthers(key) ? lose : loseValue
+      report(`the value of ${key} is not written: set ${key} where the server runs`, isSecretVariable(key, value))
+    } else if (from !== key) lose(`${key} had the value of ${from}: set ${key} where the server runs`, false)
     return [key]
   })
-  return { command: [...command], ...(names.length > 0 && { env: names }) }
+  const { directory } = server
+  const program = {
+    command: [...command],
+    ...(names.length > 0 && { env: names }),
+    ...(directory !== undefined && { directory }),
+  }
+  return { program, values }
 }
 
 const isSecretVariable = (key: string, value: string): boolean => SECRET_NAME.test(key) || looksLikeValue(value)

@@ -1,10 +1,11 @@
 /** What agents of a source become: documents, prompts, entries of the project file, and what is lost. Source: docs/design/command-line.md#imports */
 import { isJsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { OPERATION_RECORD_VERSION } from '../../../spec/operation-record.ts'
+import { EXTERNAL_PROVIDER } from '../../../spec/external.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 import { anyGlob } from '../glob.ts'
 import {
-  checkNamespace,
+  namespaceFor,
   readImportRecord,
   writtenOf,
   type ConfigEntry,
@@ -32,6 +33,8 @@ export interface AgentImportRequest {
   /** Patterns of names; empty for all agents. */
   readonly selected: readonly string[]
   readonly trustAllow: boolean
+  /** The caller keeps the secrets that the source spells out, where the server reads its variables. */
+  readonly keepsValues?: boolean
   /** Has what reading lost. */
   readonly losses: LossList
 }
@@ -46,7 +49,7 @@ const MAX_AGENTS = 200
 /** Reads only. @throws Failure `usage` */
 export function planAgentImport(request: AgentImportRequest): AgentImport {
   const { project, directory, losses } = request
-  const namespace = request.namespace === undefined ? namespaceFrom(project.title) : checkNamespace(request.namespace)
+  const namespace = namespaceFor(request.namespace, project.title)
   const agents = selectAgents(project.agents, request)
   const delegation = planDelegation(agents, losses)
   const names = nameAgents(agents)
@@ -59,15 +62,17 @@ export function planAgentImport(request: AgentImportRequest): AgentImport {
       tools,
       serverNames,
       trustAllow: request.trustAllow,
+      keepsValues: request.keepsValues === true,
       documentName: (name) => names.get(name)!,
       agents: new Map(agents.map((each) => [each.name, each])),
       delegation,
       depthOf: (name) => delegationDepth(name, delegation),
     }),
   )
-  const root = rootOf(project, agents, delegation, losses)
-  const bundle = bundleFile(namespace, names.get(root)!)
-  const files = maskPlanned([...planned.flatMap((each) => each.files), ...tools.files(), bundle], losses)
+  // An agent that stands for a client is published by itself.
+  const isOfClients = agents.every(({ model: { provider } }) => provider === EXTERNAL_PROVIDER)
+  const bundle = isOfClients ? [] : [bundleFile(namespace, names.get(rootOf(project, agents, delegation, losses))!)]
+  const files = maskPlanned([...planned.flatMap((each) => each.files), ...tools.files(), ...bundle], losses)
   const config = distinctEntries(planned.flatMap((each) => each.config))
   const recordPath = `imports/${namespace}.${request.format}.json`
   const before = readImportRecord(directory, recordPath)
@@ -126,11 +131,6 @@ function rootOf(
     if (name !== first.name)
       losses.add(at, `the root of the bundle is ${quoteForeign(first.name)}: write a Bundle for this agent, too`)
   return first.name
-}
-
-function namespaceFrom(title: string): string {
-  const name = toToolName(title).slice(0, 24).replace(/_+$/, '')
-  return name === '' || name === 'svc' ? 'imported' : name
 }
 
 /** Names of documents by names of agents. */

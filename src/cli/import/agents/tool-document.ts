@@ -34,6 +34,18 @@ const POLICY_OF: Readonly<Record<CarriedRule, { readonly name: string; readonly 
       decision: { type: 'deny', reason: 'The source forbids this call' },
     },
   },
+  unclassified: {
+    name: 'unclassified',
+    spec: {
+      description: 'A person approves the calls of tools until somebody has said what they do: give each its class.',
+      conditions: { field: 'tool.side_effect_class', op: 'eq', value: 'irreversible_action' },
+      decision: {
+        type: 'require_approval',
+        reason: 'Nobody has said yet what this tool does',
+        timeout: { after_minutes: 60, default: 'deny' },
+      },
+    },
+  },
 }
 
 export interface PlannedBinding {
@@ -51,11 +63,14 @@ export class ToolPlan {
   readonly namespace: string
   readonly servers: ServerNames
   readonly losses: LossList
+  readonly #isPrefixed: boolean
 
-  constructor(namespace: string, servers: ServerNames, losses: LossList) {
+  /** @param isPrefixed the names of tools begin with that of their server; false where the namespace is the server */
+  constructor(namespace: string, servers: ServerNames, losses: LossList, isPrefixed = true) {
     this.namespace = namespace
     this.servers = servers
     this.losses = losses
+    this.#isPrefixed = isPrefixed
   }
 
   /** The documents of all tools and policies that were bound. */
@@ -93,7 +108,9 @@ export class ToolPlan {
   /** Tools of one name that differ are different tools. */
   #document(tool: ForeignTool): { readonly id: string; readonly last: string } {
     const { namespace, losses } = this
-    const plain = toToolName(tool.server ? `${this.servers.nameOf(tool.server)} ${tool.name}` : tool.name) || 'tool'
+    const plain =
+      toToolName(tool.server && this.#isPrefixed ? `${this.servers.nameOf(tool.server)} ${tool.name}` : tool.name) ||
+      'tool'
     const spec = this.#specOf(tool)
     const signature = JSON.stringify([plain, spec])
     const known = this.#names.get(signature)
@@ -108,7 +125,10 @@ export class ToolPlan {
       key: tool.at,
       path: `tools/${namespace}/${name}.yaml`,
       content: { apiVersion: 'svc/v1', kind: 'Tool', metadata: { name, namespace, version: '1.0.0' }, spec },
-      questions: tool.sideEffect === undefined ? [{ at: ['spec', 'side_effect_class'], what: UNCLASSIFIED }] : [],
+      questions:
+        tool.sideEffect === undefined
+          ? [{ at: ['spec', 'side_effect_class'], what: unclassifiedQuestion(tool.hint) }]
+          : [],
     })
     return { id, last: name }
   }
@@ -128,8 +148,8 @@ export class ToolPlan {
   }
 }
 
-const UNCLASSIFIED =
-  'what does a call do? Until this is another class, a person approves each call, and it is never made twice.'
+const unclassifiedQuestion = (hint: string | undefined): string =>
+  `what does a call do? ${hint === undefined ? '' : `${hint} `}Until this is another class, a person approves each call, and it is never made twice.`
 
 const policyPath = (namespace: string, rule: CarriedRule): string =>
   `policies/${namespace}/${POLICY_OF[rule].name}.yaml`
