@@ -58,7 +58,12 @@ function rowsOf(
   for (const effect of ORDER) {
     if (repetition?.effect === effect) rows.push({ ...call, ...repetition.row })
     for (const entry of [...entries].filter((each) => each.effect === effect).sort(byName)) {
-      rows.push({ ...call, decision: decisionOfEffect(entry.effect), by: `${entry.policy}@${entry.version}`, when: whenOf(entry) })
+      rows.push({
+        ...call,
+        decision: decisionOfEffect(entry.effect),
+        by: `${entry.policy}@${entry.version}`,
+        when: whenOf(entry),
+      })
       // Nothing is evaluated after a policy that always decides.
       if (entry.when === undefined && effect !== 'restrict') return rows
     }

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { serveClientDesk, type McpReply } from './post-mcp.ts'
 
 const LONG = { 'svc/wait-seconds': 100 }
-const atOf = ({ message }: McpReply) => (message?.result?.['structuredContent'] as { status: string }).status
+const atOf = ({ message }: McpReply) =>
+  (message?.result?.['structuredContent'] as { status: string } | undefined)?.status
 
 /** Resolves when so many calls ask a person: nothing tells of the request that is held. */
 async function untilAsked(operator: (line: string) => Promise<{ total: number }>, count: number): Promise<void> {
