@@ -41,6 +41,7 @@ export const SLOW_TESTS = [
   'test/api/generated.test.ts',
   'test/api/openapi.test.ts',
   'test/api/tools.test.ts',
+  'test/server/mcp/conformance.test.ts',
   'test/blobs/strangers.test.ts',
   'test/client/package.test.ts',
   'test/client/python.test.ts',
