@@ -1,11 +1,12 @@
 /** A run as the result of an MCP call. */
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import type { JsonObject } from '../../base/json/json.ts'
+import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { toJson } from '../../base/json/typed-json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import type { ErrorBody, PendingAnswer } from '../../spec/api.ts'
 import { runAddress, taskAddress } from '../../view/console-address.ts'
 import type { McpAddress } from './mcp-tools.ts'
+import { nestSchema } from './nested-schema.ts'
 
 /** The tool that tells how a run goes. */
 export const RUN_TOOL = 'svc_run'
@@ -20,11 +21,12 @@ interface RunSeen {
 
 /** Schema of `structuredContent`: a run that waits or failed has no output, so the output is a part of it. */
 export const resultSchema = (output: JsonSchema | undefined) => ({
+  ...(isJsonObject(output) && typeof output['$schema'] === 'string' && { $schema: output['$schema'] }),
   type: 'object' as const,
   properties: {
     runId: { type: 'string' },
     status: { type: 'string' },
-    output: output ?? {},
+    output: output === undefined ? {} : nestSchema(output, '/properties/output'),
     error: { type: 'string' },
     waitsFor: {
       type: 'array',

@@ -81,6 +81,25 @@ describe.each([
     })
   })
 
+  test('an output whose schema has references is checked by the client against what they lead to', async () => {
+    const schema = {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      $defs: { money: { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] } },
+      type: 'object',
+      properties: { paid: { $ref: '#/$defs/money' }, of: { const: { $ref: '#/$defs/money' } } },
+    }
+    const output = { format: 'json', schema, strict: false, on_invalid: 'fail' } as const
+    const { server, secret } = await running({ snapshot: scripted([{ say: { paid: { amount: 5 } } }], [], { output }) })
+    const { list, call } = await connect(server.url, secret)
+    const [{ outputSchema }] = (await list()) as unknown as [{ outputSchema: { properties: { output: object } } }]
+    expect(outputSchema.properties.output).toEqual({
+      $defs: schema.$defs,
+      type: 'object',
+      properties: { paid: { $ref: '#/properties/output/$defs/money' }, of: { const: { $ref: '#/$defs/money' } } },
+    })
+    expect(await call(TOOL, {})).toMatchObject({ structuredContent: { output: { paid: { amount: 5 } } } })
+  })
+
   test('a run that waits for a person says so, and its output is there once somebody has decided', async () => {
     const { server, secret } = await running()
     const { call } = await connect(server.url, secret)
