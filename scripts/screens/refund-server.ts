@@ -41,10 +41,12 @@ function giveModelsTime(scripts: string): void {
   }
 }
 
-export async function openRefundServer(): Promise<RefundServer> {
+/** @param prepare changes the files of the project before they are read */
+export async function openRefundServer(prepare: (directory: string) => void = () => {}): Promise<RefundServer> {
   const directory = mkdtempSync(join(tmpdir(), 'svc-console-'))
   cpSync(TEMPLATE, directory, { recursive: true })
   giveModelsTime(join(directory, 'models'))
+  prepare(directory)
   const config = parse(readFileSync(join(directory, 'svc.config.yaml'), 'utf8')) as ProjectConfig
   const dataDirectory = join(directory, '.svc')
   const project: Project = {

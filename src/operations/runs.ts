@@ -120,6 +120,7 @@ const runOutline = object({
   ),
   after: described(integer, 'Number of the last step that was read: where the next outline goes on.'),
   hasMore: boolean,
+  lastEvent: described(integer, 'Number of the last event of the session when this was read.'),
 })
 export type RunOutline = ValueOf<typeof runOutline>
 

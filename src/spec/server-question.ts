@@ -38,6 +38,8 @@ export interface ServerInput {
   readonly answers: readonly NamedServerAnswer[]
   /** What the server wants to get back with them, as it gave it. */
   readonly state?: string
+  /** Without a yes, the call is not made. */
+  readonly endsWhenRefused?: true
 }
 
 /** What a task shows of a question beside its message. */
@@ -49,6 +51,17 @@ export interface TaskQuestion {
   readonly schema?: JsonObject
   readonly url?: string
 }
+
+/** The words of a task, with their author where that is a server. */
+export const wordsOfTask = ({
+  question,
+  prompt,
+  title,
+}: {
+  readonly question?: TaskQuestion
+  readonly prompt?: string
+  readonly title: string
+}): string => (question ? `MCP server ${question.server} asks: ${prompt ?? ''}` : (prompt ?? title))
 
 /** Metadata of an answer that closes a question without one. */
 export const CANCELS_QUESTION = 'svc/cancel'
@@ -145,7 +158,7 @@ function readContent(
   return `The answer is a JSON object with the fields ${fields.map(({ name }) => name).join(', ')}.`
 }
 
-interface QuestionField {
+export interface QuestionField {
   readonly name: string
   readonly schema: JsonObject
 }

@@ -9,7 +9,7 @@ import type { ToolMedia } from '../spec/tool-media.ts'
 import type { McpAnswer } from './mcp-answer.ts'
 import { readContent, readContentText } from './mcp-content.ts'
 import { McpFormError } from './mcp-exchange.ts'
-import { QuestionProblem, readInputRequired } from './mcp-question.ts'
+import { ADDRESS_REQUIRED, QuestionProblem, readInputRequired, readRequiredAddresses } from './mcp-question.ts'
 import type { McpTokenError } from './mcp-token.ts'
 import {
   cutNote,
@@ -115,22 +115,25 @@ export function toAbortedCallOutcome(
 
 /** The outcome of a call that was answered, in whatever form: it was made, so it is never made again. */
 export function toCallOutcome(server: string, answer: McpAnswer, durationMs: number): ToolOutcome {
+  if (answer.at === 'error' && answer.code === ADDRESS_REQUIRED)
+    return toAskedOutcome(durationMs, () => ({ questions: readRequiredAddresses(answer.data), endsWhenRefused: true }))
   if (answer.at === 'error') return returnedOutcome(answer.message, true, durationMs)
   const { cutAt } = answer
   if (answer.at === 'unreadable') {
     const wrote = answer.text.trim() === '' ? '' : `: ${answer.text.trim()}`
     return unusableOutcome(`the answer of MCP server "${server}" ${answer.why}${wrote}`, durationMs, cutAt)
   }
-  if (isJsonObject(answer.result) && answer.result['resultType'] === 'input_required')
-    return toAskedOutcome(answer.result, durationMs)
-  const { value, isError, details, media } = readResult(answer.result, cutAt !== undefined)
+  const { result } = answer
+  if (isJsonObject(result) && result['resultType'] === 'input_required')
+    return toAskedOutcome(durationMs, () => readInputRequired(result))
+  const { value, isError, details, media } = readResult(result, cutAt !== undefined)
   const exceeded = findExceededBound(value)
   if (exceeded !== undefined) return exceededOutcome(exceeded, durationMs)
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  const result = cutAt === undefined ? value : `${text}${cutNote('the answer', cutAt)}`
+  const shown = cutAt === undefined ? value : `${text}${cutNote('the answer', cutAt)}`
   const outcome = isError
-    ? failedOutcome(result, durationMs, saysNotExecuted(details) || saysNotExecuted(value))
-    : returnedOutcome(result, false, durationMs)
+    ? failedOutcome(shown, durationMs, saysNotExecuted(details) || saysNotExecuted(value))
+    : returnedOutcome(shown, false, durationMs)
   return outcome.at === 'returned' && media !== undefined && media.length > 0 ? { ...outcome, media } : outcome
 }
 
@@ -171,10 +174,12 @@ function readResult(result: JsonValue, isCut: boolean): CallResult {
   return { value: text === undefined ? parts : readContentText(text), isError, media }
 }
 
+type AskedOutcome = Extract<ToolOutcome, { at: 'asked' }>
+
 /** The server has not made the call, and asks first. */
-function toAskedOutcome(result: JsonObject, durationMs: number): ToolOutcome {
+function toAskedOutcome(durationMs: number, read: () => Omit<AskedOutcome, 'at'>): ToolOutcome {
   try {
-    return { at: 'asked', ...readInputRequired(result) }
+    return { at: 'asked', ...read() }
   } catch (error) {
     if (!(error instanceof QuestionProblem)) throw error
     const why = `The call was not made: its server asks a person first, and svc does not pass the question on, since it ${error.message}.`

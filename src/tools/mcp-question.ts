@@ -59,6 +59,20 @@ export function readInputRequired(result: JsonObject): {
 const describeMethod = (method: JsonValue | undefined): string =>
   typeof method === 'string' ? JSON.stringify(cutText(method, MOST.name).text) : 'something without a method'
 
+/** Code of an error by which a server of revision 2025-11-25 wants a person to open addresses first. */
+export const ADDRESS_REQUIRED = -32042
+
+/** @throws QuestionProblem */
+export function readRequiredAddresses(data: JsonValue | undefined): readonly ServerQuestion[] {
+  const listed = isJsonObject(data) ? data['elicitations'] : undefined
+  if (!Array.isArray(listed) || listed.length === 0 || listed.length > MOST.questions)
+    throw new QuestionProblem(`names not 1 to ${MOST.questions} addresses that a person has to open`)
+  return listed.map((each, at) => {
+    const id = isJsonObject(each) ? each['elicitationId'] : undefined
+    return readQuestion(typeof id === 'string' ? id : `${at + 1}`, isJsonObject(each) ? { ...each, mode: 'url' } : each)
+  })
+}
+
 /** Asks for the questions of one open call, one after the other and up to a number. */
 export function createAsker(
   ask: (question: ServerQuestion) => Promise<ServerAnswer>,

@@ -80,6 +80,8 @@ export type ToolOutcome =
       /** May be empty: the server then only wants the call again, with its state. */
       readonly questions: readonly ServerQuestion[]
       readonly state?: string
+      /** The server would ask the same again: without a yes, the call is not made. */
+      readonly endsWhenRefused?: true
     }
 
 export interface ToolRoute {

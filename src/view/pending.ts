@@ -5,7 +5,7 @@ import type { RunId, TaskId } from '../base/ids.ts'
 import { canonicalJson, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import type { PendingAnswer } from '../spec/api.ts'
 import { taskOfState, type Run } from '../spec/run.ts'
-import { isAnsweredWithFields } from '../spec/server-question.ts'
+import { isAnsweredWithFields, wordsOfTask } from '../spec/server-question.ts'
 import { countApprovals, type TaskRecord } from '../spec/task.ts'
 import { REFERENCE_BYTES, toReference } from '../spec/value-reference.ts'
 
@@ -63,7 +63,7 @@ function toPending(task: TaskRecord, asReference: boolean): PendingAnswer {
     kind,
     runId: task.runId,
     userTaskId: task.id,
-    prompt: task.prompt ?? task.title,
+    prompt: wordsOfTask(task),
     ...(schema && { schema }),
     ...(options && { options: options.map(({ id, label }) => ({ id, label })) }),
     ...(tool &&

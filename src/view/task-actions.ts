@@ -37,9 +37,21 @@ const EDIT: CardAction = { key: 'e', label: 'edit arguments', decides: true }
 const HISTORY: CardAction = { key: 'h', label: 'history' }
 const POLICY: CardAction = { key: 'W', label: 'Write a policy' }
 const PROBE: CardAction = { key: 'p', label: 'probe' }
+const REFUSE: readonly CardAction[] = [
+  { key: 'd', label: 'decline', decides: true },
+  { key: 'x', label: 'close without an answer', decides: true },
+]
 const TYPE: CardAction = { key: 't', label: 'type the answer', decides: true }
 
-function actionsOf({ kind, options = [], context, onModify, people, tool }: ShownTask): readonly CardAction[] {
+function actionsOf({
+  kind,
+  options = [],
+  context,
+  onModify,
+  people,
+  tool,
+  question,
+}: ShownTask): readonly CardAction[] {
   const isClosed = people?.decided !== undefined
   const mayAnswer = !isClosed && (people?.standing ?? 'may_answer') === 'may_answer'
   // A voter may still change the arguments, which voids all votes.
@@ -58,6 +70,10 @@ function actionsOf({ kind, options = [], context, onModify, people, tool }: Show
     case 'anomaly_review':
       return [...choices, ...(context?.['probe'] === undefined ? [] : [PROBE]), VIEW, ...past, ...LOOK]
     default:
-      return [...(choices.length > 0 && choices.length <= 9 ? choices : mayAnswer ? [TYPE] : []), ...LOOK]
+      return [
+        ...(choices.length > 0 && choices.length <= 9 ? choices : mayAnswer ? [TYPE] : []),
+        ...(question && mayAnswer ? REFUSE : []),
+        ...LOOK,
+      ]
   }
 }

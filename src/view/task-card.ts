@@ -18,7 +18,13 @@ import {
 } from './call-arguments.ts'
 import { describeSource } from '../spec/source.ts'
 import type { DecidedPolicy } from '../spec/step.ts'
-import { questionFieldsIn, isRequired, secretFieldsIn, type TaskQuestion } from '../spec/server-question.ts'
+import {
+  questionFieldsIn,
+  isRequired,
+  secretFieldsIn,
+  wordsOfTask,
+  type TaskQuestion,
+} from '../spec/server-question.ts'
 import {
   isIrreversibleCall,
   needsSecondAct,
@@ -116,7 +122,7 @@ const KEY_ID = /^key:([0-9a-f-]{36})$/
 /** The first policy that stopped the call, in one line, with the values of its condition. Not escaped. */
 export function describeCause(task: TaskRequest): string {
   const policy = task.policies?.find(({ matched }) => matched !== false)
-  if (!policy) return task.prompt ?? task.title
+  if (!policy) return wordsOfTask(task)
   const earlier = earlierCallIn(task.prompt)
   return `${policy.id}@${policy.version}: ${policy.condition ?? policy.decision}${earlier === undefined ? '' : `; ${earlier}`}`
 }
@@ -129,9 +135,10 @@ const earlierCallIn = (question = ''): string | undefined =>
  * What a task is about, in one line for lists and messages: the summary of the call; `acme.refunds amount 180 EUR, order A-1042`
  * where its tool declares none; the question where no call is held.
  */
-export function describeSubject({ tool, summary, prompt, title, arguments: args }: TaskRequest): string {
+export function describeSubject(task: TaskRequest): string {
+  const { tool, summary, arguments: args } = task
   if (summary !== undefined) return safeText(summary)
-  if (tool === undefined) return safeText(shortenText((prompt ?? title).replaceAll(/\s+/g, ' '), MOST_OF_SUBJECT))
+  if (tool === undefined) return safeText(shortenText(wordsOfTask(task).replaceAll(/\s+/g, ' '), MOST_OF_SUBJECT))
   const key = findKeyArgument(args)
   const unit = currencyOf(args)
   const facts = [

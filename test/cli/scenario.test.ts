@@ -47,6 +47,17 @@ describe('svc test', () => {
     expect(code).toBe(0)
   })
 
+  test('a double whose server asks first is answered by a person of the scenario', async () => {
+    const asks = '{ message: Which?, requestedSchema: { type: object, properties: { which: { type: string } } } }'
+    const { stdout, code } = await play(
+      scenario(
+        `tools:\n  acme.orders.lookup: { asks: ${asks}, result: { order: A-1042, status: delivered, damaged: true } }\n  ${REFUNDS}\n` +
+          'decide: [{ task: text, tool: acme.orders.lookup, text: both }, { task: approval, approve: true }]\n',
+      ),
+    )
+    expect([stdout, code]).toEqual(['own/one.scenario.yaml  ✔ a refund\n', 0])
+  })
+
   test('--filter and --json tell events, differences and virtual time', async () => {
     const { stdout } = await svc(['test', '--filter', 'timeout', '--json'])
     const { ok, passed, failed, cases, runs } = JSON.parse(stdout) as {

@@ -3,8 +3,8 @@ import { onTestFinished } from 'vitest'
 import { openRefundServer, type RefundServer } from '../../scripts/screens/refund-server.ts'
 import { openPage, type OpenedPage } from './browser.ts'
 
-export async function openDesk(): Promise<RefundServer> {
-  const desk = await openRefundServer()
+export async function openDesk(prepare?: (directory: string) => void): Promise<RefundServer> {
+  const desk = await openRefundServer(prepare)
   closeAfterTest(desk)
   return desk
 }

@@ -1,11 +1,13 @@
 /** Calls whose server asks a person: the question is a task, and the server gets the call again with the answer. */
 import { expect, test } from 'vitest'
+import { agentIdOf, type RunId } from '../../src/base/ids.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import type { NamedServerAnswer, ServerQuestion } from '../../src/spec/server-question.ts'
 import type { GivenAnswer } from '../../src/spec/task.ts'
 import type { ToolOutcome } from '../../src/tools/tool.ts'
 import {
   inOrder,
+  key,
   openBench,
   operator,
   policy,
@@ -13,7 +15,10 @@ import {
   replyTo,
   returns,
   snapshotOf,
+  startOf,
+  T0,
   tool,
+  WORKSPACE,
   type AgentSpec,
   type Bench,
   type ToolFunction,
@@ -307,4 +312,99 @@ test('what is typed into a field for a secret reaches the server alone', async (
   ])
   expect(kept).not.toContain('tulip-9')
   expect(kept).toContain(String.raw`{\"user\":\"ann\",\"password\":\"***\"}`)
+})
+
+test('a call is not made where a person does not do what its server asks for in any case', async () => {
+  const address: ServerQuestion = { name: 'e', message: 'Sign in.', url: 'https://a.example/' }
+  const bench = await open(() => ({ at: 'asked', questions: [address], endsWhenRefused: true }))
+  const run = await bench.start('root')
+  await bench.engine.answer(run, reply(await bench.waitForTask(run), { approved: false }))
+  await bench.waitForEnd(run)
+  expect(bench.invoked).toHaveLength(1)
+  expect((await bench.timeline(run)).find(({ type }) => type === 'ToolResult')?.content['result']).toMatchObject({
+    error: 'declined',
+  })
+})
+
+/** Asks while its call is open, and returns what it was told. */
+const asking =
+  (until = Infinity): ToolFunction =>
+  async ({ onQuestion, notAfter }) => {
+    const { name: _, ...question } = form({ seats: { type: 'integer' } })
+    const answer = await onQuestion!({ name: '1', ...question }, Math.min(until, notAfter))
+    return returns({ ...answer })
+  }
+const resultOf = async (bench: Bench, run: RunId): Promise<unknown> =>
+  (await bench.timeline(run)).find(({ type }) => type === 'ToolResult')?.content['result']
+
+test('a question on an open call is a task, and its answer goes to the server that waits', async () => {
+  const bench = await open(asking())
+  const run = await bench.start('root')
+  const task = await bench.waitForTask(run)
+  expect(task).toMatchObject({ kind: 'number', on_timeout: 'deny', question: { server: 'shop', tool: 'acme.book' } })
+  expect((await bench.store.run(run))?.status).toBe('WaitingForHITL')
+  expect((await bench.engine.answer(run, reply(task, { numberValue: 5 }))).pending).toEqual([])
+  await bench.waitForEnd(run)
+  expect(await resultOf(bench, run)).toEqual({ action: 'accept', content: { seats: 5 } })
+  expect(bench.invoked).toHaveLength(1)
+})
+
+test('a question on an open call that nobody answers in time is cancelled', async () => {
+  const bench = await open(asking(T0 + 1000))
+  const run = await bench.start('root')
+  const task = await bench.waitForTask(run)
+  await bench.advance(1000)
+  await bench.waitForEnd(run)
+  expect(await resultOf(bench, run)).toEqual({ action: 'cancel' })
+  expect((await bench.store.task(task['user_task_id'] as never))?.status).toBe('expired')
+})
+
+test('a task is closed once the call that asked has ended', async () => {
+  const bench = await open(({ onQuestion, notAfter }) => {
+    void onQuestion!({ ...form({ n: { type: 'number' } }), name: '1' }, notAfter)
+    return new Promise((resolve) => setTimeout(() => resolve(returns('not waited')), 50))
+  })
+  const run = await bench.start('root')
+  const task = await bench.waitForTask(run)
+  await bench.waitForEnd(run)
+  expect((await bench.store.task(task['user_task_id'] as never))?.status).toBe('cancelled')
+})
+
+test('a restart closes the task of an open call, and its outcome is one for a review', async () => {
+  const bench = await open(({ attempt, ...more }, signal) =>
+    attempt === 1 ? asking()({ attempt, ...more }, signal) : returns('again'),
+  )
+  const run = await bench.start('root')
+  const task = await bench.waitForTask(run)
+  await bench.restart()
+  const review = await bench.waitForTask(run, 2)
+  expect(review['kind']).toBe('anomaly_review')
+  expect((await bench.store.task(task['user_task_id'] as never))?.status).toBe('cancelled')
+  expect(await bench.engine.answer(run, reply(task, { numberValue: 1 }))).toMatchObject({
+    code: 'task_already_completed',
+  })
+})
+
+test('a client whose call asks is told where a person answers', async () => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [book], model: { provider: 'external', name: 'client' } })],
+    models: {},
+    tools: { book: onceAsking(form({ n: { type: 'number' } })) },
+  })
+  const call = {
+    workspaceId: WORKSPACE,
+    agentId: agentIdOf('test', 'acme.root'),
+    principal: key('k1', 'root'),
+    conversation: 'c',
+    callId: 'c1',
+    tool: 'book',
+    arguments: {},
+    limits: startOf('root').limits,
+  }
+  const signal = AbortSignal.timeout(5000)
+  const asked = await bench.engine.gate.callTool(call, { signal, leavesForPerson: true })
+  expect(asked).toMatchObject({ at: 'asking', title: 'MCP server shop asks: How many?', answersServer: true })
+  const [task] = await bench.store.pendingTasks(asked.sessionId)
+  await bench.engine.answer(asked.runId, { taskId: task!.id, numberValue: 2, by: operator() })
+  expect(await bench.engine.gate.callTool(call, { signal })).toMatchObject({ at: 'settled', result: 'booked' })
 })

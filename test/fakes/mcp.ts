@@ -22,6 +22,7 @@ export interface FakeCall {
   readonly responses?: Record<string, unknown> | undefined
   readonly state?: unknown
   readonly ask?: (params: object) => Promise<object>
+  readonly report?: (progress: object) => Promise<void>
 }
 
 /** `modern`: revision 2026-07-28. `stateless`, `sessions`: servers of the years before, with and without sessions. */
@@ -70,8 +71,13 @@ export async function startFakeMcp(era: Era, tools: readonly FakeTool[]): Promis
     server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listed() }))
     server.setRequestHandler(
       CallToolRequestSchema,
-      async ({ params }, { sendRequest }) =>
+      async ({ params }, { sendRequest, sendNotification }) =>
         called(params.name, params.arguments, {
+          report: (progress) =>
+            sendNotification({
+              method: 'notifications/progress',
+              params: { progressToken: params._meta?.progressToken ?? 0, ...progress } as never,
+            }),
           ask: (asked) =>
             sendRequest({ method: 'elicitation/create', params: asked as never }, ElicitResultSchema, {
               timeout: 60_000,

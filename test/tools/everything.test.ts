@@ -5,7 +5,9 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json/json.ts'
-import type { Toolbox, ToolProgress } from '../../src/tools/tool.ts'
+import { questionFieldsIn, type ServerAnswer, type ServerQuestion } from '../../src/spec/server-question.ts'
+import { checkValue } from '../../src/tools/check.ts'
+import type { Toolbox, ToolInvocation, ToolOutcome, ToolProgress } from '../../src/tools/tool.ts'
 import { listen, stop } from '../fakes/model-server.ts'
 import { agentWith, invocationOf, timeless, toolboxWith, toolNamed } from './invocation.ts'
 
@@ -160,4 +162,61 @@ test.each(['echo', 'get-sum', 'trigger-long-running-operation'])('%s is describe
     description: expect.any(String) as string,
     schema: { type: 'object', properties: expect.any(Object) as object },
   })
+})
+
+const FORM = {
+  name: 'Ann',
+  check: true,
+  email: 'ann@acme.example',
+  birthdate: '1990-01-31',
+  integer: 7,
+  untitledSingleSelectEnum: 'Joey',
+  untitledMultipleSelectEnum: ['Piano'],
+  titledSingleSelectEnum: 'hero-2',
+  titledMultipleSelectEnum: ['fish-1'],
+  legacyTitledEnum: 'pet-2',
+}
+
+test('its form is passed on with every kind of field, and gets the answer', async () => {
+  const asked: ServerQuestion[] = []
+  const tool = named('trigger-elicitation-request')
+  const onQuestion = (question: ServerQuestion): Promise<ServerAnswer> => {
+    asked.push(question)
+    return Promise.resolve({ action: 'accept', content: FORM })
+  }
+  const invocation = invocationOf(tool, {}, { onQuestion })
+  const outcome = await toolbox.route(agent(), tool)!.invoke(invocation, new AbortController().signal)
+  expect(checkValue(asked[0]!.schema!, FORM)).toEqual([])
+  expect(questionFieldsIn(asked[0]!.schema).map(({ name }) => name)).toHaveLength(13)
+  expect(JSON.stringify(outcome)).toContain('- Name: Ann')
+})
+
+test.each([
+  ['request', ['https://a.example/login']],
+  ['error', ['https://modelcontextprotocol.io/', 'https://a.example/login']],
+])('its address is passed on, by a %s', async (path, addresses) => {
+  const tool = named('trigger-url-elicitation')
+  const asked: ServerQuestion[] = []
+  const onQuestion = (question: ServerQuestion): Promise<ServerAnswer> => {
+    asked.push(question)
+    return Promise.resolve({ action: 'accept' })
+  }
+  const args = {
+    url: 'https://a.example/login',
+    message: 'Sign in.',
+    elicitationId: 'e-1',
+    errorPath: path === 'error',
+  }
+  const invoke = (more: Partial<ToolInvocation> = {}): Promise<ToolOutcome> =>
+    toolbox
+      .route(agent(), tool)!
+      .invoke(invocationOf(tool, args, { onQuestion, ...more }), new AbortController().signal)
+  let outcome = await invoke()
+  if (outcome.at === 'asked') {
+    asked.push(...outcome.questions)
+    const answers = outcome.questions.map(({ name }) => ({ name, action: 'accept' as const }))
+    outcome = await invoke({ attempt: 2, input: { answers } })
+  }
+  expect(asked.map(({ url: address }) => address)).toEqual(addresses)
+  expect(outcome).toMatchObject({ at: 'returned', isError: false })
 })

@@ -355,3 +355,28 @@ test.each(['good', 'stubborn', 'forks'])(
     await waitUntil(() => started.every((pid) => !isAlive(pid)))
   },
 )
+
+test('the reference server asks a person over its standard streams, and gets the answer', async () => {
+  open({ command: ['node', EVERYTHING, 'stdio'] })
+  const asked: string[] = []
+  const onQuestion: ToolInvocation['onQuestion'] = ({ message }) => {
+    asked.push(message)
+    return Promise.resolve({ action: 'accept', content: { name: 'Ann' } })
+  }
+  const outcome = await call('trigger-elicitation-request', {}, { onQuestion })
+  expect(asked).toEqual(['Please provide inputs for the following fields:'])
+  expect(JSON.stringify(outcome)).toContain('- Name: Ann')
+})
+
+test('a program whose question could belong to two calls is told so', async () => {
+  open({ command: ['node', EVERYTHING, 'stdio'] })
+  const asked: string[] = []
+  const onQuestion: ToolInvocation['onQuestion'] = ({ message }) => {
+    asked.push(message)
+    return Promise.resolve({ action: 'decline' })
+  }
+  const long = call('trigger-long-running-operation', { duration: 2, steps: 1 }, { idempotencyKey: 'long' })
+  const outcome = await call('trigger-elicitation-request', {}, { onQuestion })
+  expect([asked, JSON.stringify(outcome)]).toEqual([[], expect.stringContaining('svc cannot tell which call asks.')])
+  await long
+})

@@ -33,7 +33,10 @@ export interface DecisionRule {
 }
 
 /** The parts of a task that rules match. For a reply, `id` names the question. */
-export type WaitingTask = Pick<ShownTask, 'id' | 'kind' | 'tool' | 'arguments' | 'options' | 'argumentsDigest'>
+export type WaitingTask = Pick<
+  ShownTask,
+  'id' | 'kind' | 'tool' | 'arguments' | 'options' | 'argumentsDigest' | 'question'
+>
 
 export interface ScriptedAnswers {
   /**
@@ -61,7 +64,7 @@ export function createScriptedAnswers(rules: readonly DecisionRule[]): ScriptedA
 
 function matchesTask(rule: DecisionRule, task: WaitingTask): boolean {
   if (rule.task === undefined ? task.kind === 'reply' && rule.text === undefined : rule.task !== task.kind) return false
-  if (rule.tool !== undefined && rule.tool !== task.tool?.ref) return false
+  if (rule.tool !== undefined && rule.tool !== (task.tool?.ref ?? task.question?.tool)) return false
   if (rule.when === undefined) return true
   const { condition } = readCondition(rule.when)
   return condition !== undefined && evaluateCondition(condition, factsOf(task)).truth === 'true'

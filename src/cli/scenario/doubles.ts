@@ -2,6 +2,8 @@
 import type { Instant } from '../../base/clock.ts'
 import { parseDuration } from '../../base/duration.ts'
 import type { BoundTool } from '../../spec/snapshot.ts'
+import type { JsonObject } from '../../base/json/json.ts'
+import { QuestionProblem, readQuestion } from '../../tools/mcp-question.ts'
 import { returnedOutcome } from '../../tools/outcome.ts'
 import { DEFAULT_TIMEOUT_MS, type ToolOutcome, type Toolbox } from '../../tools/tool.ts'
 import type { ToolDouble } from './scenario.ts'
@@ -34,10 +36,11 @@ export function withDoubles(
       return {
         route: 'mock',
         timeoutMs,
-        invoke: (_invocation, signal) =>
-          isReachable(tool.id, double)
-            ? invokeDouble(double, timeoutMs, time, AbortSignal.any([signal, ended]))
-            : Promise.resolve(UNREACHABLE),
+        invoke(invocation, signal) {
+          if (!isReachable(tool.id, double)) return Promise.resolve(UNREACHABLE)
+          if (double.asks && !invocation.input) return Promise.resolve(askFirst(double.asks))
+          return invokeDouble(double, timeoutMs, time, AbortSignal.any([signal, ended]))
+        },
       }
     },
     async describe(agent, tool, signal) {
@@ -51,6 +54,15 @@ export function withDoubles(
 }
 
 const UNREACHABLE: ToolOutcome = { at: 'not_sent', code: 'unreachable', error: 'The double cannot be reached.' }
+
+function askFirst(asks: JsonObject): ToolOutcome {
+  try {
+    return { at: 'asked', questions: [readQuestion('question', asks)] }
+  } catch (error) {
+    if (!(error instanceof QuestionProblem)) throw error
+    return returnedOutcome(`The double ${error.message}.`, true, 0)
+  }
+}
 
 async function invokeDouble(
   { result, error, delay, drop }: ToolDouble,

@@ -11,6 +11,8 @@ export interface ToolDouble {
   readonly drop?: boolean
   /** How long the tool is out of reach, from its first call. */
   readonly unreachable?: string
+  /** What its server asks a person before it answers, as the params of `elicitation/create`. */
+  readonly asks?: JsonObject
 }
 
 export interface ExpectedCall {

@@ -111,6 +111,8 @@ export const approveCommands: readonly CommandEntry[] = [
       { flags: '--option <id>', description: 'id, label or position of an option' },
       { flags: '--text <text>', description: 'a text' },
       { flags: '--number <n>', description: 'a number, with a point as decimal mark' },
+      { flags: '--decline', description: 'say no to the question of a server' },
+      { flags: '--cancel', description: 'close the question of a server without an answer' },
       { flags: '--probe', description: 'only check whether the call happened, with the probe tool of its author' },
       metadataOption,
       ofRun,

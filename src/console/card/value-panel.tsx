@@ -1,27 +1,41 @@
 /** Answers of tasks that ask for a value: an option, a text, a number, the outcome of a call, a reply. */
 import { useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
-import { parseJson, type JsonValue } from '../../base/json/json.ts'
+import { parseJson, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { TaskDecision } from '../../client/index.ts'
 import type { ProbeView } from '../../operations/tasks.ts'
+import { CANCELS_QUESTION, questionFieldsIn, isAnsweredWithFields } from '../../spec/server-question.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import type { View } from '../parts/view.ts'
 import { takeText } from '../parts/input.ts'
 import { callOperator, findRefusal } from '../wire/request.ts'
+import {
+  ArgumentForm,
+  fieldsOf,
+  readForm,
+  textsOfFields,
+  type FormField,
+  type FormOutcome,
+  type FormTexts,
+} from './argument-form.tsx'
 import type { DecidePanelProps } from './decision.ts'
 
 export function ValuePanel({ task, isSending, blocked, onDecide, onLater }: DecidePanelProps): View {
   const [option, setOption] = useState('')
   const [text, setText] = useState('')
   const [problem, setProblem] = useState<string | undefined>(undefined)
-  const { options = [], kind } = task
+  const { options = [], kind, question } = task
+  const form = question && isAnsweredWithFields(question) ? fieldsOf(question.schema, {}) : []
+  const proposed = proposedTexts(form, question?.schema)
+  const [fields, setFields] = useState<FormOutcome>(() => readForm(form, proposed))
   const send = (event: Event): void => {
     event.preventDefault()
-    const answer = readAnswer(task, option, text)
+    const answer = form.length > 0 ? readFields(fields) : readAnswer(task, option, text)
     if (typeof answer === 'string') setProblem(answer)
     else onDecide(answer)
   }
-  const takesText = options.length === 0 || (kind === 'anomaly_review' && option === 'happened')
+  const refuse = (metadata?: JsonObject): void => onDecide({ approved: false, ...(metadata && { metadata }) })
+  const takesText = form.length === 0 && (options.length === 0 || (kind === 'anomaly_review' && option === 'happened'))
   return (
     <form class="decide" onSubmit={send}>
       {options.length > 0 && (
@@ -35,6 +49,7 @@ export function ValuePanel({ task, isSending, blocked, onDecide, onLater }: Deci
           ))}
         </fieldset>
       )}
+      {form.length > 0 && <ArgumentForm fields={form} initial={proposed} onChange={setFields} />}
       {takesText && (
         <label class="field">
           <span>{LABELS[kind] ?? 'Answer'}</span>
@@ -58,6 +73,21 @@ export function ValuePanel({ task, isSending, blocked, onDecide, onLater }: Deci
         >
           Answer
         </button>
+        {question && (
+          <>
+            <button type="button" class="button" disabled={isSending} onClick={() => refuse()}>
+              Decline
+            </button>
+            <button
+              type="button"
+              class="button"
+              disabled={isSending}
+              onClick={() => refuse({ [CANCELS_QUESTION]: true })}
+            >
+              Close without an answer
+            </button>
+          </>
+        )}
         <button type="button" class="button quiet" onClick={onLater}>
           Later <kbd>l</kbd>
         </button>
@@ -85,6 +115,24 @@ function readAnswer({ kind, options = [], min, max }: ShownTask, option: string,
     return `The number goes from ${min ?? '−∞'} to ${max ?? '∞'}.`
   return { numberValue: value }
 }
+
+/** The answer that a form has, or what is missing. */
+function readFields({ value, problems }: FormOutcome): TaskDecision | string {
+  const [name, problem] = Object.entries(problems)[0] ?? []
+  if (name !== undefined) return `${safeText(name)} ${problem}.`
+  return value ? { textValue: JSON.stringify(value) } : 'The form is empty.'
+}
+
+/** What the server proposes for each field, as typed. */
+const proposedTexts = (fields: readonly FormField[], schema: JsonObject | undefined): FormTexts =>
+  textsOfFields(
+    fields,
+    Object.fromEntries(
+      questionFieldsIn(schema).flatMap(({ name, schema: { default: value } }) =>
+        value === undefined ? [] : [[name, value]],
+      ),
+    ),
+  )
 
 function jsonOrPlain(text: string): JsonValue {
   try {

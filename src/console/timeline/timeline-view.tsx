@@ -7,6 +7,7 @@ import type { Holder } from '../parts/holder.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import type { TimeAxis } from './axis.ts'
 import { Minimap } from './minimap.tsx'
+import { describeReport, shareOf, type CallProgress, type ProgressOfCalls } from './use-progress.ts'
 import type { Timeline, TimelineRow } from './tree.ts'
 
 /** The same for every row: what is in sight follows from it. */
@@ -60,6 +61,7 @@ export function TimelineView({
   closed,
   now,
   isLive,
+  progress,
   onChoose,
   onToggle,
 }: {
@@ -70,6 +72,7 @@ export function TimelineView({
   readonly closed: ReadonlySet<number>
   readonly now: number
   readonly isLive: boolean
+  readonly progress: ProgressOfCalls
   readonly onChoose: (ordinal: number) => void
   readonly onToggle: (run: number) => void
 }): View {
@@ -125,6 +128,7 @@ export function TimelineView({
         from={axis.place(row.from)}
         to={axis.place(row.to ?? now)}
         took={(row.to ?? now) - row.from}
+        report={row.to === null && row.callId !== null ? progress.get(row.callId) : undefined}
         onChoose={onChoose}
         onToggle={onToggle}
       />,
@@ -191,6 +195,21 @@ const AxisHead = ({ cuts, waits }: { readonly cuts: TimeAxis['cuts']; readonly w
   </div>
 )
 
+/** What the tool of a call says while it works. */
+function Report(report: CallProgress): View {
+  const share = shareOf(report)
+  return (
+    <span class="step-report">
+      {share !== undefined && (
+        <span class="deadline-bar">
+          <span style={{ width: `${share * 100}%` }}></span>
+        </span>
+      )}
+      {safeText(describeReport(report))}
+    </span>
+  )
+}
+
 function Row({
   row,
   number,
@@ -199,6 +218,7 @@ function Row({
   from,
   to,
   took,
+  report,
   onChoose,
   onToggle,
 }: {
@@ -209,6 +229,7 @@ function Row({
   readonly from: number
   readonly to: number
   readonly took: number
+  readonly report: CallProgress | undefined
   readonly onChoose: (ordinal: number) => void
   readonly onToggle: (run: number) => void
 }): View {
@@ -248,6 +269,7 @@ function Row({
         <Icon name={ICONS[row.type] ?? 'dot'} />
         <span class="step-type">{nameOfStep(row.type)}</span>
         <span class="step-summary">{safeText(row.summary)}</span>
+        {report && <Report {...report} />}
       </span>
       <span class="step-took" role="gridcell">
         {row.to === null ? <span class="unseen">so far </span> : ''}

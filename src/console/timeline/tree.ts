@@ -10,6 +10,8 @@ export interface TimelineRow {
   /** Null while it lasts. */
   readonly to: number | null
   readonly isError: boolean
+  /** The call that it makes or answers. */
+  readonly callId: string | null
   /** Levels below the run that is shown. */
   readonly level: number
   /** The run that this row started, as its index; absent for every other step. */
@@ -127,7 +129,7 @@ function childrenByCall(runs: readonly OutlineRun[]): ReadonlyMap<string, number
 }
 
 const toTimelineRow = (
-  [ordinal, run, type, summary, from, to, , , isError]: OutlineRow,
+  [ordinal, run, type, summary, from, to, , callId, isError]: OutlineRow,
   level: number,
   child: number | undefined,
   siblings: Siblings,
@@ -140,6 +142,7 @@ const toTimelineRow = (
   from,
   to,
   isError: isError === 1 || answer?.[8] === 1,
+  callId,
   level,
   place: ++siblings.count,
   siblings,

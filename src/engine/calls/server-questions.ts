@@ -5,7 +5,13 @@
 import { shortenText } from '../../base/cut-text.ts'
 import type { Instant } from '../../base/clock.ts'
 import type { RunState, ToolCall } from '../../spec/run.ts'
-import { answerFormOf, serverAnswerOf, type ServerInput, type ServerQuestion } from '../../spec/server-question.ts'
+import {
+  answerFormOf,
+  serverAnswerOf,
+  wordsOfTask,
+  type ServerInput,
+  type ServerQuestion,
+} from '../../spec/server-question.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
 import type { TransitionEventOf } from '../session/event.ts'
@@ -18,7 +24,10 @@ import { settleCall, toolError } from './settle.ts'
 const MAX_QUESTIONS = 8
 
 /** The call has answered with questions, and was not made: it waits for a person, and is then sent with the answers. */
-export function askForServer(call: CallHandle, { questions, state }: Extract<ToolOutcome, { at: 'asked' }>): ToolCall {
+export function askForServer(
+  call: CallHandle,
+  { questions, state, endsWhenRefused }: Extract<ToolOutcome, { at: 'asked' }>,
+): ToolCall {
   const { run, record } = call
   const before = record.input
   const asked = (before?.asked ?? 0) + Math.max(1, questions.length)
@@ -30,7 +39,14 @@ export function askForServer(call: CallHandle, { questions, state }: Extract<Too
   const open = call.openStep()
   if (open) run.closeStep(open)
   const rounds = (before?.rounds ?? 0) + 1
-  const input: ServerInput = { asked, rounds, open: questions, answers: [], ...(state !== undefined && { state }) }
+  const input: ServerInput = {
+    asked,
+    rounds,
+    open: questions,
+    answers: [],
+    ...(state !== undefined && { state }),
+    ...(endsWhenRefused && { endsWhenRefused }),
+  }
   const next = call.with({ input, attempt: record.attempt + 1 })
   return questions.length === 0 ? next.to({ at: 'ready' }) : awaitAnswer(next, questions[0]!)
 }
@@ -40,16 +56,17 @@ function awaitAnswer(call: CallHandle, question: ServerQuestion): ToolCall {
 }
 
 /** @param until when nobody can answer any more, since the request ends */
-function openQuestionTask(call: CallHandle, question: ServerQuestion, until?: Instant): TaskRecord {
+function openQuestionTask(call: CallHandle, asked: ServerQuestion, until?: Instant): TaskRecord {
   const { run, record, tool } = call
-  const { message, schema, url } = question
+  const { message, schema, url } = asked
   const server = tool?.mcp?.server ?? record.ref
+  const question = { server, tool: record.ref, ...(schema && { schema }), ...(url !== undefined && { url }) }
   return run.openTask({
-    ...answerFormOf(question),
+    ...answerFormOf(asked),
     callId: record.id,
-    title: `MCP server ${server} asks: ${shortenText(message, 200)}`,
+    title: shortenText(wordsOfTask({ question, prompt: message, title: '' }), 200),
     prompt: message,
-    question: { server, tool: record.ref, ...(schema && { schema }), ...(url !== undefined && { url }) },
+    question,
     ...(until !== undefined && { expiresAt: until, onTimeout: 'deny' as const }),
   })
 }
@@ -60,6 +77,10 @@ export function takeServerAnswer(call: CallHandle, { question, answer: given }: 
   const answer = serverAnswerOf(question!, given!)
   if (state.at === 'sent' && state.question)
     return call.to({ ...state, question: { name: state.question.name, answer } })
+  if (input!.endsWhenRefused && answer.action !== 'accept') {
+    const why = `${call.record.name} was not executed: a person did not do what its server asked for.`
+    return settleCall(call, { outcome: 'failed', result: toolError('declined', why), isError: true, notExecuted: true })
+  }
   const [asked, ...open] = input!.open
   const next = call.with({ input: { ...input!, open, answers: [...input!.answers, { name: asked!.name, ...answer }] } })
   return open.length > 0 ? awaitAnswer(next, open[0]!) : next.toProposed()

@@ -58,8 +58,14 @@ function stateOfOpen(run: RunHandle, call: ToolCall): ClientCallState {
 function asked({ tx }: RunHandle, id: TaskRecord['id']): ClientCallState {
   const task = tx.pendingTasks().find((each) => each.id === id)
   if (!task) return { at: 'working' }
-  const { title, expiresAt: until } = task
-  return { at: 'asking', taskId: id, title, ...(until !== undefined && { until }) }
+  const { title, expiresAt: until, question } = task
+  return {
+    at: 'asking',
+    taskId: id,
+    title,
+    ...(until !== undefined && { until }),
+    ...(question && { answersServer: true }),
+  }
 }
 
 /** A call without a result, whose run has ended. */

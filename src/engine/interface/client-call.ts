@@ -58,8 +58,14 @@ export type ClientCallState =
       /** True where it was made before, under the same effect key, and this is the result of that time. */
       readonly repeated?: true
     }
-  /** A person decides whether it is made; `until` is when the task decides itself. */
-  | { readonly at: 'asking'; readonly taskId: TaskId; readonly title: string; readonly until?: Instant }
+  /** A person decides whether it is made, or answers its server; `until` is when the task decides itself. */
+  | {
+      readonly at: 'asking'
+      readonly taskId: TaskId
+      readonly title: string
+      readonly until?: Instant
+      readonly answersServer?: true
+    }
   /** It was sent and may have happened. A person finds out; it is not sent again meanwhile. */
   | { readonly at: 'unknown'; readonly taskId?: TaskId }
   /** Something that it needs is paused or out of reach. */

@@ -22,7 +22,8 @@ export function toClientResult(answer: ClientCallAnswer, placeOf: TaskPlace, isA
       return settledResult(answer, isAgain)
     case 'asking': {
       const until = answer.until === undefined ? '' : ` Until ${toIsoText(answer.until)}; then its time-out decides.`
-      return openResult(answer, `a person decides: ${answer.title}. ${describePlace(answer.taskId, placeOf)}${until}`)
+      const who = answer.answersServer ? 'a person answers' : 'a person decides'
+      return openResult(answer, `${who}: ${answer.title}. ${describePlace(answer.taskId, placeOf)}${until}`)
     }
     case 'unknown': {
       const found = 'it was sent, and it is not known whether it happened. A person finds out; do not make another one.'

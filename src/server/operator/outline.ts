@@ -22,6 +22,8 @@ const MAX_ROWS = 20_000
 export const getOutline: OperatorAction<'GET /runs/:id/outline'> = async ({ services, id, query }) => {
   const { store } = services
   const run = await findRun(services, id)
+  // Before the steps: the stream then misses nothing behind it.
+  const lastEvent = (await store.session(run.sessionId))?.lastSeq ?? 0
   const runs = subtreeOf(run, await store.treesOf(run.sessionId, [run.id]))
   const numbers = new Map(runs.map((each, index) => [each.id, index]))
   const rows: OutlineRow[] = []
@@ -41,7 +43,8 @@ export const getOutline: OperatorAction<'GET /runs/:id/outline'> = async ({ serv
   }
   const limits = (await store.version(run.agentVersionId))?.snapshot.limits ?? {}
   const budgets = listBudgets(run, runs, limits, services.clock.now())
-  return { runId: run.id, sessionId: run.sessionId, runs: runs.map(toOutlineRun), budgets, rows, after, hasMore }
+  const outline = { runId: run.id, sessionId: run.sessionId, runs: runs.map(toOutlineRun), budgets, rows }
+  return { ...outline, after, hasMore, lastEvent }
 }
 
 export const getStep: OperatorAction<'GET /runs/:id/step'> = async ({ services, id, query }) => {

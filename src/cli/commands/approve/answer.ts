@@ -1,4 +1,5 @@
 import type { TaskDecision } from '../../../client/index.ts'
+import { CANCELS_QUESTION } from '../../../spec/server-question.ts'
 import type { ShownTask } from '../../../spec/task.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { shortId } from '../../../base/short-text.ts'
@@ -28,17 +29,27 @@ export async function answer(
       const probed = await channel.probe(task)
       return mode.json ? await out.json(probed) : drawProbe(probed).forEach((line) => out.line(line))
     }
-    const value = await read(call, task)
+    const value = refusalIn(call, task) ?? (await read(call, task))
     const { textValue, ...chosen } = value
     const isOutcome = task.kind === 'anomaly_review' && typeof textValue === 'string'
     const { receipt, report } = isOutcome
       ? await channel.answer(task, { ...chosen, metadata: { ...metadata, 'svc/result': jsonOrText(textValue) } })
-      : await channel.answer(task, { ...value, metadata })
+      : await channel.answer(task, { ...value, metadata: { ...metadata, ...value.metadata } })
     if (mode.json) return await out.json({ items: [receipt], total: 1 })
     const hasEnded = task.kind === 'anomaly_review' && !task.options?.some(({ id }) => id === 'retry')
     const next = hasEnded ? `run ${shortId(task.runId)} stays ${receipt.runStatus}` : nextOf(task, report)
-    out.line(`${report.again ? 'already ' : ''}answered ${describeAnswer(task, value)}; ${next}`)
+    const did = value.approved === false ? 'declined' : `answered ${describeAnswer(task, value)}`
+    out.line(`${report.again ? 'already ' : ''}${did}; ${next}`)
   })
+}
+
+/** `--decline` or `--cancel`, which only the question of a server takes. */
+function refusalIn({ given }: CommandContext, task: ShownTask): TaskDecision | undefined {
+  const isCancelled = given.flag('cancel')
+  if (!isCancelled && !given.flag('decline')) return undefined
+  if (!task.question)
+    throw usageFailure(`Task ${shortId(task.id)} is no question of a server.`, `svc answer ${shortId(task.id)} …`)
+  return { approved: false, ...(isCancelled && { metadata: { [CANCELS_QUESTION]: true } }) }
 }
 
 /** The answer from `--option`, `--text` or `--number`, else from VALUE according to the kind of the task. */

@@ -3,6 +3,7 @@ import { fail } from '../../../base/failure.ts'
 import { InexactNumberError, isExactNumber } from '../../../base/json/exact-number.ts'
 import { parseJson as parse, type JsonValue } from '../../../base/json/json.ts'
 import type { TaskDecision } from '../../../client/index.ts'
+import type { QuestionField } from '../../../spec/server-question.ts'
 import type { ShownTask } from '../../../spec/task.ts'
 import { readTypedNumber } from '../../shell/numbers.ts'
 import { readOption } from '../../shell/options.ts'
@@ -31,4 +32,24 @@ function readNumber(typed: string): number {
   if (value === undefined) throw fail('usage', { what: `"${typed}" is not a number; use a point as decimal mark.` })
   if (!isExactNumber(typed.trim())) throw fail('usage', { what: `The number ${typed.trim()} cannot be kept exactly.` })
   return value
+}
+
+/**
+ * Parses what was typed for one field of a form; choices of a list are separated by commas.
+ * @throws Failure `usage`
+ */
+export function fieldValueOf({ name, schema }: QuestionField, typed: string): JsonValue {
+  switch (schema['type']) {
+    case 'number':
+    case 'integer':
+      return readNumber(typed)
+    case 'array':
+      return typed.split(',').map((each) => each.trim())
+    case 'boolean':
+      if (/^(?:y|yes|true)$/i.test(typed)) return true
+      if (/^(?:n|no|false)$/i.test(typed)) return false
+      throw fail('usage', { what: `${name} is yes or no.` })
+    default:
+      return typed
+  }
 }

@@ -2,6 +2,7 @@
 import { fail, isFailure } from '../../../base/failure.ts'
 import { safeJson, safeText } from '../../../base/escape-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
+import { questionFieldsIn, isAnsweredWithFields, isRequired, type TaskQuestion } from '../../../spec/server-question.ts'
 import { isIrreversibleCall, repeatsEarlierCall, type ShownTask } from '../../../spec/task.ts'
 import { presentKeyedTask } from '../../../view/task-actions.ts'
 import { fitApproval } from '../../../terminal/approval.ts'
@@ -10,7 +11,7 @@ import { unlessLeft } from '../../shell/io.ts'
 import { parseJsonInput } from '../input.ts'
 import { outputUnderReview } from '../../../view/output-review.ts'
 import { askAcknowledgement } from './acknowledge.ts'
-import { jsonOrText, valueOf } from './answer-value.ts'
+import { fieldValueOf, jsonOrText, valueOf } from './answer-value.ts'
 import { awaitReading, readOfferedKey } from './await-reading.ts'
 import { again, type OpenDecision, type PromptAnswer } from './open-decision.ts'
 
@@ -114,12 +115,32 @@ export async function askOutcome(decision: OpenDecision, task: ShownTask, option
 }
 
 /** Asks for a text, a number or one of many options. An empty line leaves the task open. */
-export async function askValue(decision: OpenDecision, { kind, options }: ShownTask): Promise<PromptAnswer> {
+export async function askValue(decision: OpenDecision, { kind, options, question }: ShownTask): Promise<PromptAnswer> {
+  if (question && isAnsweredWithFields(question)) return askFields(decision, question)
   const { surface, signal } = decision
   const typed = (await unlessLeft(surface.text('Answer (empty: later):', signal)))?.trim() ?? ''
   if (typed === '') return 'later'
   try {
     return valueOf(kind, options, typed)
+  } catch (error) {
+    if (!isFailure(error)) throw error
+    return again(decision, error.message)
+  }
+}
+
+/** Asks for the fields of a form, one after the other. */
+async function askFields(decision: OpenDecision, { schema }: TaskQuestion): Promise<PromptAnswer> {
+  const { surface, signal } = decision
+  const content: Record<string, JsonValue> = {}
+  try {
+    for (const field of questionFieldsIn(schema)) {
+      const isNeeded = isRequired(schema, field.name)
+      const question = `${safeText(field.name)}${isNeeded ? '' : ' (empty: left out)'}, Escape: back:`
+      const typed = (await unlessLeft(surface.text(question, signal)))?.trim()
+      if (typed === undefined) return 'again'
+      if (typed !== '') content[field.name] = fieldValueOf(field, typed)
+    }
+    return { textValue: JSON.stringify(content) }
   } catch (error) {
     if (!isFailure(error)) throw error
     return again(decision, error.message)

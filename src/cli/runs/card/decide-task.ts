@@ -140,6 +140,7 @@ function describeOutcome(before: ShownTask, now: ShownTask, answer: TaskDecision
   if (isVoteOnly(before, now, answer))
     return [note, describeApproval(now, countVotes(now))].filter((part) => part !== undefined).join('; ')
   const who = now.people ? ` by ${safeText(now.people.you)}` : ''
-  const word = answer.approved === true ? 'approved' : answer.approved === false ? 'rejected' : 'answered'
+  const refused = before.question ? 'declined' : 'rejected'
+  const word = answer.approved === true ? 'approved' : answer.approved === false ? refused : 'answered'
   return note ?? `${word}${who}`
 }

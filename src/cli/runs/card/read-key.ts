@@ -1,4 +1,5 @@
 /** The keys of the card: draws it, reads one key, and does what the key says. */
+import { CANCELS_QUESTION } from '../../../spec/server-question.ts'
 import type { ShownTask } from '../../../spec/task.ts'
 import { presentKeyedTask } from '../../../view/task-actions.ts'
 import { describeUnread, mustBeOpened } from '../../../view/card-reading.ts'
@@ -57,6 +58,10 @@ export async function readCardKey(decision: OpenDecision, task: ShownTask): Prom
       if (reason === undefined) return 'again'
       return { approved: false, ...(reason !== '' && { comment: reason }) }
     }
+    case 'd':
+      return { approved: false }
+    case 'x':
+      return { approved: false, metadata: { [CANCELS_QUESTION]: true } }
     case 'e':
       return await askEdit(decision, task)
     case 't':

@@ -19,6 +19,7 @@ import { address, goTo, withQuery } from '../../wire/navigation.ts'
 import { callOperator } from '../../wire/request.ts'
 import { aboutSession, useResource } from '../../wire/resource.ts'
 import { createTimeline, findAnswer } from '../../timeline/tree.ts'
+import { useProgress } from '../../timeline/use-progress.ts'
 import { TimelineView } from '../../timeline/timeline-view.tsx'
 import { EffectsTab } from './run-effects.tsx'
 import { ConversationTab, EventsTab, RawTab } from './run-tabs.tsx'
@@ -254,6 +255,8 @@ function TimelineTab({ id, outline, change }: OutlineProps & { readonly id: stri
   const timeline = useMemo(() => createTimeline(outline.current, { all, closed, now: at }), [change, all, closed, at])
   const [held, redrawn] = useHolder(timeline)
   const choose = (ordinal: number): void => goTo(withQuery({ step: String(ordinal) }), true)
+  const isCalling = outline.current.rows.some((row) => row[2] === 'ToolCall' && row[5] === null)
+  const progress = useProgress(id, isLive && isCalling, outline.current.lastEvent)
   const toggle = (run: number): void => {
     const next = new Set(closed)
     if (!next.delete(run)) next.add(run)
@@ -278,6 +281,7 @@ function TimelineTab({ id, outline, change }: OutlineProps & { readonly id: stri
           closed={closed}
           now={time}
           isLive={isLive}
+          progress={progress}
           onChoose={choose}
           onToggle={toggle}
         />

@@ -1,0 +1,55 @@
+/** What tools report of the calls under way of one run, as it arrives: it is stored nowhere. */
+import { useEffect, useState } from 'preact/hooks'
+import type { StreamEvent } from '../../spec/api.ts'
+
+/** The last report about a call. */
+export interface CallProgress {
+  readonly progress?: number
+  readonly total?: number
+  readonly message?: string
+}
+
+/** By the id of the call. */
+export type ProgressOfCalls = ReadonlyMap<string, CallProgress>
+
+const NONE: ProgressOfCalls = new Map()
+
+/**
+ * Follows the stream of a run while `isFollowed`.
+ * @param lastEvent number of an event after which nothing is missed; the stream goes on behind it
+ */
+export function useProgress(runId: string, isFollowed: boolean, lastEvent: number): ProgressOfCalls {
+  const [reports, setReports] = useState(NONE)
+  useEffect(() => {
+    if (!isFollowed) return undefined
+    const source = new EventSource(`/v1/runs/${encodeURIComponent(runId)}/stream?after=${lastEvent}`)
+    source.addEventListener('message', ({ data: text }: MessageEvent<string>) => {
+      const event = JSON.parse(text) as StreamEvent
+      if (event.subject !== 'engine.step.progress') return
+      const { toolCallId, progress, total, message } = event.data as unknown as CallProgress & {
+        readonly toolCallId: string
+      }
+      const report: CallProgress = {
+        ...(progress !== undefined && { progress }),
+        ...(total !== undefined && { total }),
+        ...(message !== undefined && { message }),
+      }
+      setReports((before) => new Map(before).set(toolCallId, report))
+    })
+    return () => {
+      source.close()
+      setReports(NONE)
+    }
+  }, [runId, isFollowed])
+  return reports
+}
+
+/** `2 of 5: reading orders`. Not escaped. */
+export function describeReport({ progress, total, message }: CallProgress): string {
+  const count = progress === undefined ? '' : total === undefined ? `${progress}` : `${progress} of ${total}`
+  return [count, message ?? ''].filter((each) => each !== '').join(': ')
+}
+
+/** The part that is done, from 0 to 1; undefined where the tool does not say of how much. */
+export const shareOf = ({ progress, total }: CallProgress): number | undefined =>
+  progress === undefined || total === undefined || total <= 0 ? undefined : Math.min(1, Math.max(0, progress / total))
