@@ -1,5 +1,5 @@
 /** Every command of the table, run once in each form: what it prints is what the table says, and nothing else is there. */
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
@@ -9,6 +9,7 @@ import { exitCodes } from '../../src/cli/shell/exit-codes.ts'
 import { outputSchema } from '../../src/cli/pages/output-schema.ts'
 import { commandTable } from '../../src/cli/table/table.ts'
 import { readOpenApi } from '../../src/server/http/openapi.ts'
+import { startFakeMcp, type FakeMcp } from '../fakes/mcp.ts'
 import { going, svc as runSvc, temporary, type Going, type Ran } from './recording-io.ts'
 
 const { path: parent, remove } = temporary()
@@ -19,6 +20,9 @@ const json = async <T>(argv: readonly string[]): Promise<T> => JSON.parse((await
 
 const AGENT = 'acme.refund-desk'
 let server: Going
+/** A project with files of clients. */
+const clients = join(parent, 'clients')
+let fake: FakeMcp
 
 /** Ids of the things that commands act on. */
 const ids: Record<'run' | 'waiting' | 'task' | 'trigger' | 'key' | 'file' | 'agent', string> = {
@@ -54,6 +58,12 @@ beforeAll(async () => {
   writeFileSync(join(cwd, 'team.yaml'), 'agents: { root: { instruction: You help. } }\n')
   writeFileSync(join(cwd, 'spec.yaml'), 'component_type: Agent\nname: spec\nsystem_prompt: You help.\n')
   writeFileSync(join(cwd, 'helper.md'), '---\nname: helper\ntools: []\n---\nYou help.\n')
+  mkdirSync(clients)
+  fake = await startFakeMcp('modern', [{ name: 'find', answer: () => ({ content: [] }) }])
+  for (const name of ['client', 'client-1', 'client-2'])
+    writeFileSync(join(clients, `${name}.json`), JSON.stringify({ mcpServers: { crm: { url: fake.url } } }))
+  for (const name of ['client-1', 'client-2'])
+    await svc(['gateway', 'wrap', `${name}.json`, '--namespace', name, '--yes', '-C', clients])
   const files = await json<{ items: { filename: string }[] }>(['files', 'upload', 'note.txt'])
   ids.file = files.items[0]!.filename
   ids.trigger = (await json<{ triggerId: string }>(['triggers', 'create', AGENT, '--name', 'spare'])).triggerId
@@ -64,11 +74,14 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await server.end()
+  await fake.close()
   remove()
 })
 
 /** Each order is refunded once, and each refund released once. */
 let [refunded, released] = [6, 6]
+/** Each file of a client is restored once. */
+let unwrapped = 0
 
 /** How each command is called here; what it ends with, where that is not 0. In the order of the table. */
 const calls: Readonly<Record<string, () => readonly string[]>> = {
@@ -97,6 +110,9 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'import claude': () => ['import', 'claude', 'helper.md'],
   'import docker-agent': () => ['import', 'docker-agent', 'team.yaml'],
   'import agent-spec': () => ['import', 'agent-spec', 'spec.yaml'],
+  'gateway wrap': () => ['gateway', 'wrap', 'client.json', '--yes', '-C', clients],
+  'gateway unwrap': () => ['gateway', 'unwrap', `client-${++unwrapped}.json`, '--yes', '-C', clients],
+  'gateway status': () => ['gateway', 'status', '-C', clients],
   'bundle tree': () => ['bundle', 'tree'],
   'bundle pack': () => ['bundle', 'pack', '-o', 'again.tgz'],
   'bundle verify': () => ['bundle', 'verify', 'bundle.tgz'],

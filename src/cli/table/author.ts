@@ -21,6 +21,7 @@ import { printsCases, printsDocument, printsLines } from '../answers/prints.ts'
 import { apiBody } from '../../operations/schema.ts'
 import { AGENT_FORMATS } from '../import/agents/agent-formats.ts'
 import { bundleCommands } from './bundle.ts'
+import { gatewayCommands } from './gateway.ts'
 import { policyCommands } from './policy.ts'
 
 export const authorCommands: readonly CommandEntry[] = [
@@ -261,6 +262,7 @@ export const authorCommands: readonly CommandEntry[] = [
     exits: { 3: 'something that concerns authority was not carried' },
     load: async () => (await import('../commands/author/import-agents.ts')).importAgents(format),
   })),
+  ...gatewayCommands,
   ...bundleCommands,
   {
     path: 'schema',

@@ -26,17 +26,23 @@ export interface AgentPlanOptions {
   readonly depthOf: (agent: string) => number
 }
 
+export interface PlannedAgent {
+  readonly files: readonly PlannedFile[]
+  readonly config: readonly ConfigEntry[]
+  /** What the source spells out, by variable. */
+  readonly values: readonly (readonly [variable: string, value: string])[]
+}
+
 /** Bounds the loop of an agent whose source sets no bound. */
 const USUAL_ITERATIONS = 25
 /** Levels of delegation that need no `max_subagent_depth`. */
 const USUAL_DEPTH = 5
 
-export function planAgent(
-  agent: ForeignAgent,
-  options: AgentPlanOptions,
-): { readonly files: readonly PlannedFile[]; readonly config: readonly ConfigEntry[] } {
+export function planAgent(agent: ForeignAgent, options: AgentPlanOptions): PlannedAgent {
   const { namespace, losses, documentName, delegation } = options
   const name = documentName(agent.name)
+  // No bundle is above it, so what it refers to lies beside it.
+  const isOfClient = agent.model.provider === EXTERNAL_PROVIDER
   const servers = [...serversOf(agent.tools, options.serverNames)].map(([own, server]) =>
     planServer(server, own, { namespace, losses, keepsValues: options.keepsValues === true }),
   )
@@ -55,7 +61,7 @@ export function planAgent(
   const limits = {
     // A client loops by itself, for as long as it wants.
     ...((tools.length > 0 || agents.length > 0 || agent.maxIterations !== undefined) &&
-      agent.model.provider !== EXTERNAL_PROVIDER && {
+      !isOfClient && {
         max_loop_iterations: agent.maxIterations ?? USUAL_ITERATIONS,
       }),
     ...(depth > USUAL_DEPTH && { max_subagent_depth: depth }),
@@ -88,7 +94,7 @@ export function planAgent(
     kind: 'Agent',
     id: `${namespace}.${name}`,
     key: agent.at,
-    path: agentPath(namespace, name),
+    path: isOfClient ? `${namespace}-${name}.yaml` : agentPath(namespace, name),
     content: document,
     questions: model.questions,
   }
@@ -107,6 +113,7 @@ export function planAgent(
       ...(model.script === undefined ? [] : [text(model.script.path, model.script.text)]),
     ],
     config: servers.flatMap(({ config }) => config),
+    values: servers.flatMap(({ values }) => Object.entries(values)),
   }
 }
 

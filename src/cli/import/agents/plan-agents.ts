@@ -42,6 +42,8 @@ export interface AgentImportRequest {
 export interface AgentImport extends ImportPlan {
   /** Environment variables that the documents and programs need. */
   readonly variables: readonly string[]
+  /** What the source spells out, by variable; a variable may have several. No document has it. */
+  readonly values: readonly (readonly [variable: string, value: string])[]
 }
 
 const MAX_AGENTS = 200
@@ -94,6 +96,7 @@ export function planAgentImport(request: AgentImportRequest): AgentImport {
     losses: losses.all(),
     gone: request.selected.length > 0 ? [] : Object.keys(before?.written ?? {}).filter((path) => !present.has(path)),
     variables: variablesOf(files, config),
+    values: planned.flatMap((each) => each.values),
   }
 }
 

@@ -16,6 +16,9 @@ import { LossList } from '../losses.ts'
 /** For connecting and for listing, each. A program may have to be downloaded first. */
 const TIMEOUT_MS = 20_000
 
+/** How the address of a server ends that has none. */
+const ABSENT = '.invalid/mcp'
+
 export interface ListingEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Programs run relative to it. */
@@ -28,11 +31,14 @@ export async function listServerTools(
   server: ForeignServer,
   { env, directory, allowedHosts }: ListingEnvironment,
 ): Promise<ToolListing> {
+  const losses = new LossList()
   const { entry, secrets, config, values } = planServer(server, server.name, {
     namespace: 'import',
-    losses: new LossList(),
+    losses,
     keepsValues: true,
   })
+  const isReachable = server.command ? config.length > 0 : !String(entry['url']).endsWith(ABSENT)
+  if (!isReachable) return { problem: losses.all()[0]!.what }
   const redactor = createRedactor()
   const known = { ...env, ...environmentOf(server, env), ...values }
   const programs = createMcpPrograms({
