@@ -86,7 +86,7 @@ READERS.update({
         "have need",
     ),
     types.TaskFields: fields(
-        "user_task_id kind title prompt reason status summary reasoning arguments arguments_digest authority_ref sources approvals_required approvals_received comprehension_required bulk context min max on_reject on_modify expires_at on_timeout",
+        "user_task_id kind title prompt reason status summary reasoning arguments arguments_digest authority_ref sources approvals_required approval_proof approvals_received comprehension_required bulk context min max on_reject on_modify expires_at on_timeout",
         tool=one(types.TaskTool),
         evidence=many(one(types.TaskEvidence)),
         policies=many(one(types.DecidedPolicy)),
@@ -96,7 +96,7 @@ READERS.update({
         completable_via=many(),
     ),
     types.TaskContent: fields(
-        "user_task_id kind title prompt reason status summary reasoning arguments arguments_digest authority_ref sources approvals_required approvals_received comprehension_required bulk context min max on_reject on_modify expires_at on_timeout",
+        "user_task_id kind title prompt reason status summary reasoning arguments arguments_digest authority_ref sources approvals_required approval_proof approvals_received comprehension_required bulk context min max on_reject on_modify expires_at on_timeout",
         tool=one(types.TaskTool),
         evidence=many(one(types.TaskEvidence)),
         policies=many(one(types.DecidedPolicy)),
@@ -125,7 +125,7 @@ READERS.update({
         "id version decision matched reason authority_ref source condition",
     ),
     types.TaskItem: fields(
-        "user_task_id kind title prompt reason status summary reasoning arguments arguments_digest authority_ref sources approvals_required approvals_received comprehension_required bulk context min max on_reject on_modify expires_at on_timeout run_id root_run_id",
+        "user_task_id kind title prompt reason status summary reasoning arguments arguments_digest authority_ref sources approvals_required approval_proof approvals_received comprehension_required bulk context min max on_reject on_modify expires_at on_timeout run_id root_run_id",
         tool=one(types.TaskTool),
         evidence=many(one(types.TaskEvidence)),
         policies=many(one(types.DecidedPolicy)),
@@ -310,7 +310,7 @@ READERS.update({
         "step_kind session_id run_id tenant_id agent_id agent_version_id event_id tool_call_id name result is_error duration_ms probe_of asked_by undone",
     ),
     types.UserTaskReqContent: fields(
-        "step_kind session_id run_id tenant_id agent_id agent_version_id event_id user_task_id kind title prompt reason status summary reasoning arguments arguments_digest authority_ref sources approvals_required approvals_received comprehension_required bulk context min max on_reject on_modify expires_at on_timeout",
+        "step_kind session_id run_id tenant_id agent_id agent_version_id event_id user_task_id kind title prompt reason status summary reasoning arguments arguments_digest authority_ref sources approvals_required approval_proof approvals_received comprehension_required bulk context min max on_reject on_modify expires_at on_timeout",
         tool=one(types.TaskTool),
         evidence=many(one(types.TaskEvidence)),
         policies=many(one(types.DecidedPolicy)),
@@ -320,7 +320,11 @@ READERS.update({
         completable_via=many(),
     ),
     types.UserTaskResContent: fields(
-        "step_kind session_id run_id tenant_id agent_id agent_version_id event_id user_task_id outcome approved selected_option_id text_value number_value completed_by comment metadata claimed_email",
+        "step_kind session_id run_id tenant_id agent_id agent_version_id event_id user_task_id outcome approved selected_option_id text_value number_value completed_by comment metadata claimed_email channel proof",
+        votes=many(one(types.TaskVote)),
+    ),
+    types.TaskVote: fields(
+        "by approved channel proof",
     ),
     types.SubAgentCallContent: fields(
         "step_kind session_id run_id tenant_id agent_id agent_version_id event_id tool_call_id name child_run_id agent version input",

@@ -91,4 +91,6 @@ def _hidden(address: str | httpx.URL) -> str | httpx.URL:
     return address if shown == str(address) else shown
 
 
-logging.getLogger("httpx").addFilter(_WithoutSecrets())
+# Older versions log under the name of a module.
+for name in ("httpx", "httpx._client"):
+    logging.getLogger(name).addFilter(_WithoutSecrets())

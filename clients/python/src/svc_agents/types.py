@@ -128,6 +128,8 @@ class TaskFields(Shape):
     """Who handed over the arguments that a policy asked about, by path: input, person,
     tool:acme.crm.lookup and others."""
     approvals_required: int | None = None
+    approval_proof: Literal["none", "link", "key", "ssh", "passkey", "hardware"] | str | None = None
+    """The least proof of an approval that counts, weakest first; absent where none is asked for."""
     approvals_received: int | None = None
     edits: tuple[TaskEdit, ...] = ()
     comprehension_required: bool | None = None
@@ -738,6 +740,8 @@ class UserTaskReqContent(StepContent):
     """Who handed over the arguments that a policy asked about, by path: input, person,
     tool:acme.crm.lookup and others."""
     approvals_required: int | None = None
+    approval_proof: Literal["none", "link", "key", "ssh", "passkey", "hardware"] | str | None = None
+    """The least proof of an approval that counts, weakest first; absent where none is asked for."""
     approvals_received: int | None = None
     edits: tuple[TaskEdit, ...] = ()
     comprehension_required: bool | None = None
@@ -771,6 +775,22 @@ class UserTaskResContent(StepContent):
     metadata: JsonObject | None
     claimed_email: str | None = None
     """completedByEmail as a client claimed it."""
+    channel: Literal["api", "operator", "console", "scenario"] | str | None = None
+    """How the answer came; absent where nobody gave it."""
+    proof: Literal["none", "link", "key", "ssh", "passkey", "hardware"] | str | None = None
+    """What proved that it was this person, weakest first; absent where nobody answered."""
+    votes: tuple[TaskVote, ...] = ()
+    """Where several people were asked, what each of them said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskVote(Shape):
+    """One of several votes."""
+
+    by: str
+    approved: bool
+    channel: str | None = None
+    proof: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1213,6 +1233,7 @@ __all__ = [
     "TaskList",
     "TaskOption",
     "TaskTool",
+    "TaskVote",
     "TextEventData",
     "TimelineItem",
     "TimelineItemBase",
