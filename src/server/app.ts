@@ -11,6 +11,7 @@ import { getHealth, getOpenApi } from './routes/meta.ts'
 import { listSessions } from './routes/list-sessions.ts'
 import { readValue } from './routes/read-value.ts'
 import { sendMessage } from './routes/messages.ts'
+import { notifyRoutes } from './routes/notify.ts'
 import { startRun } from './routes/start-run.ts'
 import { deleteSession, getSession, patchSession } from './routes/sessions.ts'
 import { completeCall, sendSignal } from './routes/steer.ts'
@@ -32,7 +33,11 @@ export function createApp(
     if (about.closing && call.url.pathname !== HEALTH)
       throw fail('shutting_down', undefined, { headers: { connection: 'close' } })
   }
-  const routes = [...listApiRoutes(services, identifyByKey), ...mcpRoutes(services, identifyByKey)]
+  const routes = [
+    ...listApiRoutes(services, identifyByKey),
+    ...mcpRoutes(services, identifyByKey),
+    ...notifyRoutes(services),
+  ]
   return serveRoutes({ ids, clock, log, redactor, guard, logsReads: true }, routes)
 }
 

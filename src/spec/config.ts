@@ -145,6 +145,8 @@ interface SecretReference {
 export interface SlackConfig {
   /** `xoxb-…`, the bot token. */
   readonly token: SecretReference
+  /** With which Slack signs what people click; absent = nobody decides in Slack. */
+  readonly signing_secret?: SecretReference
   /** Of a channel that the app is in; else `role`. */
   readonly channel?: string
   /** Each person with this role is told directly. */

@@ -8,8 +8,8 @@ import type { Principal } from './key.ts'
 export const DECISION_PROOFS = ['none', 'link', 'key', 'ssh', 'passkey', 'hardware'] as const
 export type DecisionProof = (typeof DECISION_PROOFS)[number]
 
-/** `api`: a key of `/v1`; `operator`: the operator channel, as `svc approve` uses it; `console`: a signed-in browser. */
-export type DecisionChannel = 'api' | 'operator' | 'console' | 'scenario'
+/** `api`: a key of `/v1`; `operator`: the operator channel, as `svc approve` uses it; `console`: a signed-in browser; `slack`: a button. */
+export type DecisionChannel = 'api' | 'operator' | 'console' | 'slack' | 'scenario'
 
 export interface DecisionOrigin {
   readonly channel: DecisionChannel
@@ -35,7 +35,8 @@ export const strongestProof = (proofs: readonly DecisionProof[]): DecisionProof 
  */
 export function proofOfPrincipal(by: Principal): DecisionProof {
   if (by.type === 'api_key') return by.person === null ? 'key' : 'none'
-  return by.type === 'operator' && by.proof === 'credential' ? 'key' : 'none'
+  if (by.type !== 'operator') return 'none'
+  return by.proof === 'credential' ? 'key' : by.proof === 'link' ? 'link' : 'none'
 }
 
 /** What people call a proof, with its article. */

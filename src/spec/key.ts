@@ -38,10 +38,10 @@ export type Principal =
     }
 
 /**
- * What shows that an operator is the person of `id`: their own credential; nothing but access to the local channel; or nothing at
+ * What shows that an operator is the person of `id`: their own credential; that they read this person's mail or chat; nothing but access to the local channel; or nothing at
  * all, where `svc dev` lets a rule or `--as` name somebody.
  */
-export type OperatorIdentityProof = 'credential' | 'local' | 'claimed'
+export type OperatorIdentityProof = 'credential' | 'link' | 'local' | 'claimed'
 
 /** True for a person who proved who they are. Only their votes count where approvals of several, or of another person, are needed. */
 export const isProvedPerson = (principal: Principal): boolean =>

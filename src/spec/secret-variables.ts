@@ -44,7 +44,7 @@ const WAYS: readonly ((config: ProjectConfig) => readonly SecretUse[])[] = [
     ),
   ({ notify }) =>
     Object.entries(notify?.channels ?? {}).flatMap(([name, { webhook, env = [], email, slack, teams }]) =>
-      [...(webhook?.secrets ?? []), email?.server, slack?.token, teams?.url]
+      [...(webhook?.secrets ?? []), email?.server, slack?.token, slack?.signing_secret, teams?.url]
         .flatMap((each) => (each ? [each.fromEnv] : []))
         .concat(env)
         .map((each) => ({ env: each, usedBy: `channel ${name}` })),

@@ -320,7 +320,9 @@ function listWays({ votes, decided }: TaskPeople): readonly string[] {
 
 /** `in the console, with a passkey`; for channels that a newer server knows, their name. Not escaped. */
 export const describeOrigin = (channel: string, proof: string): string =>
-  `${CHANNELS[channel] ?? `by ${channel}`}, with ${PROOF_NAMES[proof as DecisionProof] ?? proof}`
+  channel === 'slack'
+    ? 'in Slack, as the person of their e-mail address'
+    : `${CHANNELS[channel] ?? `by ${channel}`}, with ${PROOF_NAMES[proof as DecisionProof] ?? proof}`
 
 const CHANNELS: Readonly<Record<string, string>> = {
   api: 'over the API',

@@ -105,6 +105,7 @@ notify:
         workspace: 'clerk-test',
         desk: {
           readTask: async () => undefined,
+          decide: async () => undefined,
           noticesOf: async () => [],
           listPeople: async () => [],
           linkOf: () => undefined,

@@ -44,8 +44,8 @@ function faultOfButton(given: Json): string | undefined {
   const confirm = given['confirm'] as Json | undefined
   if (given['type'] !== 'button') return 'no button'
   if (String(given['action_id']).length > 255) return 'action_id is too long'
-  if (String(given['value'] ?? '').length > 2000) return 'value is too long'
-  if (String(given['url'] ?? '').length > 3000) return 'url is too long'
+  if (lengthOf(given['value']) > 2000) return 'value is too long'
+  if (lengthOf(given['url']) > 3000) return 'url is too long'
   if (!['primary', 'danger', undefined].includes(given['style'] as string)) return 'unknown style'
   return (
     faultOfText(given['text'], 75) ??
@@ -64,6 +64,8 @@ function faultOfText(given: unknown, most: number): string | undefined {
   return text.length > most ? `must be less than ${most + 1} characters` : undefined
 }
 
+const lengthOf = (value: unknown): number => (typeof value === 'string' ? value.length : 0)
+
 const HOLDERS = new Set(['rich_text_section', 'rich_text_quote', 'rich_text_preformatted'])
 
 function faultOfRichText(given: Json): string | undefined {
@@ -71,7 +73,7 @@ function faultOfRichText(given: Json): string | undefined {
   if (given['type'] === 'rich_text_list') return first(elements, faultOfRichText)
   if (!HOLDERS.has(String(given['type']))) return `unsupported rich text: ${String(given['type'])}`
   // Slack names no limit for these; that of a section is kept.
-  if (elements.map((each) => String(each['text'] ?? '')).join('').length > 3000) return 'the text is too long'
+  if (elements.reduce((sum, each) => sum + lengthOf(each['text']), 0) > 3000) return 'the text is too long'
   return first(elements, (each) => {
     if (each['type'] === 'date') return Number.isInteger(each['timestamp']) ? undefined : 'timestamp is no integer'
     if (each['type'] !== 'text' && each['type'] !== 'link') return `unsupported element: ${String(each['type'])}`

@@ -33,6 +33,8 @@ export interface FakeSlack {
   readonly api: string
   readonly calls: SlackCall[]
   readonly messages: SlackMessage[]
+  /** What was posted to the address of an answer (`response_url`). */
+  readonly answers: Json[]
   /** By e-mail address. */
   readonly users: Map<string, Json>
   readonly channels: Set<string>
@@ -68,6 +70,12 @@ export async function startFakeSlack(): Promise<FakeSlack> {
     let body = ''
     request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk))
     request.on('end', () => {
+      if (request.url?.startsWith('/answers/')) {
+        fake.answers.push(JSON.parse(body) as Json)
+        response.end('ok')
+        for (const look of waiting) look()
+        return
+      }
       const call = {
         method: (request.url ?? '').replace(/^\/api\//, ''),
         fields: Object.fromEntries(new URLSearchParams(body)),
@@ -149,6 +157,7 @@ export async function startFakeSlack(): Promise<FakeSlack> {
     api: `${await listen(server)}/api`,
     calls: [],
     messages: [],
+    answers: [],
     users: new Map(),
     channels: new Set(['C0FINANCE']),
     archived: new Set(),

@@ -3,13 +3,14 @@ import { entryIdOf, sealSet } from '../../src/policy/policy-set.ts'
 import type { RunStatusBody } from '../../src/spec/api.ts'
 import type { DecisionProof } from '../../src/spec/decision-proof.ts'
 import type { ApprovalObligations, PolicyEntry } from '../../src/spec/policy-set.ts'
+import type { SideEffectClass } from '../../src/spec/document.ts'
 import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
 import type { RunningServer, ServerOptions } from '../../src/server/open.ts'
 import { openWithConsole } from '../console/browser-session.ts'
 import { snapshotOf } from './fixtures.ts'
 import { caller, desk, DESK, publishDesk } from './running.ts'
 
-function gatedDesk(obligations: ApprovalObligations): AgentSnapshot {
+function gatedDesk(obligations: ApprovalObligations, sideEffectClass: SideEffectClass): AgentSnapshot {
   const gate: Omit<PolicyEntry, 'id'> = {
     policy: 'acme.gate',
     version: '1.0.0',
@@ -28,7 +29,8 @@ function gatedDesk(obligations: ApprovalObligations): AgentSnapshot {
     inherited: [],
   })
   const { digest: _, ...rest } = desk
-  return snapshotOf(DESK, '1.0.0', { ...rest, policies })
+  const tools = rest.tools.map((each) => (each.wire === 'refunds' ? { ...each, sideEffectClass } : each))
+  return snapshotOf(DESK, '1.0.0', { ...rest, tools, policies })
 }
 
 export interface WaitingRefund extends ReturnType<typeof caller> {
@@ -44,9 +46,10 @@ export async function openWaitingRefund(
   least?: DecisionProof,
   given: Partial<ServerOptions> = {},
   more: ApprovalObligations = {},
+  sideEffectClass: SideEffectClass = 'irreversible_action',
 ): Promise<WaitingRefund> {
   const server = await openWithConsole(given)
-  const snapshot = gatedDesk({ ...more, ...(least !== undefined && { approval_proof: least }) })
+  const snapshot = gatedDesk({ ...more, ...(least !== undefined && { approval_proof: least }) }, sideEffectClass)
   const { agentId, secret } = await publishDesk(server.operator, {}, snapshot)
   const calls = caller(server.url, secret)
   async function again() {

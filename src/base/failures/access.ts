@@ -20,6 +20,12 @@ export const accessFailures = {
     message: () => 'The API key is not valid.',
     fix: 'Use a key that is neither revoked nor expired.',
   },
+  not_signed_by_slack: {
+    status: 401,
+    exit: EXIT.denied,
+    message: () => 'Slack did not sign this request, or not within the last five minutes.',
+    fix: 'Set the signing secret of the app (Basic Information) in the variable of signing_secret, and the clock of the server.',
+  },
   invalid_operator_key: {
     status: 401,
     exit: EXIT.denied,

@@ -7,7 +7,8 @@ import type { Redactor } from '../../base/secret.ts'
 import type { OperatorKey } from '../../spec/key.ts'
 import type { ChannelConfig } from '../../spec/config.ts'
 import type { StoredNotice } from '../../spec/notice.ts'
-import type { ShownTask } from '../../spec/task.ts'
+import type { ShownTask, TaskRecord } from '../../spec/task.ts'
+import type { RouteHandler } from '../http/route.ts'
 
 /** A notice as it leaves. */
 export interface NoticeMessage {
@@ -39,6 +40,8 @@ export interface NoticeChannel {
    * @returns one outcome for all, or one for each in their order
    */
   send(messages: readonly NoticeMessage[], signal: AbortSignal): Promise<TryOutcome | readonly TryOutcome[]>
+  /** Requests of the receiver, at `POST /notify/KIND/CHANNEL`; absent where nothing comes back. */
+  readonly receive?: RouteHandler
 }
 
 export interface ChannelParts {
@@ -55,10 +58,26 @@ export interface ChannelParts {
   readonly desk: NoticeDesk
 }
 
-/** What channels read of tasks and people. */
+export type DeskTask = ShownTask & Pick<TaskRecord, 'separationOfDuties'>
+
+/** What a person clicked, and who that is. */
+export interface DecidingClick {
+  readonly taskId: TaskId
+  /** Digest of what the person was shown. */
+  readonly seen: string
+  readonly approved: boolean
+  readonly comment?: string
+  readonly email: string
+  /** Of this person; not empty. */
+  readonly credentials: readonly OperatorKey[]
+}
+
+/** What channels read of tasks and people, and decide for people. */
 export interface NoticeDesk {
   /** The task as it is now, redacted, with its people; undefined where it was deleted. */
-  readTask(id: TaskId): Promise<ShownTask | undefined>
+  readTask(id: TaskId): Promise<DeskTask | undefined>
+  /** @returns why nothing was decided, in words; undefined where it was */
+  decide(click: DecidingClick): Promise<string | undefined>
   /** What channels were told of a task, in order. */
   noticesOf(id: TaskId): Promise<readonly StoredNotice[]>
   /** Credentials of people that are valid now. */

@@ -7,11 +7,11 @@ import type { Redactor } from '../../base/secret.ts'
 import type { ChannelConfig } from '../../spec/config.ts'
 import type { StoredNotice } from '../../spec/notice.ts'
 import type { Run } from '../../spec/run.ts'
-import { countApprovals, isOperatorOnly, type ShownTask, type TaskPeople, type TaskRecord } from '../../spec/task.ts'
+import { countApprovals, isOperatorOnly, type TaskPeople, type TaskRecord } from '../../spec/task.ts'
 import type { Store } from '../../store/store.ts'
 import { describeApprover } from '../../view/task-card.ts'
 import { toTaskContent } from '../../view/task-content.ts'
-import type { NoticeMessage } from './channel.ts'
+import type { DeskTask, NoticeMessage } from './channel.ts'
 
 /** Of `data`: a field is added without a new number; what changes its meaning gets one. */
 const SCHEMA_VERSION = 1
@@ -74,7 +74,7 @@ function linkOf({ taskId, runId }: StoredNotice, consoleUrl: string | null): str
   return runId === null ? undefined : runAddress(consoleUrl, runId)
 }
 
-export const toShownTask = (task: TaskRecord, run: Run, people?: TaskPeople): ShownTask => ({
+export const toShownTask = (task: TaskRecord, run: Run, people?: TaskPeople): DeskTask => ({
   ...task,
   agent: `${run.agentName}@${run.versionLabel}`,
   approvalsReceived: countApprovals(task),

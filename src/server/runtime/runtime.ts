@@ -18,7 +18,7 @@ import { createChangeHints } from './change-hints.ts'
 import { watchEventLoop, type EventLoopLag } from './event-loop-lag.ts'
 import type { NoticeDesk } from '../notify/channel.ts'
 import type { NoticeDelivery } from '../notify/delivery.ts'
-import { openNoticeDelivery } from './open-notify.ts'
+import { openNotify } from './open-notify.ts'
 import { readClusterSecret, type ClusterSecret } from '../peers/cluster-secret.ts'
 import { createCloseStack, type CloseAction, type CloseStack } from './close-stack.ts'
 import { maxClaimedSessions, sharedLeaseTimes } from './cluster-settings.ts'
@@ -236,7 +236,9 @@ async function openParts(
     onClose: (close) => closing.push(close),
     beginNotices(desk) {
       if (!config.notify) return
-      delivery = openNoticeDelivery(config.notify, services, options, listeners, desk)
+      const opened = openNotify(config.notify, services, options, listeners, desk)
+      delivery = opened.delivery
+      serverState.noticeReceivers = opened.receivers
       closing.push(() => delivery?.close())
       delivery.wake()
       serverState.onNoticesAdded = () => delivery?.wake()

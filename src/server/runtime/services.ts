@@ -9,6 +9,7 @@ import type { Engine } from '../../engine/interface/engine.ts'
 import type { ModelProviders } from '../../providers/provider.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { Store } from '../../store/store.ts'
+import type { RouteHandler } from '../http/route.ts'
 import type { KeyAttempts } from './attempts.ts'
 import type { ChangeHints } from './change-hints.ts'
 import type { SignInCodes } from './sign-in-codes.ts'
@@ -69,6 +70,8 @@ export interface ServerState {
   consoleUrl: string | null
   /** Where the other processes of the store reach this one; null without an internal listener. */
   peerUrl: string | null
+  /** Channels to which receivers send requests, by name; absent where nothing is sent from here. */
+  noticeReceivers?: ReadonlyMap<string, RouteHandler>
   /** Called when the outbox has more to send; absent where nothing is sent from here. */
   onNoticesAdded?: () => void
   /** Called when the schedule triggers have changed. */

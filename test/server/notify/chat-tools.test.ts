@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import * as fc from 'fast-check'
 import { writeChatCard } from '../../../src/server/notify/chat/chat-card.ts'
 import { drawTeamsCard } from '../../../src/server/notify/chat/draw-teams-card.ts'
 import {
@@ -14,6 +15,7 @@ import {
   drawTask,
   type SlackDrawing,
 } from '../../../src/server/notify/slack/draw-blocks.ts'
+import { isSignedBySlack, signForSlack } from '../../../src/server/notify/slack/slack-signature.ts'
 import type { NoticeMessage } from '../../../src/server/notify/channel.ts'
 import type { ShownTask } from '../../../src/spec/task.ts'
 import { startFakeSlack } from '../../fakes/slack.ts'
@@ -68,6 +70,7 @@ const message: NoticeMessage = {
 
 const desk = {
   readTask: async () => task,
+  decide: async () => undefined,
   noticesOf: async () => [],
   listPeople: async () => [],
   linkOf: () => LINK,
@@ -111,6 +114,46 @@ export const messages: KnownBlock[][] = ${JSON.stringify(list.map(({ blocks }) =
     await expect(client.chat.postMessage({ channel: 'C0FINANCE', text: 'x' })).rejects.toMatchObject({
       data: { error: 'missing_scope', needed: 'chat:write' },
     })
+  })
+
+  test("Slack's own check and svc's agree, whatever the request", () => {
+    const { isValidSlackRequest } = load(
+      '@slack/bolt/dist/receivers/verify-request.js',
+    ) as typeof import('./slack-client.d.ts')
+    const now = 1_764_000_000_000
+    const signed = fc.record({
+      body: fc.string({ unit: 'binary', maxLength: 200 }),
+      secret: fc.string({ minLength: 1 }),
+      ageS: fc.integer({ min: -290, max: 600 }),
+      change: fc.constantFrom('nothing', 'body', 'secret', 'time', 'case', 'version', 'length'),
+    })
+    fc.assert(
+      fc.property(signed, ({ body: text, secret, ageS, change }) => {
+        const body = text.toWellFormed()
+        const time = now / 1000 - ageS
+        const right = signForSlack(String(time), Buffer.from(body), secret)
+        const signature =
+          change === 'case'
+            ? right.toUpperCase()
+            : change === 'version'
+              ? `v1${right.slice(2)}`
+              : change === 'length'
+                ? right.slice(0, -1)
+                : right
+        const timestamp = change === 'time' ? time + 1 : time
+        const sent = change === 'body' ? `${body}x` : body
+        const checked = change === 'secret' ? `${secret}x` : secret
+        const official = isValidSlackRequest({
+          signingSecret: checked,
+          body: sent,
+          headers: { 'x-slack-signature': signature, 'x-slack-request-timestamp': timestamp },
+          nowMilliseconds: now,
+        })
+        const ours = isSignedBySlack({ timestamp: String(timestamp), signature, body: Buffer.from(sent) }, checked, now)
+        expect(ours).toBe(official)
+        expect(ours).toBe(change === 'nothing' && ageS <= 300)
+      }),
+    )
   })
 
   test.each([

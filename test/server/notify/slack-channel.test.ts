@@ -41,6 +41,7 @@ async function open(about: Partial<NonNullable<ChannelConfig['slack']>> = {}, en
     workspace: 'acme',
     desk: {
       readTask: async (id) => tasks.get(id),
+      decide: async () => undefined,
       noticesOf: async (id) => notices.filter(({ taskId }) => taskId === id),
       listPeople: async () => people as never,
       linkOf: (id) => `https://desk.acme.example/inbox/${id}`,
@@ -276,7 +277,7 @@ test.each<Fault>([
   ],
   [
     'a channel that the app is not in',
-    (slack) => void slack.channels.clear(),
+    (slack) => slack.channels.clear(),
     {
       at: 'refused',
       why: 'Slack knows no such channel, or the app is not in it: invite the app, or correct the channel (chat.postMessage: channel_not_found)',

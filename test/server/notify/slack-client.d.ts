@@ -19,3 +19,10 @@ export declare class AdaptiveCard {
   toJSON(): object
   validateProperties(): { readonly validationEvents: readonly { readonly message: string }[] }
 }
+
+export declare const isValidSlackRequest: (request: {
+  readonly signingSecret: string
+  readonly body: string
+  readonly headers: { readonly 'x-slack-signature': string; readonly 'x-slack-request-timestamp': number }
+  readonly nowMilliseconds: number
+}) => boolean

@@ -6,7 +6,7 @@ import { failedTry } from '../channel.ts'
 import type { SlackConfig } from '../../../spec/config.ts'
 import { readAnswerText } from '../chat/read-answer.ts'
 
-const DEFAULT_API = 'https://slack.com/api'
+export const DEFAULT_API = 'https://slack.com/api'
 /** Where Slack asks for patience and does not say how much. */
 const DEFAULT_PATIENCE_MS = 30_000
 

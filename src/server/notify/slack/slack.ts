@@ -7,9 +7,18 @@ import type { StoredNotice } from '../../../spec/notice.ts'
 import type { ShownTask } from '../../../spec/task.ts'
 import type { TaskId } from '../../../base/ids.ts'
 import { describeTaskInChat, writeChatCard } from '../chat/chat-card.ts'
-import { failedTry, type ChannelParts, type NoticeChannel, type NoticeMessage, type TryOutcome } from '../channel.ts'
+import { findElsewhereReason, writeDrawnTask } from '../chat/decide-in-chat.ts'
+import {
+  failedTry,
+  type ChannelParts,
+  type DeskTask,
+  type NoticeChannel,
+  type NoticeMessage,
+  type TryOutcome,
+} from '../channel.ts'
 import { NOTICE_TITLES } from '../mail-text.ts'
 import { createSlackApi, describeMissingScopes, isGone, SlackFault, type SlackApi } from './slack-api.ts'
+import { receiveSlackClicks } from './receive-click.ts'
 import { createSlackPeople, type SlackPeople } from './slack-people.ts'
 import {
   drawList,
@@ -38,6 +47,11 @@ export function openSlackChannel(config: ChannelConfig, parts: ChannelParts): No
   return {
     mostAtOnce: MOST_AT_ONCE,
     send: (messages, signal) => createSending(config, parts, api, people, signal).send(messages),
+    ...(config.slack!.signing_secret && {
+      receive: receiveSlackClicks(config, parts, api, people, (task, signal) =>
+        createSending(config, parts, api, people, signal).redrawTask(task),
+      ),
+    }),
   }
 }
 
@@ -58,7 +72,7 @@ function createSending(
     const shown = (await Promise.all(tasks.map((id) => desk.readTask(id)))).filter((each) => each !== undefined)
     const [only] = shown
     if (!only) return undefined
-    return tasks.length === 1 ? drawOneTask(only, mayShow, desk.linkOf(tasks[0]!)) : drawTasks(shown, mayShow, desk)
+    return tasks.length === 1 ? drawOneTask(only, config, desk.linkOf(tasks[0]!)) : drawTasks(shown, mayShow, desk)
   }
 
   /** Draws a message as long as its tasks change while it is sent: of two processes, the slower one has the last word. */
@@ -178,6 +192,9 @@ function createSending(
   }
 
   return {
+    async redrawTask(task: TaskId): Promise<void> {
+      for (const ref of refsOfTask(await desk.noticesOf(task), name, task)) await redraw(ref)
+    },
     async send(messages: readonly NoticeMessage[]): Promise<readonly TryOutcome[]> {
       let rest: TryOutcome = failedTry('it was not sent')
       await sendAll(messages).catch((error: unknown) => {
@@ -223,9 +240,21 @@ const NO_UNFURLING = { unfurl_links: 'false', unfurl_media: 'false' } as const
 
 const fieldsOf = ({ text, blocks }: SlackDrawing) => ({ text, blocks: JSON.stringify(blocks) })
 
-function drawOneTask(task: ShownTask, mayShow: boolean, link: string | undefined): SlackDrawing {
-  return drawTask(writeChatCard(task, mayShow), { ...(link !== undefined && { link }) })
+function drawOneTask(
+  task: DeskTask,
+  { slack, content: mayShow = false }: ChannelConfig,
+  link: string | undefined,
+): SlackDrawing {
+  const card = writeChatCard(task, mayShow)
+  const about = link === undefined ? {} : { link }
+  if (slack!.signing_secret === undefined || !mayShow || task.status !== 'pending') return drawTask(card, about)
+  const reason = findElsewhereReason(task, card)
+  return reason === undefined
+    ? drawTask(card, { ...about, value: writeDrawnTask(task), note: AS_WHOM })
+    : drawTask(card, { ...about, note: `Decide in the console: ${reason}.` })
 }
+
+const AS_WHOM = 'You decide as the person of your e-mail address in Slack.'
 
 function drawTasks(tasks: readonly ShownTask[], mayShow: boolean, desk: ChannelParts['desk']): SlackDrawing {
   const waiting = tasks.filter(({ status }) => status === 'pending').length
