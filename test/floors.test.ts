@@ -37,6 +37,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'pages',
     'import',
     'release',
+    'gateway',
     'runs',
     'dev',
     'doctor',

@@ -76,7 +76,7 @@ export async function startFakeMcp(era: Era, tools: readonly FakeTool[]): Promis
           report: (progress) =>
             sendNotification({
               method: 'notifications/progress',
-              params: { progressToken: params._meta?.progressToken ?? 0, ...progress } as never,
+              params: { progressToken: params['_meta']?.progressToken ?? 0, ...progress } as never,
             }),
           ask: (asked) =>
             sendRequest({ method: 'elicitation/create', params: asked as never }, ElicitResultSchema, {

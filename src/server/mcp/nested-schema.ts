@@ -10,7 +10,8 @@ export const nestSchema = (schema: JsonSchema, at: string): JsonSchema =>
   isJsonObject(schema) ? nestObject(withoutDialect(schema), at) : schema
 
 /** The root names the dialect. */
-const withoutDialect = ({ $schema: _, ...rest }: JsonObject): JsonObject => rest
+const withoutDialect = (schema: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(schema).filter(([key]) => key !== '$schema'))
 
 function nestValue(value: JsonValue, at: string): JsonValue {
   if (Array.isArray(value)) return value.map((each) => nestValue(each, at))

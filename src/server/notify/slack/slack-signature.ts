@@ -8,13 +8,13 @@ import type { Instant } from '../../../base/clock.ts'
 /** Older or newer requests are repetitions, or the clocks differ too much to tell. */
 const MOST_APART_S = 300
 
-export interface SignedRequest {
+export interface SlackRequest {
   readonly timestamp: string | null
   readonly signature: string | null
   readonly body: Uint8Array
 }
 
-export function isSignedBySlack({ timestamp, signature, body }: SignedRequest, secret: string, now: Instant): boolean {
+export function isSignedBySlack({ timestamp, signature, body }: SlackRequest, secret: string, now: Instant): boolean {
   if (timestamp === null || signature === null || !/^\d{1,12}$/.test(timestamp)) return false
   if (Math.abs(now / 1000 - Number(timestamp)) > MOST_APART_S) return false
   const expected = Buffer.from(signForSlack(timestamp, body, secret))
