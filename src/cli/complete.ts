@@ -10,6 +10,7 @@ import { globalOptions } from './shell/global-options.ts'
 import { isShellPlain, sourceOf } from './completion-sources.ts'
 import type { Suggestion } from './suggestion.ts'
 import { commandTable } from './table/table.ts'
+import { textAfterLast, textBefore } from '../base/text-parts.ts'
 
 /** Directives of the completion protocol: no file names, or file names as well. */
 const NO_FILES = 4
@@ -60,7 +61,7 @@ function commandIn(words: readonly string[]): { readonly spec?: CommandSpec; rea
     .map((count) => names.slice(0, count).join(' '))
     .flatMap((path) => commandTable.find((each) => each.path === path) ?? [])[0]
   if (!spec) return { rest: [] }
-  const last = spec.path.split(' ').at(-1)!
+  const last = textAfterLast(spec.path, ' ')
   return { spec, rest: words.slice(words.indexOf(last) + 1) }
 }
 
@@ -77,8 +78,9 @@ function nextWords(names: readonly string[]): readonly Suggestion[] {
   const known = new Map<string, string>()
   for (const { path, summary } of commandTable) {
     if (!path.startsWith(lead)) continue
-    const [word, more] = path.slice(lead.length).split(' ')
-    if (!known.has(word!)) known.set(word!, more === undefined ? summary : '')
+    const rest = path.slice(lead.length)
+    const word = textBefore(rest, ' ')
+    if (!known.has(word)) known.set(word, word === rest ? summary : '')
   }
   return [...known].map(([value, description]) => (description === '' ? { value } : { value, description }))
 }

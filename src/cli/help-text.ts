@@ -4,6 +4,8 @@ import { wrapMessage } from '../terminal/message.ts'
 import { wrapText } from '../terminal/text.ts'
 import type { CommandGroup, CommandSpec } from './shell/command.ts'
 import { commandGroups, commandTable } from './table/table.ts'
+import { textBefore } from '../base/text-parts.ts'
+import { getOrInsert } from '../base/collections.ts'
 
 /** Wider lines are tiring to read. */
 export const HELP_WIDTH = 80
@@ -102,8 +104,9 @@ function commandsOf(group: CommandGroup, width: number): string[] {
   const words = new Map<string, string[]>()
   const members = commandTable.filter((each) => each.group === group)
   for (const { path } of members) {
-    const [first, second] = path.split(' ')
-    words.set(first!, [...(words.get(first!) ?? []), ...(second ? [second] : [])])
+    const first = textBefore(path, ' ')
+    const rest = getOrInsert(words, first, () => [])
+    if (first !== path) rest.push(path.slice(first.length + 1))
   }
   const named = [...words].map(([first, rest]) => (rest.length === 0 ? first : `${first} {${rest.join(',')}}`))
   const aliases = members.flatMap(({ path, aliases: names = [] }) => names.map((name) => `${name} = ${path}`))
@@ -127,7 +130,7 @@ export function globalOptionsText(root: Command, width: number): string {
 function wrapList(text: string, width: number): string[] {
   const lines = ['']
   for (const piece of text.split(/(?<=[ ,|])/)) {
-    const last = lines.at(-1)!
+    const last = lines.at(-1) ?? ''
     if (last.length + piece.trimEnd().length > width) lines.push(piece)
     else lines[lines.length - 1] = last + piece
   }

@@ -18,6 +18,8 @@ import { commandTable } from './table/table.ts'
 import { packageVersion } from './shell/version.ts'
 import { usageFailure } from './shell/usage-failure.ts'
 import { wrapMessage } from '../terminal/message.ts'
+import { expectDefined } from '../base/expect-defined.ts'
+import { textAfterLast, textBefore } from '../base/text-parts.ts'
 
 const PURPOSE = 'svc runs AI agents whose risky calls wait for approval and happen once.'
 
@@ -43,11 +45,11 @@ export async function parseCommandLine(argv: readonly string[], io: Io): Promise
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0 || error.code === 'commander.help') return 0
-    const [what, suggestion] = error.message.replace(/^error: /, '').split('\n')
-    const unknown = /^error: unknown command '(.*)'$/.exec(error.message)
-    if (unknown) throw unknownCommand(unknown[1]!, argv)
+    const [what = '', suggestion] = error.message.replace(/^error: /, '').split('\n')
+    const unknown = /^error: unknown command '(.*)'$/.exec(error.message)?.[1]
+    if (unknown !== undefined) throw unknownCommand(unknown, argv)
     const hint = suggestion?.replace(/^\(|\)$/g, '').replace('Did you mean', 'did you mean')
-    throw usageFailure(sentence(what!), hint ?? usageOf(argv, /missing/.test(what!)))
+    throw usageFailure(sentence(what), hint ?? usageOf(argv, /missing/.test(what)))
   }
   return found() ?? 0
 }
@@ -98,12 +100,12 @@ export function createProgram(io: Io, word?: string): Program {
   const named = commandTable.flatMap((spec) => [spec.path, ...(spec.aliases ?? [])].map((path) => ({ path, spec })))
   const sameGroup = named.filter(({ path }) => path.split(' ')[0] === word)
   for (const { path, spec } of sameGroup.length > 0 ? sameGroup : named) {
-    const words = path.split(' ')
-    const name = words.pop()!
-    const parent = words.length === 0 ? root : groupOf(root, parents, words[0]!)
+    const group = path.includes(' ') ? textBefore(path, ' ') : undefined
+    const name = textAfterLast(path, ' ')
+    const parent = group === undefined ? root : groupOf(root, parents, group)
     const command = parent.command(name).description(spec.summary)
     // `mcp` is a command, and the group of `mcp login`.
-    if (words.length === 0) parents.set(name, command)
+    if (group === undefined) parents.set(name, command)
     command.configureHelp({ visibleCommands: () => [] })
     for (const argument of spec.arguments ?? []) command.argument(argument.name, argument.description)
     for (const option of spec.options ?? []) command.addOption(toOption(option))
@@ -142,12 +144,12 @@ function unknownCommand(word: string, argv: readonly string[]): Failure {
   const before = argv[argv.indexOf(word) - 1]
   const siblings = commandTable
     .filter(({ path }) => path.startsWith(`${before} `))
-    .map(({ path }) => path.split(' ')[1]!)
+    .map(({ path }) => textAfterLast(path, ' '))
   const tried = siblings.length === 0 ? TRIED_WORDS[word] : undefined
   if (tried) return usageFailure(`Unknown command '${word}'.`, tried)
   const near = nearestWord(
     word,
-    siblings.length > 0 ? siblings : [...new Set(commandTable.map(({ path }) => path.split(' ')[0]!))],
+    siblings.length > 0 ? siblings : [...new Set(commandTable.map(({ path }) => textBefore(path, ' ')))],
   )
   return usageFailure(`Unknown command '${word}'.`, near ? `did you mean ${near}?` : 'svc help lists the commands.')
 }
@@ -157,7 +159,7 @@ function withBareValues(argv: readonly string[]): readonly string[] {
   const bare = new Map(
     commandTable
       .flatMap((each) => each.options ?? [])
-      .flatMap(({ flags, bare: value }) => (value ? [[flags.split(' ')[0]!, value] as const] : [])),
+      .flatMap(({ flags, bare: value }) => (value ? [[textBefore(flags, ' '), value] as const] : [])),
   )
   const end = argv.indexOf('--')
   return argv.map((word, at) => (bare.has(word) && (end < 0 || at < end) ? `${word}=${bare.get(word)}` : word))
@@ -210,6 +212,7 @@ function given(
   }
   return {
     argument: (at) => operands[at] as string | undefined,
+    required: (at) => expectDefined(operands[at] as string | undefined, `svc ${spec.path} requires argument ${at}`),
     rest: (at) => (operands[at] as string[] | undefined) ?? [],
     text: (name) => value(name) as string | undefined,
     flag: (name) => value(name) === true,
@@ -220,5 +223,5 @@ function given(
 
 const sentence = (text: string): string => {
   const trimmed = text.trim()
-  return `${trimmed[0]!.toUpperCase()}${trimmed.slice(1)}${/[.?!]$/.test(trimmed) ? '' : '.'}`
+  return `${trimmed.charAt(0).toUpperCase()}${trimmed.slice(1)}${/[.?!]$/.test(trimmed) ? '' : '.'}`
 }

@@ -6,6 +6,7 @@ import { packageFile } from './project/package-file.ts'
 import { openProject } from './project/project.ts'
 import type { Io } from './shell/io.ts'
 import type { Suggestion } from './suggestion.ts'
+import { textBefore } from '../base/text-parts.ts'
 
 /** Keys of the project file: those of its schema, and those it has. */
 export async function settingKeys(io: Io): Promise<readonly Suggestion[]> {
@@ -19,7 +20,7 @@ export async function settingKeys(io: Io): Promise<readonly Suggestion[]> {
 
 function keysOfSchema({ properties, description }: JsonObject, path: string): readonly Suggestion[] {
   if (!isJsonObject(properties ?? null))
-    return [{ value: path, ...(typeof description === 'string' && { description: description.split('\n')[0]! }) }]
+    return [{ value: path, ...(typeof description === 'string' && { description: textBefore(description, '\n') }) }]
   return Object.entries(properties as JsonObject).flatMap(([name, below]) =>
     isJsonObject(below) ? keysOfSchema(below, path === '' ? name : `${path}.${name}`) : [],
   )

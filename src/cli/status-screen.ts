@@ -45,8 +45,10 @@ export async function showStatus(io: Io, mode: OutputMode): Promise<boolean> {
     ask<'GET /runs'>('/runs?take=50'),
     ask<'GET /pauses'>('/pauses'),
   ])
-  const deployed = agents.items.filter((each) => each.deployed !== null)
-  const names = deployed.map(({ name, deployed: version }) => `${name}@${version!.versionLabel}`)
+  const deployed = agents.items.flatMap((agent) =>
+    agent.deployed ? [{ ...agent, label: `${agent.name}@${agent.deployed.versionLabel}` }] : [],
+  )
+  const names = deployed.map(({ label }) => label)
   const last = runs.items.find(({ parentRunId }) => parentRunId === null)
   const port = status.url === null ? '' : ` (${new URL(status.url).port})`
   const waiting = `${tasks.total} ${tasks.total === 1 ? 'task' : 'tasks'} waiting`

@@ -81,8 +81,8 @@ function describeOperation(method: string, path: string, { about, query, body, a
 }
 
 const pathParameters = (path: string): readonly JsonObject[] =>
-  [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name: name!,
+  (path.match(/(?<=:)\w+/g) ?? []).map((name) => ({
+    name,
     in: 'path',
     required: true,
     schema: { type: 'string' },
@@ -106,7 +106,7 @@ const requestContent = (body: TypedSchema<never> | 'bytes'): JsonObject =>
   body === 'bytes' ? { 'application/octet-stream': {} } : { 'application/json': { schema: body.schema } }
 
 /** The first word of a path: `GET /runs/:id/step` is about `runs`. */
-const subjectOf = (route: string): string => route.split('/')[1]!
+const subjectOf = (route: string): string => /(?<=\/)[^/]+/.exec(route)?.[0] ?? route
 
 const capitalize = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
 
@@ -116,8 +116,9 @@ function schemasBehind(document: JsonValue, schemas: JsonObject): JsonObject {
   const follow = (from: JsonValue): void => {
     for (const [, name] of JSON.stringify(from).matchAll(COMPONENT)) {
       if (name === undefined || Object.hasOwn(found, name)) continue
-      found[name] = schemas[name]!
-      follow(found[name])
+      const schema = schemas[name] ?? {}
+      found[name] = schema
+      follow(schema)
     }
   }
   follow(document)

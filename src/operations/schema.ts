@@ -72,7 +72,7 @@ export const list = <T>({ schema }: TypedSchema<T>): TypedSchema<readonly T[]> =
 
 /** An object with these fields and no others. In a request, others are ignored. */
 export function object<const F extends SchemaFields>(fields: F): TypedSchema<ObjectOf<F>> {
-  const required = Object.keys(fields).filter((name) => !('isOptional' in fields[name]!))
+  const required = Object.entries(fields).flatMap(([name, field]) => ('isOptional' in field ? [] : name))
   return {
     schema: {
       type: 'object',

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
+import { ownMember } from '../base/json/own-member.ts'
 
 /** Values that `${…}` can refer to. `results` has the latest result of each tool by its wire name. */
 export interface ReferenceScope {
@@ -23,8 +24,7 @@ export function fillReferences(value: unknown, scope: ReferenceScope): JsonValue
 const REFERENCE = /\$?\$\{([^{}]*)\}/g
 
 function fillText(text: string, scope: ReferenceScope): JsonValue {
-  const whole = /^\$\{([^{}]*)\}$/.exec(text)
-  if (whole) return lookUp(whole[1]!, scope)
+  if (/^\$\{[^{}]*\}$/.test(text)) return lookUp(text.slice(2, -1), scope)
   return text.replace(REFERENCE, (match, path: string) => {
     if (match.startsWith('$$')) return match.slice(1)
     const value = lookUp(path, scope)
@@ -37,7 +37,7 @@ function lookUp(path: string, scope: ReferenceScope): JsonValue {
   let here: JsonValue | undefined = { input: scope.input, results: { ...scope.results } }
   for (const key of keys) {
     if (Array.isArray(here)) here = here[Number(key)]
-    else here = isJsonObject(here) && Object.hasOwn(here, key) ? here[key] : undefined
+    else here = isJsonObject(here) ? ownMember(here, key) : undefined
   }
   if (here === undefined || keys.length === 0) throw new RangeError(`\${${path}} names nothing`)
   return here

@@ -108,7 +108,7 @@ class PatternReader {
 
   #sequence(): string | undefined {
     let text: string | undefined = ''
-    while (this.#at < this.#pattern.length && !'|)'.includes(this.#pattern[this.#at]!)) {
+    while (this.#at < this.#pattern.length && !'|)'.includes(this.#pattern.charAt(this.#at))) {
       const atom = this.#atom()
       const times = this.#times()
       text = text === undefined || atom === undefined ? undefined : text + atom.repeat(times)
@@ -117,7 +117,7 @@ class PatternReader {
   }
 
   #atom(): string | undefined {
-    const character = this.#pattern[this.#at++]!
+    const character = this.#pattern.charAt(this.#at++)
     if (character === '^' || character === '$') return ''
     if (character === '.') return 'a'
     if (character === '[') return this.#set()

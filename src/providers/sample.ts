@@ -91,7 +91,7 @@ function sampleNumber(schema: JsonObject): number | undefined {
   const high = numberIn(schema['maximum']) ?? numberIn(schema['exclusiveMaximum'])
   const middle = low !== undefined && high !== undefined ? (low + high) / 2 : undefined
   const onStep = (value: number | undefined, round: (value: number) => number): number | undefined =>
-    value === undefined ? undefined : step === undefined ? value : round(value / step) * step
+    value === undefined || step === undefined ? value : round(value / step) * step
   const candidates = [
     1,
     onStep(low, Math.ceil),
@@ -170,16 +170,20 @@ function fits(root: JsonObject | boolean, schema: JsonObject, value: JsonValue):
 const fitsNested = (root: JsonObject | boolean, schema: unknown, value: JsonValue): boolean =>
   schema === true || (schema !== false && fits(root, simplify(root, schema, 0), value))
 
-const isOfType = (type: string, value: JsonValue): boolean =>
-  type === 'null'
-    ? value === null
-    : type === 'array'
-      ? Array.isArray(value)
-      : type === 'object'
-        ? isJsonObject(value)
-        : type === 'integer'
-          ? Number.isInteger(value)
-          : typeof value === type
+function isOfType(type: string, value: JsonValue): boolean {
+  switch (type) {
+    case 'null':
+      return value === null
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+      return isJsonObject(value)
+    case 'integer':
+      return Number.isInteger(value)
+    default:
+      return typeof value === type
+  }
+}
 
 function fitsNumber(schema: JsonObject, value: number): boolean {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema
@@ -196,7 +200,7 @@ function findNamed(given: JsonObject, name: string): JsonValue | undefined {
   let level: JsonValue[] = [given]
   for (let depth = 0; level.length > 0 && depth < 8; depth++) {
     for (const each of level) if (isJsonObject(each) && Object.hasOwn(each, name)) return each[name]
-    level = level.flatMap((each) => (Array.isArray(each) ? each : isJsonObject(each) ? Object.values(each) : []))
+    level = level.flatMap((each) => (isJsonObject(each) || Array.isArray(each) ? Object.values(each) : []))
   }
   return undefined
 }

@@ -86,13 +86,9 @@ function isMatch(when: NonNullable<ScriptTurn['when']>, messages: readonly Model
   const last = lastMessage(messages)
   if (when.contains !== undefined && !last.text.includes(when.contains)) return false
   if (when.matches !== undefined && !matchesPattern(when.matches, last.text)) return false
-  if (when.tool !== undefined && !last.tools.some((name) => isNamed(when.tool!, name))) return false
-  if (
-    when.input !== undefined &&
-    !Object.entries(when.input).every(([key, value]) => Object.hasOwn(input, key) && containsJson(input[key]!, value))
-  )
-    return false
-  return true
+  const { tool, input: wanted } = when
+  if (tool !== undefined && !last.tools.some((name) => isNamed(tool, name))) return false
+  return wanted === undefined || containsJson(input, wanted)
 }
 
 /** The last message: the user's, or all results since the last completion. */
@@ -144,7 +140,7 @@ function answerOf(turn: ScriptTurn, number: number, request: CompletionRequest):
 }
 
 const callsOf = ({ call }: ScriptTurn): readonly ScriptCall[] =>
-  call === undefined ? [] : Array.isArray(call) ? (call as readonly ScriptCall[]) : [call as ScriptCall]
+  call === undefined ? [] : ([call].flat() as readonly ScriptCall[])
 
 /** A script names a tool by its wire name or by its logical id, whose last part is usually the wire name. */
 const isNamed = (written: string, wire: string): boolean =>

@@ -61,7 +61,8 @@ export function toProviderError(error: unknown, parts: SdkErrorParts): unknown {
     const wait = headers && retryDelayMs(headers, clock)
     const message = messageIn(body) ?? error.message
     const retryable = isRetryableStatus(status)
-    const outage = isQuotaSpent(status, message, body) ? 'quota_spent' : retryable ? 'provider_unreachable' : undefined
+    const passing = retryable ? 'provider_unreachable' : undefined
+    const outage = isQuotaSpent(status, message, body) ? 'quota_spent' : passing
     return convert(
       `The model provider answered ${status}: ${message}`,
       remedies && remedyOf(status, message, body, remedies),
@@ -191,7 +192,8 @@ function retryDelayMs(headers: Pick<Headers, 'get'>, clock: Clock): number | und
 /** The message in `{message}` or `{error: {message}}`, the two shapes that vendors send. */
 function messageIn(body: unknown): string | undefined {
   const { message, error } = Object(body) as { message?: unknown; error?: unknown }
-  return typeof message === 'string' ? message : error === undefined ? undefined : messageIn(error)
+  if (typeof message === 'string') return message
+  return error === undefined ? undefined : messageIn(error)
 }
 
 /** Types and codes of a body, outermost first. */

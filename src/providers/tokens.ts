@@ -79,27 +79,28 @@ export function readUsage(
     if (input === undefined && output !== undefined && total > output) input = total - output
     if (output === undefined && input !== undefined && total > input) output = total - input
   }
-  const isEstimated = input === undefined || output === undefined
-  if (isEstimated) {
+  const estimate = () => {
     const estimated = estimateUsage(request, text + thinking, calls)
-    output ??= isEmpty ? 0 : estimated.outputTokens
+    const written = output ?? (isEmpty ? 0 : estimated.outputTokens)
     // A total that is known holds for an estimate, too.
-    input ??= total !== undefined && total > output ? total - output : estimated.inputTokens
+    const rest = total !== undefined && total > written ? total - written : estimated.inputTokens
+    return { inputTokens: input ?? rest, outputTokens: written }
   }
+  const exact = input === undefined || output === undefined ? undefined : { inputTokens: input, outputTokens: output }
+  const counted = exact ?? estimate()
   const part = (value: unknown, most: number): number | undefined => {
     const tokens = positive(value)
     return tokens !== undefined && tokens <= most ? tokens : undefined
   }
-  const cachedInputTokens = part(reported?.cachedInput, input!)
-  const cacheWriteTokens = part(reported?.cacheWrite, input! - (cachedInputTokens ?? 0))
-  const reasoningTokens = part(reported?.reasoning, output!)
+  const cachedInputTokens = part(reported?.cachedInput, counted.inputTokens)
+  const cacheWriteTokens = part(reported?.cacheWrite, counted.inputTokens - (cachedInputTokens ?? 0))
+  const reasoningTokens = part(reported?.reasoning, counted.outputTokens)
   return {
-    inputTokens: input!,
-    outputTokens: output!,
+    ...counted,
     ...(cachedInputTokens !== undefined && { cachedInputTokens }),
     ...(cacheWriteTokens !== undefined && { cacheWriteTokens }),
     ...(reasoningTokens !== undefined && { reasoningTokens }),
-    ...(isEstimated && { estimated: true }),
+    ...(!exact && { estimated: true }),
   }
 }
 

@@ -20,8 +20,8 @@ export interface NameMapping {
 export function mapNames(names: readonly string[], allowed: RegExp | undefined): NameMapping {
   const taken = new Set(names)
   const [wire, own] = [new Map<string, string>(), new Map<string, string>()]
-  for (const name of allowed === undefined ? [] : taken) {
-    if (allowed!.test(name)) continue
+  for (const name of taken) {
+    if (allowed?.test(name) ?? true) continue
     const digest = digestOf(name).slice('sha256:'.length)
     let length = 4
     let mapped = ''
@@ -129,8 +129,9 @@ function renameReference(ref: string, rename: (name: string) => string): string 
   let names: 'none' | 'properties' | 'others' = 'none'
   const pointer = segmentsOf(decodeReference(ref.slice(1))).reduce<string>((above, segment) => {
     const name = names === 'properties' ? rename(segment) : segment
-    names =
-      names !== 'none' ? 'none' : NAMING.has(segment) ? 'properties' : NAMED_SCHEMAS.has(segment) ? 'others' : 'none'
+    const named = NAMED_SCHEMAS.has(segment) ? 'others' : 'none'
+    const below = NAMING.has(segment) ? 'properties' : named
+    names = names === 'none' ? below : 'none'
     return pointerTo(above, name)
   }, '')
   return `#${pointer.split('/').map(encodeURIComponent).join('/').replaceAll('%24', '$').replaceAll('%7E', '~')}`

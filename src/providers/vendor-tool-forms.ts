@@ -87,7 +87,8 @@ function toOwnCompletion(completion: ModelCompletion, forms: readonly ToolForm[]
 export function toOwnCall(call: ModelCall, form: ToolForm | undefined): ModelCall {
   if (form === undefined) return call
   const { arguments: given } = call
-  const inner = form.isWrapped && isJsonObject(given) && Object.keys(given).join() === WRAPPER ? given[WRAPPER]! : given
+  const isWrapped = form.isWrapped && isJsonObject(given) && Object.keys(given).join() === WRAPPER
+  const { [WRAPPER]: inner = given } = isWrapped ? given : {}
   return { ...call, name: form.own.name, arguments: isUnread(given) ? given : renameKeys(inner, form.names.toOwn) }
 }
 

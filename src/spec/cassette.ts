@@ -77,7 +77,8 @@ export function createReplay(exchanges: readonly RecordedExchange[]): CassetteRe
       if (!known) return undefined
       const turn = played.get(id) ?? 0
       played.set(id, turn + 1)
-      return fromRecorded(known[turn % known.length]!.answer)
+      const exchange = known[turn % known.length]
+      return exchange && fromRecorded(exchange.answer)
     },
     describeMiss({ kind, request }) {
       const wanted = linesOf(request)

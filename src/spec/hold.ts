@@ -3,6 +3,7 @@ import { toIsoText, type Instant } from '../base/clock.ts'
 import { isHeldBy, mayEndByRestart, type Outage, type OutageReason } from './outage.ts'
 import type { Run } from './run.ts'
 import type { CallWait } from './steer/wait.ts'
+import { ownMember } from '../base/json/own-member.ts'
 
 /** The member `hold` of a run's status and of `engine.run.paused`. */
 export type RunHold = {
@@ -78,9 +79,8 @@ function waitHold({ state }: Pick<Run, 'state'>): RunHold | undefined {
 export function outageHold({ state }: Pick<Run, 'state'>, attemptOf?: AttemptLookup): RunHold | undefined {
   const held = findHeld(state)
   if (!held) return undefined
-  const { outage } = held
-  const others = held.until === undefined ? undefined : attemptOf?.(outage.cause)
-  const until = others === undefined ? held.until : Math.min(held.until!, others)
+  const { outage, until: own } = held
+  const until = own === undefined ? undefined : Math.min(own, attemptOf?.(outage.cause) ?? own)
   return {
     reason: outage.reason,
     since: toIsoText(outage.since),
@@ -134,7 +134,7 @@ export function describeHold(
   }: { readonly reason: string; readonly since: string; readonly nextAttemptAt?: string },
   showTime: (iso: string) => string = (iso) => iso,
 ): string {
-  const why = Object.hasOwn(HOLD_TEXTS, reason) ? HOLD_TEXTS[reason as RunHold['reason']] : reason
+  const why = ownMember<string>(HOLD_TEXTS, reason) ?? reason
   // A timer's end is not an attempt, so it is worded differently.
   const what = reason === 'timer' ? 'it continues at' : 'next attempt at'
   const next = nextAttemptAt === undefined ? '' : `; ${what} ${showTime(nextAttemptAt)}`

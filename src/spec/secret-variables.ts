@@ -27,10 +27,11 @@ const WAYS: readonly ((config: ProjectConfig) => readonly SecretUse[])[] = [
     ),
   ({ tools = {} }) =>
     Object.entries(tools).flatMap(([id, route]) => {
-      const { headers = {} } = 'http' in route ? route.http : 'openapi' in route ? route.openapi : {}
-      return Object.values(headers).flatMap((value) =>
-        [...value.matchAll(/\$\{([A-Za-z_]\w*)\}/g)].map(([, env]) => ({ env: env!, usedBy: `tool ${id}` })),
-      )
+      const ofOpenApi = 'openapi' in route ? route.openapi.headers : undefined
+      const { headers = {} } = 'http' in route ? route.http : { headers: ofOpenApi }
+      return Object.values(headers)
+        .flatMap((value) => value.match(/(?<=\$\{)[A-Za-z_]\w*(?=\})/g) ?? [])
+        .map((env) => ({ env, usedBy: `tool ${id}` }))
     }),
   ({ tools = {} }) =>
     Object.entries(tools).flatMap(([id, route]) =>

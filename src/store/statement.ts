@@ -3,6 +3,7 @@
  * PostgreSQL after a round trip, and the work does not know which.
  */
 import type { Store } from './store.ts'
+import { expectDefined } from '../base/expect-defined.ts'
 
 /** Booleans and lists are bound as each database has them. */
 type StatementValue = string | number | boolean | null | undefined | readonly (string | number)[]
@@ -26,6 +27,11 @@ export function* readRows<Row extends object>(sql: string, values: StatementValu
 
 export function* readRow<Row extends object>(sql: string, values: StatementValues = {}): DatabaseWork<Row | undefined> {
   return (yield { gives: 'row', sql, values }) as Row | undefined
+}
+
+/** The row of a statement that always gives one, such as a count. */
+export function* readOneRow<Row extends object>(sql: string, values: StatementValues = {}): DatabaseWork<Row> {
+  return expectDefined(yield* readRow<Row>(sql, values), 'the statement always gives a row')
 }
 
 /** @returns the number of rows that were written */

@@ -95,7 +95,7 @@ export function createStoreClock({ clock, ask, changed, timers = nodeTimers }: S
 
 /** How far a value lies above or, negative, below a range; 0 within it. */
 export const outside = (value: number, least: number, most: number): number =>
-  value > most ? value - most : value < least ? value - least : 0
+  value - Math.min(Math.max(value, least), most)
 
 /** What all ranges have in common, if anything. */
 function join(ranges: readonly OffsetRange[]): OffsetRange | undefined {

@@ -5,7 +5,8 @@ import type { DryDifference, DryForkView } from '../operations/steering.ts'
 /** `as 1.5.0: Completed, with another output`. */
 export function describeDryFork({ versionLabel, status, output, differs, stopped }: DryForkView): string {
   const result = status.was === status.would ? status.would : `${status.would} instead of ${status.was}`
-  const same = differs ? '' : output.isSame ? ', as it was' : ', with another output'
+  const compared = output.isSame ? ', as it was' : ', with another output'
+  const same = differs ? '' : compared
   return safeText(`as ${versionLabel.would}: ${stopped === undefined ? result + same : `stopped: ${stopped}`}`)
 }
 

@@ -32,10 +32,13 @@ export function pendingOf(run: Run, { runs, tasks }: PendingSource, brief = fals
   const awaited = new Set(below.flatMap(awaitedTasks))
   // A question that was escalated belongs to the root, and its asker waits for it.
   const waiting = isFirst ? tasks : tasks.filter((task) => ids.has(task.runId) || awaited.has(task.id))
-  const sizes = waiting.map((task) => (task.tool ? Buffer.byteLength(JSON.stringify(task.arguments ?? null)) : 0))
-  const isLarge = brief || sizes.reduce((sum, size) => sum + size, 0) > MAX_ARGUMENTS_BYTES
+  const measured = waiting.map((task) => ({
+    task,
+    bytes: task.tool ? Buffer.byteLength(JSON.stringify(task.arguments ?? null)) : 0,
+  }))
+  const isLarge = brief || measured.reduce((sum, { bytes }) => sum + bytes, 0) > MAX_ARGUMENTS_BYTES
   return [
-    ...waiting.map((task, at) => toPending(task, isLarge && sizes[at]! > REFERENCE_BYTES)),
+    ...measured.map(({ task, bytes }) => toPending(task, isLarge && bytes > REFERENCE_BYTES)),
     ...below.flatMap(toPendingReply),
   ]
 }

@@ -62,8 +62,10 @@ const namesOf = (calls: JsonValue | undefined): string => {
   return names.length === 0 ? '' : `calls ${names.join(', ')}`
 }
 
-const textOf = (value: JsonValue | undefined): string =>
-  value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+function textOf(value: JsonValue | undefined): string {
+  if (value === undefined) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
 
 /** Line breaks and indents are blanks: a JSON text is as short as it can be. */
 function inOneLine(text: string): string {

@@ -70,10 +70,12 @@ function actionsOf({
     case 'anomaly_review':
       return [...choices, ...(context?.['probe'] === undefined ? [] : [PROBE]), VIEW, ...past, ...LOOK]
     default:
-      return [
-        ...(choices.length > 0 && choices.length <= 9 ? choices : mayAnswer ? [TYPE] : []),
-        ...(question && mayAnswer ? REFUSE : []),
-        ...LOOK,
-      ]
+      return [...nameAnswers(choices, mayAnswer), ...(question && mayAnswer ? REFUSE : []), ...LOOK]
   }
+}
+
+/** A digit for each option, where digits are enough. */
+function nameAnswers(choices: readonly CardAction[], mayAnswer: boolean): readonly CardAction[] {
+  if (choices.length > 0 && choices.length <= 9) return choices
+  return mayAnswer ? [TYPE] : []
 }

@@ -216,8 +216,8 @@ function rowsOf(task: ShownTask): CardRow[] {
     (task.reason !== undefined && DEFAULT_QUESTION.test(task.prompt ?? ''))
   const isRepetition = task.effect?.previous !== undefined && task.prompt?.startsWith('effect_repeated: ')
   const earlier = isTold ? earlierCallIn(task.prompt) : undefined
-  const previous = task.effect?.previous
-  if (previous) add('repeats', describeRepeated(task.effect!.key, previous), { emphasis: 'danger', ...runOf(previous) })
+  const { key = '', previous } = task.effect ?? {}
+  if (previous) add('repeats', describeRepeated(key, previous), { emphasis: 'danger', ...runOf(previous) })
   if (earlier !== undefined) add('repeats', earlier, { emphasis: 'danger', ...runOf(task.context?.['earlier_call']) })
   if (task.summary !== undefined) add('does', task.summary, { emphasis: 'strong' })
   if (task.question) rows.push(...questionRows(task, task.question))
@@ -365,16 +365,20 @@ const STANDINGS: Readonly<Record<Exclude<TaskStanding, 'may_answer'>, (people: T
 }
 
 /** Why the reader may not decide the task, in a few words; undefined if they may. Not escaped. */
-export const describeNotYours = ({ standing, role }: Pick<TaskPeople, 'standing' | 'role'>): string | undefined =>
-  standing === 'may_answer'
-    ? undefined
-    : standing === 'no_role'
-      ? `needs the role ${role}`
-      : standing === 'voted'
-        ? 'you have voted'
-        : standing === 'no_proof'
-          ? 'needs your credential'
-          : 'you started the run'
+export function describeNotYours({ standing, role }: Pick<TaskPeople, 'standing' | 'role'>): string | undefined {
+  switch (standing) {
+    case 'may_answer':
+      return undefined
+    case 'no_role':
+      return `needs the role ${role}`
+    case 'voted':
+      return 'you have voted'
+    case 'no_proof':
+      return 'needs your credential'
+    default:
+      return 'you started the run'
+  }
+}
 
 /** `1 of 2: operator ana; waits for another treasurer: operator bo or operator cleo`. Not escaped. */
 function describeVotes(task: ShownTask): string {

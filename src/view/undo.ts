@@ -30,7 +30,8 @@ export function describeUndoing({ runId, status, by, reason, waitingOn, hold }: 
   const who = `for ${describeApprover(by)}${reason === null ? '' : `: ${reason}`}`
   if (status === 'Completed') return `undone by ${run}, ${who}`
   if (status === 'Failed' || status === 'Cancelled') return `not undone: ${run} is ${status}, ${who}`
-  const waits = waitingOn === undefined ? (hold ? `held: ${describeHold(hold)}` : 'under way') : `waits: ${waitingOn}`
+  const state = hold ? `held: ${describeHold(hold)}` : 'under way'
+  const waits = waitingOn === undefined ? state : `waits: ${waitingOn}`
   return `being undone by ${run} (${waits}), ${who}`
 }
 

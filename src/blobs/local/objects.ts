@@ -101,7 +101,7 @@ async function copyObject(disk: ObjectDisk, call: S3Request): Promise<S3Response
 
 /** The key in `/bucket/key`. @throws S3Error `NoSuchBucket` */
 function sourceKey(call: S3Request): string {
-  const source = decode(call.headers['x-amz-copy-source']!).replace(/^\//, '')
+  const source = decode(call.headers['x-amz-copy-source'] ?? '').replace(/^\//, '')
   const slash = source.indexOf('/')
   if (slash < 0 || source.includes('?versionId='))
     throw new S3Error('InvalidArgument', 400, 'The copy source cannot be read.')

@@ -101,9 +101,9 @@ async function* decodeChunks(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = createReader(body)
   for (;;) {
-    const size = /^([0-9a-f]{1,8})(?:;.*)?$/i.exec(await reader.line())
+    const size = /^[0-9a-f]{1,8}(?=;|$)/i.exec(await reader.line())
     if (!size) throw malformed()
-    let left = Number.parseInt(size[1]!, 16)
+    let left = Number.parseInt(size[0], 16)
     if (left === 0) break
     while (left > 0) {
       const bytes = await reader.take(left)

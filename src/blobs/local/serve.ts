@@ -19,6 +19,7 @@ import { performS3Request, type S3Response, type ObjectStore } from './objects.t
 import { S3Error } from './s3-error.ts'
 import { verifySignature, type S3Credentials } from './sigv4.ts'
 import { errorXml } from './xml.ts'
+import { textBefore } from '../../base/text-parts.ts'
 
 export interface LocalStorageOptions {
   readonly directory: string
@@ -108,7 +109,7 @@ async function handleRequest(
 ): Promise<void> {
   const requestId = randomUUID()
   const base = { 'x-amz-request-id': requestId }
-  const path = (request.url ?? '').split('?', 1)[0]!
+  const path = textBefore(request.url ?? '', '?')
   // A broken connection needs no action, but without a listener it would be an uncaught error.
   request.on('error', () => undefined)
   response.on('error', () => undefined)
@@ -193,9 +194,9 @@ function decode(text: string): string {
 
 function headersOf(request: IncomingMessage): Record<string, string> {
   const headers: Record<string, string> = {}
-  for (const [name, values] of Object.entries(request.headersDistinct)) {
-    if (name === 'host' && values!.length > 1) throw new S3Error('InvalidRequest', 400, 'The Host header occurs twice.')
-    headers[name] = values!.join(',')
+  for (const [name, values = []] of Object.entries(request.headersDistinct)) {
+    if (name === 'host' && values.length > 1) throw new S3Error('InvalidRequest', 400, 'The Host header occurs twice.')
+    headers[name] = values.join(',')
   }
   return headers
 }

@@ -109,18 +109,20 @@ function parseQuerySignature({ query }: SignedRequest): StatedSignature {
 function parseHeaderSignature({ headers }: SignedRequest): StatedSignature {
   const authorization = headers['authorization']
   if (authorization === undefined) throw new S3Error('AccessDenied', 403, 'The request is not signed.')
-  const parts = /^AWS4-HMAC-SHA256 +Credential=([^,\s]+), *SignedHeaders=([^,\s]+), *Signature=([0-9a-f]{64})$/.exec(
-    authorization,
-  )
+  const [, credential, signedHeaders, signature] =
+    /^AWS4-HMAC-SHA256 +Credential=([^,\s]+), *SignedHeaders=([^,\s]+), *Signature=([0-9a-f]{64})$/.exec(
+      authorization,
+    ) ?? []
   const payload = headers['x-amz-content-sha256']
-  if (!parts) throw new S3Error('AuthorizationHeaderMalformed', 400, 'The signature in the header cannot be read.')
+  if (credential === undefined || signedHeaders === undefined || signature === undefined)
+    throw new S3Error('AuthorizationHeaderMalformed', 400, 'The signature in the header cannot be read.')
   if (payload === undefined)
     throw new S3Error('InvalidRequest', 400, 'A request signed in its header needs the header x-amz-content-sha256.')
   return {
-    ...parseCredential(parts[1]!),
+    ...parseCredential(credential),
     date: headers['x-amz-date'] ?? '',
-    signedHeaders: parts[2]!.split(';'),
-    signature: parts[3]!,
+    signedHeaders: signedHeaders.split(';'),
+    signature,
     payload,
   }
 }
@@ -200,7 +202,7 @@ async function signQuery(
     },
     {
       signingDate: new Date(parseSigningDate(stated.date)),
-      expiresIn: stated.expiresInSeconds!,
+      ...(stated.expiresInSeconds !== undefined && { expiresIn: stated.expiresInSeconds }),
       signableHeaders: new Set(stated.signedHeaders),
       unhoistableHeaders: new Set(stated.signedHeaders),
     },

@@ -81,8 +81,7 @@ export function listXml(listing: ObjectListing): string {
 
 const tags = (values: Readonly<Record<string, string | undefined>>): string =>
   Object.entries(values)
-    .filter(([, text]) => text !== undefined)
-    .map(([name, text]) => element(name, escape(text!)))
+    .map(([name, text]) => (text === undefined ? '' : element(name, escape(text))))
     .join('')
 
 const element = (name: string, inside: string, namespace?: string): string =>

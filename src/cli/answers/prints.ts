@@ -15,6 +15,7 @@ import {
 } from '../../operations/schema.ts'
 import type { ItemError } from '../shell/act-on-each.ts'
 import type { CommandSpec } from '../shell/command.ts'
+import { onlyItem } from '../../base/collections.ts'
 
 type RefusedItem<Name extends string> = Readonly<Record<Name, string>> & { readonly error: ItemError }
 
@@ -57,7 +58,7 @@ export const printsCases = (cases: Readonly<Record<string, TypedSchema<never>>>)
 /** For a command that prints a line of JSON for each of many events. @param text what the lines are */
 export const printsLines = (text: string, ...lines: readonly TypedSchema<never>[]): AnswerSpec => ({
   json: `${text}: ${lines.map(({ schema }) => shapeText(schema)).join(', ')}`,
-  answer: () => (lines.length === 1 ? lines[0]!.schema : { anyOf: lines.map(({ schema }) => schema) }),
+  answer: () => onlyItem(lines)?.schema ?? { anyOf: lines.map(({ schema }) => schema) },
 })
 
 /** For a command that prints a body of the HTTP interface as it came. @param route that answers it */

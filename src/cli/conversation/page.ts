@@ -33,7 +33,7 @@ export function toMarkdown(conversation: Conversation): string[] {
       [
         `## ${headOf(entry)}`,
         ...(entry.error === null ? [] : [quote(`error: ${entry.error}`)]),
-        ...(entry.words !== undefined ? [quote(entry.words)] : entry.content === null ? [] : [fence(entry.content)]),
+        ...textBlockOf(entry),
       ].join('\n\n'),
     ),
   ]
@@ -47,13 +47,7 @@ export function toHtml(conversation: Conversation): string {
   const entries = entriesOf(conversation).map(
     (entry) => `<section style="margin-left:${entry.depth * 2}em"${entry.error === null ? '' : ' class="bad"'}>
 <h2>${escapeHtml(headOf(entry))}</h2>
-${entry.error === null ? '' : `<p>${escapeHtml(entry.error)}</p>\n`}${
-      entry.words !== undefined
-        ? `<p>${escapeHtml(entry.words)}</p>`
-        : entry.content === null
-          ? ''
-          : `<pre>${escapeHtml(printed(entry.content))}</pre>`
-    }
+${entry.error === null ? '' : `<p>${escapeHtml(entry.error)}</p>\n`}${htmlBlockOf(entry)}
 </section>`,
   )
   return `<!doctype html>
@@ -74,6 +68,16 @@ pre { margin: .25em 0; padding: .75em; overflow-x: auto; border: 1px solid; bord
 ${entries.join('\n')}
 </html>
 `
+}
+
+function textBlockOf({ words, content }: ConversationEntry): string[] {
+  if (words !== undefined) return [quote(words)]
+  return content === null ? [] : [fence(content)]
+}
+
+function htmlBlockOf({ words, content }: ConversationEntry): string {
+  if (words !== undefined) return `<p>${escapeHtml(words)}</p>`
+  return content === null ? '' : `<pre>${escapeHtml(printed(content))}</pre>`
 }
 
 function entriesOf({ items, runs }: Conversation): ConversationEntry[] {

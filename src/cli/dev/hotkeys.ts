@@ -47,7 +47,7 @@ export async function handleHotkeys(context: HotkeyContext, signal: AbortSignal)
       const key = await call.io.prompts.key('', [...Object.keys(actions), 'q'], signal, { deciding: ['r'] })
       if (key === 'q') return
       try {
-        await actions[key]!()
+        await actions[key]?.()
       } catch (error) {
         if (!isFailure(error) && !(error instanceof RemoteError)) throw error
         call.out.message(error.message)

@@ -60,7 +60,7 @@ function formatRun(
   const heads = [`${agent}@${versionLabel}`, agent, ''].map((name) =>
     [timeOfDay(now), `run ${shortId(runId)}`, ...(name === '' ? [] : [safeText(name)])].join('  '),
   )
-  const head = heads.find((each) => widthOf(each) + 2 + widthOf(state) <= width) ?? heads.at(-1)!
+  const [head = heads.at(-1) ?? ''] = heads.filter((each) => widthOf(each) + 2 + widthOf(state) <= width)
   const shown = truncateText(state, Math.max(10, width - widthOf(head) - 2))
   return `${theme.dim(head.slice(0, TIME))}${head.slice(TIME)}  ${styleOfStatus(theme, status)(shown)}`
 }

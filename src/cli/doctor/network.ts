@@ -66,7 +66,7 @@ export const networkChecks: DoctorChecks = {
   async proxy({ io }) {
     const set = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].find((name) => io.env[name])
     if (set === undefined) return healthy('none')
-    return URL.canParse(io.env[set]!)
+    return URL.canParse(io.env[set] ?? '')
       ? healthy(`${set} is set`)
       : unhealthy(`${set} is no URL`, `export ${set}=http://host:port`)
   },

@@ -56,7 +56,7 @@ async function contentAt(
     encoding: 'buffer',
     maxBuffer: MAX_CONTENT_BYTES,
   })
-  running.child.stdin!.end(paths.map((path) => `${commit}:./${path}\n`).join(''))
+  running.child.stdin?.end(paths.map((path) => `${commit}:./${path}\n`).join(''))
   const { stdout } = await running
   const found: Record<string, string> = {}
   let at = 0

@@ -31,7 +31,8 @@ export function createLspFolders(
 
   const folderOf = (uri: string): LspFolder | undefined => {
     const all = [...new Set(folders.values())].filter((each) => each.pathOf(uri) !== undefined)
-    const around = fileOf(uri) === undefined ? [] : all.filter((each) => !/^\.\.(?:\/|$)/.test(each.pathOf(uri)!))
+    const isAround = (each: LspFolder): boolean => !/^\.\.(?:\/|$)/.test(each.pathOf(uri) ?? '..')
+    const around = fileOf(uri) === undefined ? [] : all.filter(isAround)
     return around.sort((one, other) => other.root.length - one.root.length)[0] ?? all[0]
   }
   const homeOf = (uri: string): TextHome | undefined => {

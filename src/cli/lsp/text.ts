@@ -22,7 +22,7 @@ export function offsetAt(text: string, { line, character }: Position): number {
 
 export function positionAt(text: string, offset: number): Position {
   const lines = text.slice(0, offset).split(/\r\n|\r|\n/)
-  return { line: lines.length - 1, character: lines.at(-1)!.length }
+  return { line: lines.length - 1, character: lines.at(-1)?.length ?? 0 }
 }
 
 /** The text after a change; a change without a range replaces the whole text. */

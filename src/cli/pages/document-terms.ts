@@ -5,6 +5,7 @@ import { OPERATORS, operatorRow, type ConditionOperator } from '../../policy/con
 import { KINDS, type SideEffectClass } from '../../spec/document.ts'
 import { DECISION_WORDS, TASK_KIND_WORDS } from './explained-words.ts'
 import { readSchemaFile } from '../project/schema-file.ts'
+import { ownMember } from '../../base/json/own-member.ts'
 
 export interface TermPage {
   readonly kind: 'class' | 'decision' | 'document' | 'fact' | 'field' | 'operator' | 'task'
@@ -61,11 +62,11 @@ function operatorText(op: ConditionOperator): string {
 
 function factPage(term: string): TermPage | undefined {
   const [, root = '', name = ''] = /^(\w+)\.(\w+)$/.exec(term) ?? []
-  const fields = Object.hasOwn(CALL_FIELDS, root) ? CALL_FIELDS[root]! : {}
-  const field = Object.hasOwn(fields, name) ? fields[name] : undefined
+  const field = ownMember(ownMember(CALL_FIELDS, root) ?? {}, name)
   if (!field) return undefined
   const { type, enum: values } = field.schema
-  const about = Array.isArray(values) ? `one of ${namesOf(values)}` : typeof type === 'string' ? type : 'any value'
+  const typed = typeof type === 'string' ? type : 'any value'
+  const about = Array.isArray(values) ? `one of ${namesOf(values)}` : typed
   return {
     kind: 'fact',
     text: `${term} (fact that conditions name)  ${about}${field.isOptional ? '; a call may be without it' : ''}`,
@@ -95,7 +96,8 @@ async function namedFieldsPage(term: string): Promise<TermPage | undefined> {
   for (const each of KINDS) {
     const root = JSON.parse(await readSchemaFile(each.toLowerCase())) as JsonObject
     for (const path of pathsTo(term, root, root, [])) {
-      if (found.length < MAX_NAMED) found.push(fieldText([each, ...path].join('.'), root, schemaAt(root, path)!))
+      const field = schemaAt(root, path)
+      if (field && found.length < MAX_NAMED) found.push(fieldText([each, ...path].join('.'), root, field))
     }
   }
   return found.length === 0 ? undefined : { kind: 'field', text: found.join('\n\n') }

@@ -26,10 +26,10 @@ function withDefinitions(schema: JsonObject, schemas: ApiSchemas): JsonObject {
   const definitions: Record<string, JsonObject> = {}
   const localize = (from: JsonObject): JsonObject => {
     const text = JSON.stringify(from).replaceAll('#/components/schemas/', '#/$defs/')
-    for (const [, name] of text.matchAll(/"#\/\$defs\/([^"]+)"/g))
-      if (!Object.hasOwn(definitions, name!)) {
-        definitions[name!] = {} // before its own references are followed: they may lead back here
-        definitions[name!] = localize(schemas[name!]!)
+    for (const name of text.match(/(?<="#\/\$defs\/)[^"]+(?=")/g) ?? [])
+      if (!Object.hasOwn(definitions, name)) {
+        definitions[name] = {} // before its own references are followed: they may lead back here
+        definitions[name] = localize(schemas[name] ?? {})
       }
     return JSON.parse(text, withoutExtensions) as JsonObject
   }

@@ -53,10 +53,10 @@ const isAgent = ({ path, text }: TemplateFile): boolean =>
   /^kind: Agent$/m.test(text) && OFFLINE_MODEL.test(text) && !path.startsWith('defects/')
 
 function scriptOf(text: string): (readonly [id: string, script: string])[] {
-  const [, name] = /^ {2}name: (\S+)$/m.exec(text)!
-  const [, namespace] = /^ {2}namespace: (\S+)$/m.exec(text)!
-  const [, provider, script] = OFFLINE_MODEL.exec(text)!
-  return [[`${namespace}.${name}`, provider === 'auto' ? provider : script!]]
+  const [name] = /(?<=^ {2}name: )\S+$/m.exec(text) ?? []
+  const [namespace] = /(?<=^ {2}namespace: )\S+$/m.exec(text) ?? []
+  const [, provider = '', script = provider] = OFFLINE_MODEL.exec(text) ?? []
+  return [[`${namespace}.${name}`, script]]
 }
 
 /** The agent that scenarios start, which is the one with which the bundle begins. */

@@ -10,6 +10,7 @@ import { writeUserFile } from '../files/write-file.ts'
 import { packageFile } from '../project/package-file.ts'
 import { readSchemaFile } from '../project/schema-file.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
+import { textBefore } from '../../base/text-parts.ts'
 
 /** The template without `--full`: eleven files. */
 export const SMALL_TEMPLATE = 'starter'
@@ -54,7 +55,7 @@ export const templateNames = async (): Promise<string[]> =>
 
 /** The name of a template with what it is about. */
 export const aboutTemplate = async (name: string): Promise<string> =>
-  (await readFile(join(packageFile('templates'), name, 'README.md'), 'utf8')).split('\n')[0]!.replace(/^#+ */, '')
+  textBefore(await readFile(join(packageFile('templates'), name, 'README.md'), 'utf8'), '\n').replace(/^#+ */, '')
 
 export interface TemplateOptions {
   readonly name?: string | undefined

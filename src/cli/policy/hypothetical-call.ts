@@ -27,7 +27,7 @@ export interface CallSituation {
 const CONTEXT_FIELDS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   Object.entries(CALL_FIELDS).map(([root, fields]) => [
     root,
-    Object.keys(fields).filter((name) => fields[name]!.isDerived !== true),
+    Object.entries(fields).flatMap(([name, { isDerived }]) => (isDerived ? [] : name)),
   ]),
 )
 
@@ -61,7 +61,7 @@ function checkedField(path: string, value: JsonValue): GivenFields {
   // Only svc.dispatch and effect.previous have fields below them.
   const isBelow =
     (root === 'svc' && field === 'dispatch.trigger') || (root === 'effect' && /^previous\.\w+$/.test(field))
-  checkName(isBelow ? field.slice(0, field.indexOf('.')) : field, CONTEXT_FIELDS[root]!, `${root}.`)
+  checkName(isBelow ? field.slice(0, field.indexOf('.')) : field, CONTEXT_FIELDS[root] ?? [], `${root}.`)
   return [[path, root === 'time' ? parseInstant(value) : value]]
 }
 

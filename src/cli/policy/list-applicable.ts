@@ -10,6 +10,8 @@ import type { CommandContext } from '../shell/command.ts'
 import type { Project } from '../project/project.ts'
 import { compileBundleAt } from './bundle.ts'
 import { calleeOf, policySubjectOf } from './subject.ts'
+import { textBefore } from '../../base/text-parts.ts'
+import { decisionOfEffect } from '../../authority/matrix.ts'
 
 interface Concerned {
   readonly agent: string
@@ -36,7 +38,7 @@ export async function explainConcerns(
   reference: string,
 ): Promise<void> {
   const { mode, out } = call
-  const id = reference.split('@')[0]!
+  const id = textBefore(reference, '@')
   const { bundle } = await compileBundleAt(call, project, project.directory)
   const all = concernsOf(bundle)
   const considered = all.filter(({ tool, policy }) => tool === id || policy === id)
@@ -104,7 +106,7 @@ function describeConcern(agent: string, tool: string, entry: PolicyEntry, becaus
     tool,
     policy,
     version,
-    decision: effect === 'grant' ? 'allow' : effect === 'restrict' ? 'deny' : effect,
+    decision: decisionOfEffect(effect),
     condition: parts.length === 0 ? 'always' : parts.join(' and '),
     because,
     source: place ? `${place.path}${place.line === undefined ? '' : `:${place.line}`}` : null,

@@ -18,6 +18,7 @@ import { documentsFailure } from '../release/findings.ts'
 import { suggestWord } from '../shell/nearest.ts'
 import type { Project } from '../project/project.ts'
 import { loadDocuments } from '../project/documents.ts'
+import { textBefore } from '../../base/text-parts.ts'
 
 /** A tool or sub-agent that the subject can call. */
 export interface EvalCallee {
@@ -153,7 +154,7 @@ export function policiesAlone(
   documents: readonly Document[],
   tools: readonly string[],
 ): EvalSubject {
-  const callees = [...new Set(tools.map((name) => name.split('@')[0]!))].map((id) => toolNamed(workspace, id))
+  const callees = [...new Set(tools.map((name) => textBefore(name, '@')))].map((id) => toolNamed(workspace, id))
   return {
     agent: PLACEHOLDER_AGENT,
     callees,

@@ -26,7 +26,7 @@ export async function pathOfAgent(project: Project, agent: string | undefined, n
   const [chosen, ...others] = withRoot(workspace, [...new Set(candidates)], found)
   if (chosen && others.length > 0)
     throw fail('ambiguous_reference', {
-      text: agent!,
+      text: agent ?? '',
       candidates: [chosen, ...others].map(({ path }) => path).join(', '),
     })
   return join(directory, (chosen ?? above[0])?.path ?? '')

@@ -74,11 +74,13 @@ function lineOf(name: string, text: string): number {
 
 const escapeRegExp = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
 
+/** Encodings by their marks. */
+const ENCODINGS: Readonly<Record<string, string>> = { fffe: 'utf-16le', feff: 'utf-16be' }
+
 /** UTF-8, or UTF-16 with its mark, as editors and shells of Windows write it. */
 function decodeText(bytes: Uint8Array, path: string): string {
-  const [first, second] = bytes
-  const encoding =
-    first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
+  const mark = Buffer.from(bytes.subarray(0, 2)).toString('hex')
+  const encoding = ENCODINGS[mark] ?? 'utf-8'
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(bytes)
     if (!text.includes('\0')) return text

@@ -20,20 +20,19 @@ export async function findMissingHandlers({
 }: Pick<Project, 'directory' | 'file' | 'config'>): Promise<ReadonlyMap<string, MissingHandler>> {
   const missing = new Map<string, MissingHandler>()
   for (const [id, route] of Object.entries(config.tools ?? {})) {
-    const command = 'command' in route ? route.command : undefined
-    const at = command === undefined ? undefined : fileIn(command)
-    if (at === undefined || existsSync(resolve(directory, command![at]!))) continue
-    missing.set(id, { file: command![at]!, place: await placeOf(id, at, directory, file) })
+    const named = 'command' in route ? findFileIn(route.command) : undefined
+    if (named === undefined || existsSync(resolve(directory, named.file))) continue
+    missing.set(id, { file: named.file, place: await placeOf(id, named.at, directory, file) })
   }
   return missing
 }
 
-/** The place of the file among program and arguments; undefined where the command names none for certain. */
-function fileIn(command: readonly string[]): number | undefined {
+/** The file, with its place among program and arguments; undefined where the command names none for certain. */
+function findFileIn(command: readonly string[]): { readonly file: string; readonly at: number } | undefined {
   const [program = '', first = ''] = command
-  if (INTERPRETERS.includes(basename(program, '.exe')) && isFile(first)) return 1
+  if (INTERPRETERS.includes(basename(program, '.exe')) && isFile(first)) return { file: first, at: 1 }
   // A bare name is looked up in PATH.
-  return /[/\\]/.test(program) ? 0 : undefined
+  return /[/\\]/.test(program) ? { file: program, at: 0 } : undefined
 }
 
 /** An option or a subcommand is no file. */
@@ -41,10 +40,12 @@ const isFile = (argument: string): boolean => !argument.startsWith('-') && /[./\
 
 /** `svc.config.yaml:7`; the path of the value where the user's own settings name the tool. */
 async function placeOf(id: string, at: number, directory: string, file: string | undefined): Promise<string> {
+  const elsewhere = `tools.${id}.command`
+  if (file === undefined) return elsewhere
   const pointer = ['tools', id, 'command', at].reduce<string>(pointerTo, '')
-  const text = file === undefined ? undefined : await readFile(file, 'utf8').catch(() => undefined)
-  const { source } = text === undefined ? {} : decodeUtf8({ path: relative(directory, file!), text })
+  const text = await readFile(file, 'utf8').catch(() => undefined)
+  const { source } = text === undefined ? {} : decodeUtf8({ path: relative(directory, file), text })
   const root = source && readYaml(source).roots[0]
   const span = source && root && createSpans(source, root).spanOf(pointer)
-  return span ? `${source.path}:${span.start.line}` : `tools.${id}.command`
+  return span ? `${source.path}:${span.start.line}` : elsewhere
 }

@@ -1,6 +1,7 @@
 /** The address at which the server reaches a model. */
 import { BASE_URL_VARIABLES, type ProjectConfig, type ProviderType } from '../../spec/config.ts'
 import { canonicalProvider, OFFLINE_PROVIDERS, providerSpellings } from '../../spec/document.ts'
+import { ownMember } from '../../base/json/own-member.ts'
 
 export interface ModelEndpoint {
   readonly type: ProviderType
@@ -37,6 +38,4 @@ const typeOf = (provider: string, providers: NonNullable<ProjectConfig['provider
   mappingOf(provider, providers)?.type ?? (canonicalProvider(provider) as ProviderType)
 
 const mappingOf = (provider: string, providers: NonNullable<ProjectConfig['providers']>) =>
-  [provider, ...providerSpellings(provider)].flatMap((name) =>
-    Object.hasOwn(providers, name) ? providers[name]! : [],
-  )[0]
+  [provider, ...providerSpellings(provider)].flatMap((name) => ownMember(providers, name) ?? [])[0]

@@ -50,12 +50,10 @@ export function requireDocumentPaths(cwd: string, paths: readonly string[]): voi
     // No links inside a project are followed; one that leads to a project from outside is fine.
     const isLink = own?.isSymbolicLink() === true && !relative(cwd, whole).startsWith('..')
     if (!isLink && (there?.isFile() || there?.isDirectory())) continue
-    const why =
-      own === undefined
-        ? 'there is no such file'
-        : isLink
-          ? 'it is a symbolic link, and none is followed'
-          : 'it is not a regular file; `-` is standard input'
+    const kind = isLink
+      ? 'it is a symbolic link, and none is followed'
+      : 'it is not a regular file; `-` is standard input'
+    const why = own === undefined ? 'there is no such file' : kind
     const names = own ? [] : listNamesIfAny(dirname(whole))
     throw fail('no_documents', { where: path, why }, { fix: suggestWord(basename(whole), names, EVERYTHING) })
   }

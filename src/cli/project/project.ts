@@ -57,7 +57,8 @@ export async function openProject(
   const file = projectFile({ cwd, globals, io }, near)
   const own = file ? await readProject(file) : {}
   const config = mergeConfig((await readUserConfig(io.env)) as JsonObject, own as JsonObject) as ProjectConfig
-  const directory = file ? dirname(file) : near ? directoryOf(near) : cwd
+  const without = near ? directoryOf(near) : cwd
+  const directory = file ? dirname(file) : without
   const data = globals.data ?? io.env['SVC_DATA']
   const dataDirectory = data ? resolve(cwd, data) : join(directory, '.svc')
   const workspace = config.workspace ?? readWorkspaceName(dataDirectory) ?? DEFAULT_WORKSPACE

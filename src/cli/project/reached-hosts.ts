@@ -6,6 +6,7 @@ import { loadDocuments } from './documents.ts'
 import { findProgramConfig } from '../../tools/mcp-programs.ts'
 import { modelEndpoint } from './model-endpoint.ts'
 import type { Project } from './project.ts'
+import { compareText } from '../../base/compare-text.ts'
 
 type EnvVariables = Readonly<Record<string, string | undefined>>
 
@@ -49,7 +50,7 @@ export async function reachedHosts(project: Project, given: EnvVariables): Promi
   add('store', store)
   return [...found.values()]
     .map(({ url, needs }) => ({ host: url.hostname, port: portOf(url), for: [...needs] }))
-    .sort((a, b) => (a.host === b.host ? a.port - b.port : a.host < b.host ? -1 : 1))
+    .sort((a, b) => compareText(a.host, b.host) || a.port - b.port)
 }
 
 const s3HostOf = (region = 'us-east-1'): string => `https://s3.${region}.amazonaws.com`

@@ -113,13 +113,13 @@ export async function agentOption(
 export const askOfAgent =
   ({ given }: Pick<CommandContext, 'given'>) =>
   async (operator: OperatorClient) => ({
-    query: { agent: (await resolveAgent(given.argument(0)!, operator)).agentId },
+    query: { agent: (await resolveAgent(given.required(0), operator)).agentId },
   })
 
 /** Asks about the run that the first argument names. */
 export const askOfRun =
   ({ given }: Pick<CommandContext, 'given'>) =>
-  async (operator: OperatorClient) => ({ id: await runIdOf(given.argument(0)!, operator) })
+  async (operator: OperatorClient) => ({ id: await runIdOf(given.required(0), operator) })
 
 /** Options that are moments, as parameters. */
 export function momentOptions<Name extends string>(

@@ -1,13 +1,14 @@
 /** Which secrets the agents of a project need, and whether each is there. Never a value. */
 import { hash } from 'node:crypto'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
-import type { Document } from '../../documents/text/document.ts'
+import type { IdentifiedDocument } from '../../documents/text/document.ts'
 import { segmentsOf } from '../../base/json/pointer.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import { providerSpellings } from '../../spec/document.ts'
 import { findProgramConfig } from '../../tools/mcp-programs.ts'
 import type { FileVariable } from './dot-env.ts'
 import { isOffline, modelEndpoint, type ModelEndpoint } from './model-endpoint.ts'
+import { ownMember } from '../../base/json/own-member.ts'
 
 type EnvVariables = Readonly<Record<string, string | undefined>>
 
@@ -35,7 +36,7 @@ export interface SecretProbe {
 
 /** The secrets that an agent declares, and the key of its provider in the project file; none is read from anywhere else than the arguments. */
 export function checksOfAgent(
-  document: Document,
+  document: IdentifiedDocument,
   config: ProjectConfig,
   files: ReadonlyMap<string, FileVariable>,
   env: EnvVariables,
@@ -48,7 +49,7 @@ export function checksOfAgent(
   const servers = document.at('spec.mcp_servers.*').flatMap(({ value }) => (isJsonObject(value) ? [value] : []))
   const programOf = ({ url }: JsonObject) => (typeof url === 'string' ? findProgramConfig(config, url) : undefined)
   const usedByServer = ({ name }: JsonObject): string => `mcp ${typeof name === 'string' ? name : '?'}`
-  const agent = document.identity!.id
+  const agent = document.identity.id
   const probe = (name: string, fromEnv: string, ofModel: boolean, others: readonly string[]): SecretProbe => {
     const set = env[fromEnv]
     const file = files.get(fromEnv)
@@ -79,7 +80,7 @@ export function checksOfAgent(
     ),
   )
   const providers = config.providers ?? {}
-  const key = Object.hasOwn(providers, provider) ? providers[provider]!.key : undefined
+  const key = ownMember(providers, provider)?.key
   const isNamed = secret !== undefined || declared.some(({ shown: { name } }) => keyed.includes(name))
   return key === undefined || isNamed || isOffline(provider, config)
     ? [...declared, ...ofPrograms]

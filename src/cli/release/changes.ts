@@ -23,8 +23,10 @@ export const changeLines = (changes: readonly VersionChange[], isTTY: boolean): 
   })
 
 /** How a change affects authority; if it does not, the version bump that it requires. */
-const effectOf = ({ widens, verdict, severity }: VersionChange): string =>
-  widens ? 'wider' : verdict === 'tightened' ? 'tighter' : severity
+function effectOf({ widens, verdict, severity }: VersionChange): string {
+  if (widens) return 'wider'
+  return verdict === 'tightened' ? 'tighter' : severity
+}
 
 /** A line of a change as it is seen: wider authority cannot be missed. */
 export function paintChange(theme: Theme, line: string): string {
@@ -34,7 +36,7 @@ export function paintChange(theme: Theme, line: string): string {
 
 /** `changed  prompts/desk.md  sha256:5a1c… → sha256:90fe…`; whole digests, separated by TABs, in a pipe. */
 export function fileLine({ path, change, from, to }: FileChange, isTTY: boolean): string {
-  const digest = (each: string | null): string => (each === null ? '—' : isTTY ? `${each.slice(0, 15)}…` : each)
+  const digest = (each: string | null): string => (each === null ? '—' : `${each.slice(0, 15)}…`)
   const parts = isTTY
     ? [change.padEnd(7), path, `${digest(from)} → ${digest(to)}`]
     : ['file', change, path, from ?? '', to ?? '']

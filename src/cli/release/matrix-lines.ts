@@ -31,7 +31,12 @@ function stackedLines({ theme, width }: Canvas, rows: readonly AuthorityRow[]): 
     )
     const decision = styleOfDecision(theme, row.decision)(padText(safeText(row.decision), decisionWidth))
     return [
-      ...(at > 0 && callOf(rows[at - 1]!) === call ? [] : wrapText(safeText(call), width)),
+      ...(rows
+        .slice(0, at)
+        .slice(-1)
+        .some((before) => callOf(before) === call)
+        ? []
+        : wrapText(safeText(call), width)),
       ...because.map((line, below) =>
         below === 0 ? INDENT + decision + line : theme.dim(`${INDENT}${' '.repeat(decisionWidth)}${line}`),
       ),

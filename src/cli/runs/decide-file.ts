@@ -12,6 +12,8 @@ import type { Project } from '../project/project.ts'
 import { createScriptedAnswers, ruleFindings, type DecisionRule, type ScriptedAnswers } from './decisions.ts'
 import { readServerFile } from '../project/server/server-file.ts'
 import type { ServerTarget } from '../project/server/target.ts'
+import { createSource } from '../../documents/text/source.ts'
+import { expectDefined } from '../../base/expect-defined.ts'
 
 /**
  * The rules of `--decide`, undefined where it was not given.
@@ -50,8 +52,8 @@ function readRules(text: string, path: string): readonly DecisionRule[] {
 }
 
 function problemsOf(rule: JsonObject): string[] {
-  const source = decodeUtf8({ path: '', text: JSON.stringify({ scenario: '-', decide: [rule] }) }).source!
-  const file = createSpans(source, readYaml(source).roots[0]!)
+  const source = createSource('', JSON.stringify({ scenario: '-', decide: [rule] }))
+  const file = createSpans(source, expectDefined(readYaml(source).roots[0], 'a text of JSON is one document'))
   const wrong = checkShape('scenario', file)
   return (wrong.length > 0 ? wrong : ruleFindings(file, [fromJson<DecisionRule>(rule)], '/decide')).map(
     ({ message }) => message,

@@ -64,7 +64,7 @@ export function createEventDisplay(
 
 /** `2 of 5: reading orders`. The message is the tool's. */
 function describeProgress({ progress, total, message }: ToolProgress): string {
-  const count = progress === undefined ? undefined : total === undefined ? `${progress}` : `${progress} of ${total}`
+  const count = progress === undefined ? undefined : `${progress}${total === undefined ? '' : ` of ${total}`}`
   return [count, message === undefined ? undefined : safeText(message)].filter((each) => each !== undefined).join(': ')
 }
 

@@ -11,10 +11,12 @@ export const exampleObject = (contract: JsonObject | undefined): JsonObject =>
   Object.fromEntries(
     required(contract).map(([name, schema]) => {
       const { type } = schema
-      const made = type === 'number' || type === 'integer' ? 1 : type === 'boolean' ? true : '…'
-      return [name, valueOf(schema) ?? made]
+      const made = typeof type === 'string' ? EXAMPLES[type] : undefined
+      return [name, valueOf(schema) ?? made ?? '…']
     }),
   )
+
+const EXAMPLES: Readonly<Record<string, JsonValue>> = { number: 1, integer: 1, boolean: true }
 
 function required(contract: JsonObject | undefined): readonly (readonly [string, JsonObject])[] {
   const { required: names, properties } = contract ?? {}

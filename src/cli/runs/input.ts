@@ -14,6 +14,7 @@ import { fileRef, type SvcClient } from '../../client/index.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { openUserFile, readUserFile } from '../files/read-file.ts'
 import { readTypedNumber } from '../shell/numbers.ts'
+import { ownMember } from '../../base/json/own-member.ts'
 
 export interface InputContract {
   /** `acme.refund-desk`, for messages. */
@@ -127,8 +128,8 @@ const formatAgent = ({ agent, version }: InputContract): string => `${agent}@${v
 
 function typesOf(schema: JsonValue | undefined, name: string): readonly string[] {
   if (!isJsonObject(schema) || !isJsonObject(schema['properties'])) return []
-  const property = Object.hasOwn(schema['properties'], name) ? schema['properties'][name] : undefined
+  const property = ownMember(schema['properties'], name)
   if (!isJsonObject(property)) return []
   const type = property['type']
-  return typeof type === 'string' ? [type] : Array.isArray(type) ? type.filter((each) => typeof each === 'string') : []
+  return [type].flat().filter((each) => typeof each === 'string')
 }

@@ -12,7 +12,10 @@ export async function readJsonOption(
   text: string,
   what: string,
 ): Promise<JsonValue> {
-  const given =
-    text === '-' ? await call.io.stdin.text() : text.startsWith('@') ? await readText(text.slice(1), call) : text
-  return parseJsonInput(given, what, anyNumber)
+  return parseJsonInput(await givenText(call, text), what, anyNumber)
+}
+
+async function givenText(call: Pick<CommandContext, 'io' | 'cwd'>, text: string): Promise<string> {
+  if (text === '-') return await call.io.stdin.text()
+  return text.startsWith('@') ? await readText(text.slice(1), call) : text
 }

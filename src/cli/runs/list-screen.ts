@@ -129,13 +129,14 @@ function createListState<T>(call: CommandContext, list: LiveList<T>, screen: Ful
   const draw = (): void => {
     const rows = visible()
     const shown = isHelpOpen ? HELP : (paged?.lines ?? card ?? (rows.length === 0 ? [] : detail))
+    const emptyMessage = filter === '' ? list.emptyMessage : `Nothing has "${filter}".`
     const view = {
       title: list.title(items.length),
       note: list.note,
       columns: list.columns(io.clock.now()),
       rows,
       chosen: chosenAt(),
-      emptyMessage: !isLoaded ? 'loading' : filter === '' ? list.emptyMessage : `Nothing has "${filter}".`,
+      emptyMessage: isLoaded ? emptyMessage : 'loading',
       detail: shown,
       isDetailOpen: isOpen || isHelpOpen,
       scroll: card === undefined || paged ? scroll : 0,
@@ -209,7 +210,7 @@ function createListState<T>(call: CommandContext, list: LiveList<T>, screen: Ful
     async key(keys, signal, reading) {
       const key = await untilResized(call, signal, (until) => io.prompts.key('', [...keys, 'Escape'], until, reading))
       draw()
-      return key === 'Escape' ? (keys.includes('l') ? 'l' : keys.at(-1)) : key
+      return key === 'Escape' ? (keys.find((each) => each === 'l') ?? keys.at(-1)) : key
     },
     async text(question, signal) {
       return await screen.withPrompt(PROMPT_ROWS, () => io.prompts.text(question, signal))
@@ -327,7 +328,7 @@ function createListState<T>(call: CommandContext, list: LiveList<T>, screen: Ful
         if (key === 'Enter' && list.isChoice && !isFiltering && chosen()) return chosen()
         if (key === undefined) await refresh()
         else if (isFiltering) await handleFilter(key)
-        else await actions[key]!(signal)
+        else await actions[key]?.(signal)
       }
     },
   }

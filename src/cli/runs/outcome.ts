@@ -80,8 +80,11 @@ export async function printOutcome(
 }
 
 /** The exit code for a status. */
-export const exitOfStatus = (status: string): number =>
-  status === 'Completed' ? 0 : isTerminal(status) ? 1 : isWaiting(status) ? 3 : 0
+export function exitOfStatus(status: string): number {
+  if (status === 'Completed') return 0
+  if (isTerminal(status)) return 1
+  return isWaiting(status) ? 3 : 0
+}
 
 /**
  * After Ctrl-C while following, prints that the run continues and how to return. Throws any other error again.

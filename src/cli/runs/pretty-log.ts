@@ -12,7 +12,8 @@ export function prettyLog(screen: Screen): { write(line: string): void } {
 function drawLogLine({ theme }: Screen, line: string): string {
   const value = JSON.parse(line) as JsonValue
   const { time, level, msg, ...values } = (isJsonObject(value) ? value : {}) as JsonObject
-  const style = level === 'error' || level === 'fatal' ? theme.bad : level === 'warn' ? theme.waiting : theme.dim
+  const usual = level === 'warn' ? theme.waiting : theme.dim
+  const style = level === 'error' || level === 'fatal' ? theme.bad : usual
   return [
     theme.dim(timeOfDay(Date.parse(textOf(time)))),
     style(textOf(level).padEnd(5)),

@@ -17,6 +17,7 @@ import { openProject } from '../project/project.ts'
 import { runIdOf, taskOf } from '../project/reference.ts'
 import { RefusedAnswer } from '../shell/remote.ts'
 import { openTarget } from '../project/server/target.ts'
+import { onlyMatch } from '../project/only-match.ts'
 
 export interface AnswerReceipt {
   readonly userTaskId: string
@@ -90,13 +91,9 @@ function apiDesk(client: SvcClient, runId: string): TaskChannel {
       const pending = await pendingTasks(client, runId)
       const found =
         text === '@waiting' ? pending : pending.filter(({ userTaskId }) => userTaskId.endsWith(text.toLowerCase()))
-      if (found.length === 0) throw fail('task_not_found')
-      if (found.length > 1)
-        throw fail('ambiguous_reference', {
-          text,
-          candidates: found.map(({ userTaskId, kind }) => `${userTaskId} (${kind})`).join(', '),
-        })
-      return readClientTask(found[0]!, '')
+      const missing = () => fail('task_not_found')
+      const task = onlyMatch(found, text, missing, ({ userTaskId, kind }) => `${userTaskId} (${kind})`)
+      return readClientTask(task, '')
     },
     probe() {
       throw fail(

@@ -135,8 +135,8 @@ async function applyRule(
   const { operator, call } = session
   const { scriptedAnswers: rulebook } = options
   const rule = rulebook?.choose(question)
-  if (!rule || !operator) return false
-  rulebook!.recordUse(rule, question)
+  if (!rulebook || !rule || !operator) return false
+  rulebook.recordUse(rule, question)
   const body = {
     ...answerOf(rule, question),
     ...(rule.as !== undefined && { as: rule.as }),

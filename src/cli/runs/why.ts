@@ -17,16 +17,18 @@ export const explainTask = (canvas: Canvas, { policies = [] }: TaskRequest): str
 export function explainPolicies({ theme, width }: Canvas, policies: readonly JsonValue[]): string[] {
   const known = policies.filter(isJsonObject)
   if (known.length === 0) return ['  no policy concerns this call; the side-effect class decides']
-  const rules = known.map((policy) => {
+  const ruleOf = (policy: JsonObject): string => {
     const version = textOf(policy, 'version')
     return safeText(`${textOf(policy, 'id')}${version && `@${version}`}`)
-  })
-  const longest = Math.max(28, ...rules.map(widthOf))
-  return known.flatMap((policy, at) => {
+  }
+  const longest = Math.max(28, ...known.map(ruleOf).map(widthOf))
+  return known.flatMap((policy) => {
     const { matched = null } = policy
+    const rule = ruleOf(policy)
+    const decision = safeText(textOf(policy, 'decision'))
     const fired = matched !== false
     const mark = fired ? decisionMark(theme, textOf(policy, 'decision')) : theme.dim('·')
-    const head = [padText(rules[at]!, longest), padText(safeText(textOf(policy, 'decision')), 17)].join('  ')
+    const head = [padText(rule, longest), padText(decision, 17)].join('  ')
     const because = safeText(
       `${textOf(policy, 'condition')}  ${matched === null ? 'unknown' : JSON.stringify(matched)}`.trim(),
     )
@@ -34,14 +36,9 @@ export function explainPolicies({ theme, width }: Canvas, policies: readonly Jso
     const whole = `${head}  ${because}${place && `   ${place}`}`
     if (widthOf(whole) + 4 <= width) return [`  ${mark} ${head}  ${because}${place && `   ${theme.dim(place)}`}`]
     // On a narrow terminal, condition and place go to the next line.
-    const decision = safeText(textOf(known[at]!, 'decision'))
-    const short = `${rules[at]!}  ${decision}`
-    const first =
-      widthOf(head) + 4 <= width
-        ? [`  ${mark} ${head.trimEnd()}`]
-        : widthOf(short) + 4 <= width
-          ? [`  ${mark} ${short}`]
-          : [`  ${mark} ${rules[at]!}`, `      ${decision}`]
+    const short = `${rule}  ${decision}`
+    const broken = widthOf(short) + 4 <= width ? [`  ${mark} ${short}`] : [`  ${mark} ${rule}`, `      ${decision}`]
+    const first = widthOf(head) + 4 <= width ? [`  ${mark} ${head.trimEnd()}`] : broken
     return [...first, `      ${because}`, ...(place ? [`      ${theme.dim(place)}`] : [])]
   })
 }

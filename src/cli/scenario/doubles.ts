@@ -8,6 +8,7 @@ import { returnedOutcome } from '../../tools/outcome.ts'
 import { DEFAULT_TIMEOUT_MS, type ToolOutcome, type Toolbox } from '../../tools/tool.ts'
 import type { ToolDouble } from './scenario.ts'
 import type { VirtualTime } from './virtual-time.ts'
+import { ownMember } from '../../base/json/own-member.ts'
 
 /**
  * The toolbox with doubles in place of some tools.
@@ -27,7 +28,7 @@ export function withDoubles(
     reachableAt.set(id, from)
     return now >= from
   }
-  const doubleOf = ({ id }: BoundTool): ToolDouble | undefined => (Object.hasOwn(doubles, id) ? doubles[id] : undefined)
+  const doubleOf = ({ id }: BoundTool): ToolDouble | undefined => ownMember(doubles, id)
   return {
     route(agent, tool) {
       const double = doubleOf(tool)
@@ -70,7 +71,7 @@ async function invokeDouble(
   time: VirtualTime,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
-  const ms = drop ? Infinity : delay === undefined ? 0 : (parseDuration(delay) ?? 0)
+  const ms = drop ? Infinity : (parseDuration(delay ?? '0s') ?? 0)
   try {
     if (ms > 0) await time.wait(Math.min(ms, timeoutMs), signal)
   } catch {

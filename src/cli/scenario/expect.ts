@@ -5,6 +5,7 @@ import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
 import type { PlayedScenario } from './play.ts'
 import type { ScenarioExpectation } from './scenario.ts'
+import { textBefore } from '../../base/text-parts.ts'
 
 export interface ExpectationMismatch {
   /** Key under `expect`, or `run` for a run that did not end. */
@@ -147,6 +148,6 @@ function isSubsequence(wanted: readonly string[], subjects: readonly string[]): 
   return at === wanted.length
 }
 
-const withoutVersion = (policy: string): string => policy.split('@')[0]!
+const withoutVersion = (policy: string): string => textBefore(policy, '@')
 const contentOf = ({ content }: TimelineItem): JsonObject => (isJsonObject(content) ? content : {})
 const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')

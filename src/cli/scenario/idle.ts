@@ -2,6 +2,7 @@ import { setTimeout as after } from 'node:timers/promises'
 import type { SessionId } from '../../base/ids.ts'
 import type { SessionTree } from '../../store/session-update.ts'
 import type { ScenarioServer } from './scenario-server.ts'
+import { expectDefined } from '../../base/expect-defined.ts'
 
 /** Polling interval: the store does not notify of changes. */
 const POLL_MS = 2
@@ -18,7 +19,7 @@ export async function waitUntilIdle(
   let lastVersion = -1
   let unchangedPolls = 0
   for (;;) {
-    const tree = (await store.load(sessionId))!
+    const tree = expectDefined(await store.load(sessionId), 'the session of the run is stored')
     if (hasEnded(tree)) return tree
     unchangedPolls = tree.session.version === lastVersion ? unchangedPolls + 1 : 0
     lastVersion = tree.session.version

@@ -58,7 +58,9 @@ export function nextOutside(
   startedAt: Instant,
 ): DueEvent | undefined {
   const left = events.filter((each) => !used.has(each))
-  const acts = left.filter(isAct).map((event) => ({ event, runId: runs[0]!.id, at: startedAt + delayOf(event) }))
+  const acts = runs
+    .slice(0, 1)
+    .flatMap(({ id: runId }) => left.filter(isAct).map((event) => ({ event, runId, at: startedAt + delayOf(event) })))
   const ends = runs.flatMap(({ id: runId, state }) =>
     (state.at === 'calling' ? state.calls : []).flatMap((call): DueEvent[] => {
       if (call.state.at !== 'waiting') return []

@@ -72,7 +72,7 @@ export async function playScenario(
       { decide, outside, input, undo },
       expect?.limits?.includes('max_hitl_wait_minutes') === true,
     )
-    if (!started) return { events: [], undecided: [], problem: problem!, virtualMs: 0 }
+    if (!started) return { events: [], undecided: [], ...(problem !== undefined && { problem }), virtualMs: 0 }
     return {
       run: await server.operator.call('GET /v1/runs/:id', { id: started.runId }),
       conversation: await readWhole((cursor) =>
@@ -119,7 +119,7 @@ async function playRun(
   const used = new Set(outside.filter(isBeforeStart))
   const startedAt = server.time.clock.now()
   for (const { pause } of used) {
-    const problem = await withoutRefusal(() => server.setPaused(pause!, true))
+    const problem = pause && (await withoutRefusal(() => server.setPaused(pause, true)))
     if (problem !== undefined) return { problem }
   }
   const started = await startRun(server, agent, input)
@@ -251,6 +251,6 @@ async function eventsOf({ store }: ScenarioServer, sessionId: SessionId): Promis
     const page = await store.events(sessionId, seq, PAGE_SIZE)
     events.push(...page.map(({ ts, kind, subject, data }) => ({ ts: toIsoText(ts), kind, subject, data })))
     if (page.length < PAGE_SIZE) return events
-    seq = page.at(-1)!.seq
+    seq = page.at(-1)?.seq ?? seq
   }
 }

@@ -102,8 +102,9 @@ export async function openScenarioServer(
     setPaused,
     async applyOutside(due) {
       const { steer, interrupt, pause, resume } = due.event
-      if (pause !== undefined || resume !== undefined) {
-        await setPaused((pause ?? resume)!, pause !== undefined)
+      const stopped = pause ?? resume
+      if (stopped !== undefined) {
+        await setPaused(stopped, pause !== undefined)
         return undefined
       }
       const text = steer ?? interrupt

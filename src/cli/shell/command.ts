@@ -89,8 +89,10 @@ export interface CommandManual {
 
 /** Arguments and options as typed. A name that the command does not declare is a bug and throws. */
 export interface TypedArguments {
-  /** Argument by position; a repeated one is a list. */
+  /** Optional argument by position. */
   argument(at: number): string | undefined
+  /** Argument by position that the command requires: without it, the command does not begin. */
+  required(at: number): string
   rest(at: number): readonly string[]
   text(option: string): string | undefined
   flag(option: string): boolean

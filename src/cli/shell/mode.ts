@@ -85,7 +85,8 @@ function levelOf(flag: string | false | undefined, env: Io['env'], isTTY: boolea
   const force = env['FORCE_COLOR']
   if (force !== undefined) {
     if (force === '0' || force === 'false') return 0
-    return force === '2' ? 2 : force === '3' ? 3 : depthOf(env)
+    if (force === '2') return 2
+    return force === '3' ? 3 : depthOf(env)
   }
   if (env['NO_COLOR']) return 0
   if (env['CLICOLOR_FORCE'] && env['CLICOLOR_FORCE'] !== '0') return depthOf(env)
@@ -93,5 +94,7 @@ function levelOf(flag: string | false | undefined, env: Io['env'], isTTY: boolea
   return depthOf(env)
 }
 
-const depthOf = (env: Io['env']): ColorLevel =>
-  env['COLORTERM'] === 'truecolor' || env['COLORTERM'] === '24bit' ? 3 : /256/.test(env['TERM'] ?? '') ? 2 : 1
+function depthOf(env: Io['env']): ColorLevel {
+  if (env['COLORTERM'] === 'truecolor' || env['COLORTERM'] === '24bit') return 3
+  return /256/.test(env['TERM'] ?? '') ? 2 : 1
+}

@@ -26,7 +26,8 @@ export function durationMs(text: string | undefined, option: string): number | u
 /** Parses `10m` (ago), a date or an RFC 3339 time. Refuses what else `Date.parse` accepts: `99` would be the year 1999. */
 export function parseMoment(text: string, now: number): number {
   const ago = parseDuration(text)
-  const at = ago !== undefined ? now - ago : MOMENT.test(text) && isOfCalendar(text) ? Date.parse(text) : Number.NaN
+  const written = MOMENT.test(text) && isOfCalendar(text) ? Date.parse(text) : Number.NaN
+  const at = ago === undefined ? written : now - ago
   if (Number.isNaN(at))
     throw fail('usage', { what: `"${text}" is not a time; write 10m, 2026-11-20 or an RFC 3339 time.` })
   return at

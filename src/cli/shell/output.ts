@@ -61,7 +61,7 @@ function choose(value: unknown, fields: readonly string[]): unknown {
 
 const pick = (value: JsonValue, fields: readonly string[]): JsonValue =>
   isJsonObject(value)
-    ? Object.fromEntries(fields.filter((name) => Object.hasOwn(value, name)).map((name) => [name, value[name]!]))
+    ? Object.fromEntries(fields.filter((name) => Object.hasOwn(value, name)).map((name) => [name, value[name] ?? null]))
     : value
 
 async function jq(value: unknown, expression: string): Promise<readonly unknown[]> {

@@ -34,7 +34,7 @@ function fieldPage(place: readonly string[], field: Field): string {
 }
 
 function rulePage({ name, severity, law, fix, source }: NamedRule): string {
-  const examples = Object.entries(ruleExamples[name]!.good).map(
+  const examples = Object.entries(ruleExamples[name]?.good ?? {}).map(
     ([path, text]) => `\`\`\`yaml\n# ${path}\n${text.trimEnd()}\n\`\`\``,
   )
   return [

@@ -2,11 +2,7 @@
  * Prompt caching: breakpoints after the tools, the system prompt and the last message of the user, so that the next completion of a
  * run reads everything before its own news from the vendor's cache. Source: docs/design/models-and-tools.md#attempts
  */
-import type {
-  CacheControlEphemeral,
-  ContentBlockParam,
-  MessageCreateParamsStreaming,
-} from '@anthropic-ai/sdk/resources/messages'
+import type { CacheControlEphemeral, MessageCreateParamsStreaming } from '@anthropic-ai/sdk/resources/messages'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 
 /**
@@ -24,17 +20,15 @@ export function withCachePoints(
   const turn = rest.messages.findLastIndex(({ role }) => role === 'user')
   return {
     ...rest,
-    ...(tools && tools.length > 0 && { tools: [...tools.slice(0, -1), { ...tools.at(-1)!, cache_control }] }),
+    ...(tools && { tools: markLast(tools, cache_control) }),
     ...(typeof system === 'string' && { system: [{ type: 'text' as const, text: system, cache_control }] }),
     messages: rest.messages.map((message, at) =>
       at === turn && Array.isArray(message.content)
-        ? { role: 'user', content: withLastMarked(message.content, cache_control) }
+        ? { role: 'user', content: markLast(message.content, cache_control) }
         : message,
     ),
   }
 }
 
-const withLastMarked = (
-  content: readonly ContentBlockParam[],
-  cache_control: CacheControlEphemeral,
-): ContentBlockParam[] => [...content.slice(0, -1), { ...content.at(-1)!, cache_control } as ContentBlockParam]
+const markLast = <Part extends object>(parts: readonly Part[], cache_control: CacheControlEphemeral): Part[] =>
+  parts.map((part, at) => (at === parts.length - 1 ? { ...part, cache_control } : part))

@@ -120,11 +120,10 @@ function toInput({ model, system, messages, tools }: CompletionRequest): Convers
   const cached = hasCachePoints(name)
   const thinks = isClaude(name) ? claudeThinking(model) : undefined
   const maxTokens = thinks ? maxTokensWithThinking(model) : max_output_tokens
+  const reasons = effort !== undefined && name.includes('openai.') ? { reasoning_effort: effort } : undefined
   const more = thinks
     ? { thinking: thinks.thinking, ...('effort' in thinks && { output_config: { effort: thinks.effort } }) }
-    : effort !== undefined && name.includes('openai.')
-      ? { reasoning_effort: effort }
-      : undefined
+    : reasons
   return {
     modelId: name,
     messages: toConverseMessages(messages, cached),

@@ -57,7 +57,8 @@ export function collectContent(request: CompletionRequest): StreamCollector<Gene
     },
     finish() {
       if (finishReason === undefined && !isBlocked) throw incompleteStreamError()
-      const known = isBlocked ? 'content_filter' : FINISH_REASONS[finishReason!]
+      const ended = finishReason === undefined ? undefined : FINISH_REASONS[finishReason]
+      const known = isBlocked ? 'content_filter' : ended
       if (known === undefined) throw unknownFinishError(finishReason, 'candidates[0].finishReason')
       const isSigned = parts.some(({ thoughtSignature }) => thoughtSignature !== undefined)
       return {

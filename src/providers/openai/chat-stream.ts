@@ -141,20 +141,19 @@ function callsIn(delta: JsonObject, place: string): readonly unknown[] {
   const { tool_calls: calls, function_call: call } = delta
   if (calls !== undefined && calls !== null && !Array.isArray(calls) && !isJsonObject(calls))
     throw new FormProblem(`${place}.tool_calls`, `${describeForm(calls)}, not a list`)
-  return [...(Array.isArray(calls) ? calls : isJsonObject(calls) ? [calls] : []), ...(isJsonObject(call) ? [call] : [])]
+  return [...(calls === undefined || calls === null ? [] : [calls].flat()), ...(isJsonObject(call) ? [call] : [])]
 }
 
 /** Servers other than OpenAI report the details only where they have them, some beside the totals. */
 function toReported(usage: JsonObject): ReportedUsage {
-  const [input, output] = [usage['prompt_tokens_details'], usage['completion_tokens_details']].map((details) =>
-    isJsonObject(details) ? details : {},
-  )
+  const { prompt_tokens_details: details, completion_tokens_details: more } = usage
+  const [input, output] = [isJsonObject(details) ? details : {}, isJsonObject(more) ? more : {}]
   return {
     input: usage['prompt_tokens'] ?? usage['input_tokens'],
     output: usage['completion_tokens'] ?? usage['output_tokens'],
     total: usage['total_tokens'],
-    cachedInput: input!['cached_tokens'] ?? usage['prompt_cache_hit_tokens'] ?? usage['cached_tokens'],
-    reasoning: output!['reasoning_tokens'] ?? usage['reasoning_tokens'],
+    cachedInput: input['cached_tokens'] ?? usage['prompt_cache_hit_tokens'] ?? usage['cached_tokens'],
+    reasoning: output['reasoning_tokens'] ?? usage['reasoning_tokens'],
   }
 }
 

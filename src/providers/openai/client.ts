@@ -1,6 +1,7 @@
 /** Opens the official SDK for OpenAI, for compatible servers and for Azure. Loaded with the first completion. */
 import type OpenAI from 'openai'
 import type { SdkParts } from '../sdk-provider.ts'
+import { expectDefined } from '../../base/expect-defined.ts'
 
 export interface OpenaiClientParts extends SdkParts {
   /**
@@ -32,7 +33,10 @@ export async function loadOpenaiClient(parts: OpenaiClientParts): Promise<OpenAI
       ...(key === undefined && { defaultHeaders: { Authorization: null } }),
       baseURL: given ?? 'https://api.openai.com/v1',
     })
-  const resource = given!.replace(/\/openai(\/v1)?$/, '')
+  const resource = expectDefined(given, 'the address of a resource of Azure is required').replace(
+    /\/openai(\/v1)?$/,
+    '',
+  )
   return apiVersion === undefined
     ? new Client({
         ...shared,

@@ -116,16 +116,15 @@ function reasonOf({ status, incomplete_details: details }: JsonObject, hasCalls:
 
 function toReported(usage: JsonValue | undefined): ReportedUsage | undefined {
   if (!isJsonObject(usage)) return undefined
-  const [input, output] = [usage['input_tokens_details'], usage['output_tokens_details']].map((details) =>
-    isJsonObject(details) ? details : {},
-  )
+  const { input_tokens_details: details, output_tokens_details: more } = usage
+  const [input, output] = [isJsonObject(details) ? details : {}, isJsonObject(more) ? more : {}]
   return {
     input: usage['input_tokens'],
     output: usage['output_tokens'],
     total: usage['total_tokens'],
-    cachedInput: input!['cached_tokens'],
-    cacheWrite: input!['cache_write_tokens'],
-    reasoning: output!['reasoning_tokens'],
+    cachedInput: input['cached_tokens'],
+    cacheWrite: input['cache_write_tokens'],
+    reasoning: output['reasoning_tokens'],
   }
 }
 

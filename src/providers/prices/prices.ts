@@ -11,6 +11,7 @@ import { providerSpellings } from '../../spec/document.ts'
 import type { ModelPrice, ModelTerms, PriceOfModel, TokenRates } from '../../spec/price.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'
 import published from './table.json' with { type: 'json' }
+import { ownMember } from '../../base/json/own-member.ts'
 
 type PricedModel = Pick<SnapshotModel, 'provider' | 'name' | 'base_url'>
 
@@ -28,11 +29,9 @@ export function termsOf(
   const given = findOwn(model, own)
   const listed = type === undefined ? undefined : findListed(model.name, vendorOf(type, address))
   const contextWindow = given?.context_window ?? listed?.context_window
-  const price: PriceOfModel = given
-    ? toPrice(given)
-    : isExternalModel(model) || (type !== undefined && OFFLINE_TYPES.includes(type))
-      ? 'free'
-      : ((listed && listedPrice(listed, now)) ?? 'unknown')
+  const isFree = isExternalModel(model) || (type !== undefined && OFFLINE_TYPES.includes(type))
+  const published = isFree ? 'free' : ((listed && listedPrice(listed, now)) ?? 'unknown')
+  const price: PriceOfModel = given ? toPrice(given) : published
   return { price, ...(contextWindow !== undefined && { contextWindow }) }
 }
 
@@ -43,7 +42,7 @@ const OFFLINE_TYPES: readonly ProviderType[] = ['scripted', 'replay', 'auto']
 
 function findOwn({ provider, name }: PricedModel, own: ProjectConfig['prices']): PriceConfig | undefined {
   for (const each of [provider, ...providerSpellings(provider)]) {
-    const models = own && Object.hasOwn(own, each) ? own[each]! : {}
+    const models = (own && ownMember(own, each)) ?? {}
     for (const key of [name, '*']) if (Object.hasOwn(models, key)) return models[key]
   }
   return undefined

@@ -1,11 +1,15 @@
 import type { CopySource } from './copy-side.ts'
 import { COPIED_TABLES } from './copied-tables.ts'
+import { expectDefined } from '../../base/expect-defined.ts'
 
 /** Files of a store whose upload is finalized. */
 export async function* listCopiedFiles(
   source: CopySource,
 ): AsyncGenerator<{ readonly objectKey: string; readonly mediaType: string }> {
-  const table = COPIED_TABLES.find(({ name }) => name === 'file')!
+  const table = expectDefined(
+    COPIED_TABLES.find(({ name }) => name === 'file'),
+    'files are copied',
+  )
   const at = (name: string): number => table.columns.findIndex((column) => column.name === name)
   const [key, type, finalized] = ['object_key', 'media_type', 'finalized_at'].map(at) as [number, number, number]
   for await (const row of source.rows(table))

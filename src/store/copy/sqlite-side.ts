@@ -114,7 +114,7 @@ function selectSql(table: CopiedTable): string {
   const selected = [...expressions].map(([column, expression]) => `${expression} as ${column}`)
   // From one session to the next by the index of their ids, and from row to row by the table's own key: nothing is sorted.
   const from = isOfSession ? `session o cross join ${name} t on t.session_n = o.n` : `${name} t`
-  const by = order.map((column) => (column === 'n' ? 't.rowid' : expressions.get(column)!))
+  const by = order.map((column) => (column === 'n' ? 't.rowid' : expressions.get(column)))
   return `select ${selected.join(', ')} from ${from} ${where === undefined ? '' : `where ${where}`} order by ${by.join(', ')}`
 }
 

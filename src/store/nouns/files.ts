@@ -3,7 +3,7 @@ import { fail } from '../../base/failure.ts'
 import type { FileId } from '../../base/ids.ts'
 import type { StoredFile } from '../../spec/file.ts'
 import type { Dialect } from '../dialect.ts'
-import { readRow, readRows, writeRows, type NounWork } from '../statement.ts'
+import { readRow, readRows, writeRows, type NounWork, readOneRow } from '../statement.ts'
 import { defineTable } from './record-table.ts'
 
 export const FILES = defineTable<StoredFile>('file', {
@@ -77,9 +77,9 @@ export function prepareFiles({
         if (quota !== null) {
           // Locks the sums, so that uploads announced at the same time are counted one after the other.
           yield* writeRows(addTotal, { workspaceId, files: 0, bytes: 0 })
-          const kept = yield* readRow<{ bytes: number }>(lockedTotal, { workspaceId })
-          const open = yield* readRow<{ bytes: number }>(reserved, { workspaceId, createdAt })
-          if (kept!.bytes + open!.bytes + file.maxBytes > quota) throw fail('storage_limit_exceeded', { limit: quota })
+          const kept = yield* readOneRow<{ bytes: number }>(lockedTotal, { workspaceId })
+          const open = yield* readOneRow<{ bytes: number }>(reserved, { workspaceId, createdAt })
+          if (kept.bytes + open.bytes + file.maxBytes > quota) throw fail('storage_limit_exceeded', { limit: quota })
         }
         yield* writeRows(insert, toValues(file))
       },

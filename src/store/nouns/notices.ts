@@ -2,7 +2,7 @@
 import type { NewNotice, StoredNotice } from '../../spec/notice.ts'
 import type { Dialect } from '../dialect.ts'
 import { joinClauses } from '../rows/filter.ts'
-import { readRow, readRows, writeRows, type DatabaseWork, type NounWork } from '../statement.ts'
+import { readRows, writeRows, type DatabaseWork, type NounWork, readOneRow } from '../statement.ts'
 import { defineTable } from './record-table.ts'
 
 export const NOTICES = defineTable<StoredNotice>('notice', {
@@ -107,8 +107,11 @@ export function prepareNotices({
             skip,
           },
         )
-        const counted = yield* readRow<{ total: number }>(`select count(*) as total from notice where ${where}`, values)
-        return { items: items.map(toRecord), total: counted!.total }
+        const counted = yield* readOneRow<{ total: number }>(
+          `select count(*) as total from notice where ${where}`,
+          values,
+        )
+        return { items: items.map(toRecord), total: counted.total }
       },
       *noticesOfTask(taskId) {
         return (yield* readRows(ofTask, { taskId })).map(toRecord)

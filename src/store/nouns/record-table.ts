@@ -34,21 +34,21 @@ export function defineTable<Row extends object>(
   name: string,
   members: { readonly [Member in keyof Required<Row>]: MemberKind },
 ): RecordTable<Row> {
-  const kinds = Object.entries<MemberKind>(members)
-  const columnOf = new Map(
-    kinds.map(([member]) => [member, member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]),
-  )
+  const kinds = Object.entries<MemberKind>(members).map(([member, kind]) => {
+    const column = member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    return [member, kind, column] as const
+  })
   const ofKind = (kind: MemberKind): readonly string[] =>
     kinds.flatMap(([member, each]) => (each === kind ? [member] : []))
   const [booleans, documents] = [ofKind('boolean'), ofKind('json')]
   return {
     name,
-    columns: kinds.map(([member, kind]) => ({ name: columnOf.get(member)!, kind: kind === 'json' ? 'text' : kind })),
-    select: `select ${kinds.map(([member]) => `${columnOf.get(member)} as "${member}"`).join(', ')} from ${name}`,
-    insert: `insert into ${name} (${[...columnOf.values()].join(', ')}) values (${kinds.map(([member]) => `:${member}`).join(', ')})`,
+    columns: kinds.map(([, kind, name]) => ({ name, kind: kind === 'json' ? 'text' : kind })),
+    select: `select ${kinds.map(([member, , column]) => `${column} as "${member}"`).join(', ')} from ${name}`,
+    insert: `insert into ${name} (${kinds.map(([, , column]) => column).join(', ')}) values (${kinds.map(([member]) => `:${member}`).join(', ')})`,
     update: (kept) =>
-      `update ${name} set ${[...columnOf]
-        .flatMap(([member, column]) => (kept.has(column) ? [] : [`${column} = :${member}`]))
+      `update ${name} set ${kinds
+        .flatMap(([member, , column]) => (kept.has(column) ? [] : [`${column} = :${member}`]))
         .join(', ')}`,
     toValues(row) {
       const values = { ...row } as Record<string, unknown>
@@ -58,10 +58,10 @@ export function defineTable<Row extends object>(
     },
     toRow: (row) =>
       Object.fromEntries(
-        kinds.flatMap(([member, kind]) => {
+        kinds.flatMap(([member, kind, column]) => {
           const value = row[member as keyof Row]
           if (value === undefined) return []
-          return [[columnOf.get(member)!, kind === 'json' && value !== null ? JSON.stringify(value) : value]]
+          return [[column, kind === 'json' && value !== null ? JSON.stringify(value) : value]]
         }),
       ),
     toRecord(row) {

@@ -8,7 +8,7 @@ import { isFilteredRuns, isRunSearch, matchesOnlyOpen, MOST_COUNTED } from '../r
 import { isRanked, keptOfRanked, MOST_RANKED, orderOfRanked } from '../rows/run-rank.ts'
 import { toRun, type RunRow } from '../rows/run-rows.ts'
 import { endingRange } from '../rows/tail.ts'
-import { readRow, readRows, type DatabaseWork, type NounWork, type StatementValues } from '../statement.ts'
+import { readRow, readRows, type DatabaseWork, type NounWork, type StatementValues, readOneRow } from '../statement.ts'
 import { prepareRunSearch } from './run-search.ts'
 
 type RunReads = 'run' | 'runs' | 'runsOfSession' | 'newestRuns' | 'treesOf' | 'runsEndingWith'
@@ -170,5 +170,5 @@ export function prepareRuns(dialect: Dialect): NounWork<RunReads, never> {
 }
 
 function* readTotal(sql: string, values: StatementValues): DatabaseWork<number> {
-  return (yield* readRow<{ total: number }>(sql, values))!.total
+  return (yield* readOneRow<{ total: number }>(sql, values)).total
 }

@@ -3,6 +3,7 @@ import type { WorkspaceId } from '../../base/ids.ts'
 import type { Dialect } from '../dialect.ts'
 import { readRows, writeRows, type NounWork } from '../statement.ts'
 import { defineTable } from './record-table.ts'
+import { expectDefined } from '../../base/expect-defined.ts'
 
 interface StandingRecord {
   readonly workspaceId: WorkspaceId
@@ -38,7 +39,8 @@ export function prepareStanding({ isTrue }: Dialect): NounWork<'workspaceHistory
     reads: {
       *workspaceHistory(workspaceId) {
         const rows = yield* readRows<{ version: number; name: string | null }>(history, { workspaceId })
-        return { version: rows[0]!.version, revoked: rows.flatMap(({ name }) => name ?? []) }
+        const first = expectDefined(rows[0], 'the query gives a row also where nothing is revoked')
+        return { version: first.version, revoked: rows.flatMap(({ name }) => name ?? []) }
       },
     },
     writes: {},

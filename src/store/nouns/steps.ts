@@ -101,8 +101,8 @@ export function prepareSteps(dialect: Dialect): NounWork<StepReads, never> {
       *saidBefore(sessionId, before, limit) {
         const newest = yield* readSteps(said, { sessionId, before, limit })
         const { steps, replied } = wholeRuns(newest.reverse(), limit)
-        if (replied.length === 0) return steps
-        const [from, to] = [steps[0]!.ordinal, steps.at(-1)!.ordinal]
+        const [from, to] = [steps[0]?.ordinal, steps.at(-1)?.ordinal]
+        if (replied.length === 0 || from === undefined || to === undefined) return steps
         return byOrdinal([...steps, ...(yield* readSteps(questions, { sessionId, from, to, replied }))])
       },
       stepsOfSession: (sessionId) => readSteps(ofSession, { sessionId }),

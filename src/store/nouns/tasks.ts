@@ -4,7 +4,7 @@ import type { Dialect } from '../dialect.ts'
 import type { OpenTasks } from '../queries.ts'
 import { joinClauses } from '../rows/filter.ts'
 import { endingRange } from '../rows/tail.ts'
-import { readRow, readRows, type DatabaseWork, type NounWork, type StatementValues } from '../statement.ts'
+import { readRow, readRows, type DatabaseWork, type NounWork, type StatementValues, readOneRow } from '../statement.ts'
 
 /** Columns of a task `t`: its votes as one text, so that a run that waits is polled in one read. */
 export const TASK_COLUMNS: Readonly<Record<Dialect['name'], string>> = {
@@ -91,8 +91,8 @@ export function prepareTasks(dialect: Dialect): NounWork<TaskReads, never> {
            limit :take offset :skip`,
           { ...values, take, skip },
         )
-        const counted = yield* readRow<{ total: number }>(`select count(*) as total ${from} where ${where}`, values)
-        return { items, total: counted!.total }
+        const counted = yield* readOneRow<{ total: number }>(`select count(*) as total ${from} where ${where}`, values)
+        return { items, total: counted.total }
       },
       openTasks: (workspaceId) => readRows<OpenTasks>(open, { workspaceId }),
       pendingTasks: (sessionId) => readTasks(pending, { sessionId }),

@@ -6,7 +6,7 @@ import type { AgentId, VersionId, WorkspaceId } from '../../base/ids.ts'
 import type { AgentSnapshot, PublishedDocument } from '../../spec/snapshot.ts'
 import type { Dialect } from '../dialect.ts'
 import { toObject } from '../rows/json-column.ts'
-import { readRow, readRows, writeRows, type DatabaseWork, type NounWork } from '../statement.ts'
+import { readRow, readRows, writeRows, type DatabaseWork, type NounWork, readOneRow } from '../statement.ts'
 import type { AgentVersion, DeploymentRow } from '../version-rows.ts'
 import { insertNotices } from './notices.ts'
 import { preparePublication } from './publications.ts'
@@ -113,8 +113,10 @@ export function prepareVersions(
     if (!row) return undefined
     let snapshot = snapshots.get(row.id)
     if (!snapshot) {
-      const stored = yield* readRow<{ snapshot: string }>('select snapshot from version where id = :id', { id: row.id })
-      snapshot = JSON.parse(stored!.snapshot) as AgentSnapshot
+      const stored = yield* readOneRow<{ snapshot: string }>('select snapshot from version where id = :id', {
+        id: row.id,
+      })
+      snapshot = JSON.parse(stored.snapshot) as AgentSnapshot
       const [oldest] = snapshots.keys()
       if (snapshots.size >= MAX_CACHED && oldest !== undefined) snapshots.delete(oldest)
       snapshots.set(row.id, snapshot)

@@ -1,6 +1,7 @@
 import type { AgentId, WorkspaceId } from '../../base/ids.ts'
 import { joinClauses } from '../rows/filter.ts'
 import type { PostgresPool } from './database/pool.ts'
+import { expectDefined } from '../../base/expect-defined.ts'
 
 const COUNTED = { runs: `what = 'runs'`, sessions: `what <> 'runs'`, statuses: 'what = any (:statuses)' }
 
@@ -20,5 +21,5 @@ export async function countOf(
     `select coalesce(sum(counted), 0)::bigint as total from agent_count where ${where}`,
     values,
   )
-  return found!.total
+  return expectDefined(found, 'a sum always gives a row').total
 }

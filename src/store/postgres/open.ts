@@ -24,6 +24,7 @@ import { sessionReads } from './sessions/sessions.ts'
 import { taskReads } from './tasks.ts'
 import { timerReads } from './timers.ts'
 import { openPostgresUpdates } from './updates.ts'
+import { expectDefined } from '../../base/expect-defined.ts'
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database` */
@@ -68,10 +69,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     if (options.jobs !== undefined) await checkOwnership(pool, options.jobs)
     if (options.cluster) await checkCluster(pool, options.cluster)
     const { clock: given } = options
-    const measured = given ? undefined : await measureClock(pool, options)
-    const clock = given ? ownStoreClock(given) : measured!
     const moment: DatabaseMoment = { isGiven: given !== undefined, now: () => given?.now() ?? null }
-    return createPostgresStore(pool, schema, self, { clock, moment, stop: () => measured?.close() })
+    if (given) return createPostgresStore(pool, schema, self, { clock: ownStoreClock(given), moment, stop: () => {} })
+    const clock = await measureClock(pool, options)
+    return createPostgresStore(pool, schema, self, { clock, moment, stop: () => clock.close() })
   } catch (error) {
     await pool.close()
     throw error
@@ -85,7 +86,10 @@ async function measureClock(
 ): Promise<MeasuredClock> {
   const clock = createStoreClock({
     clock: processClock,
-    ask: async () => (await pool.row<{ now: number }>('select svc_now(null) as now'))!.now,
+    ask: async () => {
+      const row = await pool.row<{ now: number }>('select svc_now(null) as now')
+      return expectDefined(row, 'a call always gives a row').now
+    },
     changed: (aheadMs) => log && logClock(log, aheadMs),
   })
   await clock.measure()

@@ -41,7 +41,7 @@ export const taskReads = (db: PostgresPool): Pick<Store, 'tasksInScope'> => ({
       page.push(row)
     }
     const items = page.map((row): TaskInSession => ({ task: toTask(row), rootRunId: row.root_run_id }))
-    return { items, next: page.length < rows.length ? page.at(-1)!.n : null }
+    return { items, next: page.length < rows.length ? (page.at(-1)?.n ?? null) : null }
   },
 })
 

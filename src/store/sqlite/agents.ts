@@ -1,5 +1,6 @@
 import type { AgentId, WorkspaceId } from '../../base/ids.ts'
 import type { Database } from 'better-sqlite3'
+import { expectDefined } from '../../base/expect-defined.ts'
 
 export interface AgentCounts {
   readonly n: number
@@ -32,9 +33,10 @@ export function openAgents(db: Database): AgentTable {
   const countSession = db.prepare<[number]>('update agent set sessions = sessions + 1 where n = ?')
   const countRun = db.prepare<[number]>('update agent set runs = runs + 1 where n = ?')
   return {
-    numberOf: (id, workspaceId, name) => (find.get(id, workspaceId) ?? insert.get(id, workspaceId, name)!).n,
+    numberOf: (id, workspaceId, name) =>
+      expectDefined(find.get(id, workspaceId) ?? insert.get(id, workspaceId, name), 'an insertion gives its row').n,
     find: (id, workspaceId) => find.get(id, workspaceId),
-    totals: (workspaceId) => totals.get(workspaceId)!,
+    totals: (workspaceId) => expectDefined(totals.get(workspaceId), 'a sum always gives a row'),
     countSession: (n) => void countSession.run(n),
     countRun: (n) => void countRun.run(n),
   }

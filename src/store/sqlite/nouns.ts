@@ -29,6 +29,7 @@ import { createWorkRunner } from './database/run-work.ts'
 import type { GroupWriter } from './database/writer.ts'
 import type { Store } from '../store.ts'
 import type { KeyUses } from './keys.ts'
+import { expectDefined } from '../../base/expect-defined.ts'
 
 /** @param restoredAt since when a restore holds a trigger */
 export function bindNouns(
@@ -69,7 +70,7 @@ export function bindNouns(
     ...bindWork(prepareNotices(SQLITE), runners),
     ...bindWork(prepareOperatorKeys(SQLITE), runners),
     ...bindWork(pauses, runners),
-    pauses: async (workspaceId) => presentPauses.get(workspaceId)!,
+    pauses: async (workspaceId) => expectDefined(presentPauses.get(workspaceId), 'a list is read for every workspace'),
     // Works on a full disk too: a pause must take effect.
     setPaused: (workspaceId, act) =>
       write(() => run(clearing(presentPauses, pauses.transactions.setPaused(workspaceId, act))), true),

@@ -13,15 +13,16 @@ export interface RunTextIndex {
 }
 
 export function openRunText(db: Database): RunTextIndex {
+  const prepare = (sql: string) => db.prepare<[number]>(sql)
   const [started, ended, resumed] = [
-    'insert into run_input (rowid, input) select n, input from run_text where n = ?',
-    'insert into run_output (rowid, output) select n, output from run_text where n = ?',
-    `insert into run_output (run_output, rowid, output) select 'delete', n, output from run_text where n = ?`,
-  ].map((sql) => db.prepare<[number]>(sql))
+    prepare('insert into run_input (rowid, input) select n, input from run_text where n = ?'),
+    prepare('insert into run_output (rowid, output) select n, output from run_text where n = ?'),
+    prepare(`insert into run_output (run_output, rowid, output) select 'delete', n, output from run_text where n = ?`),
+  ] as const
   return {
-    started: (runN) => void started!.run(runN),
-    ended: (runN) => void ended!.run(runN),
-    resumed: (runN) => void resumed!.run(runN),
+    started: (runN) => void started.run(runN),
+    ended: (runN) => void ended.run(runN),
+    resumed: (runN) => void resumed.run(runN),
   }
 }
 

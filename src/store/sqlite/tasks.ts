@@ -9,6 +9,7 @@ import type { AgentTable } from './agents.ts'
 import type { Database } from 'better-sqlite3'
 import { createRowCache } from './database/row-cache.ts'
 import { openVotes } from './votes.ts'
+import { expectDefined } from '../../base/expect-defined.ts'
 
 export interface TaskTable {
   readonly reads: Pick<Store, 'tasksInScope' | 'pendingTasks'>
@@ -95,16 +96,17 @@ export function openTasks(
         let left = maxBytes
         let last: number | undefined
         for (const n of numbers) {
-          const row = withRoot.get({ n })!
+          const row = withRoot.get({ n })
+          if (!row) continue
           left -= Buffer.byteLength(row.body)
-          if (items.length === take || (items.length > 0 && left < 0)) return { items, next: last! }
+          if (last !== undefined && (items.length === take || left < 0)) return { items, next: last }
           items.push({ task: toTask(row), rootRunId: row.root_run_id })
           last = n
         }
         return { items, next: null }
       },
       async pendingTasks(sessionId) {
-        return polled.get(sessionId)!.tasks
+        return expectDefined(polled.get(sessionId), 'a list is read for every session').tasks
       },
     },
     put(sessionN, tasks, runNumber) {

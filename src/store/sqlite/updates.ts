@@ -184,7 +184,7 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
       const session = readSession(sessionId)
       if (!stored || !session) return undefined
       const { n, owner, leaseUntil } = stored
-      const isHeld = owner !== null && leaseUntil! > clock.now()
+      const isHeld = owner !== null && (leaseUntil ?? 0) > clock.now()
       const pending = readPending(sessionId)
       const changing = [session.rootRunId, ...runs.atWork(n), ...pending.map(({ runId }) => runId)]
       return { session, runs: readTrees(sessionId, changing), tasks: pending, ...(isHeld && { heldBy: owner }) }
@@ -204,7 +204,7 @@ function leaseAfter(
   holder: LeaseHolder | undefined,
   now: number,
 ): LeaseColumns {
-  const isHeld = owner !== null && leaseUntil! > now
+  const isHeld = owner !== null && (leaseUntil ?? 0) > now
   if (!holder) return busy ? { owner, epoch, leaseUntil } : { owner: null, epoch, leaseUntil: null }
   const isTaken = holder.epoch === undefined
   const isRefused = isTaken

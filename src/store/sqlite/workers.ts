@@ -22,7 +22,7 @@ export function openWorkers(db: Database, clock: Clock): WorkerMethods {
     async workers() {
       const since = clock.now() - FORGET_WORKER_MS
       return [...known.values()]
-        .map((worker) => ({ ...worker, leases: held.get(worker.id)! }))
+        .map((worker) => ({ ...worker, leases: held.get(worker.id) ?? 0 }))
         .filter(({ seenAt, leases }) => seenAt > since || leases > 0)
         .sort((a, b) => a.startedAt - b.startedAt || (a.id < b.id ? -1 : 1))
     },

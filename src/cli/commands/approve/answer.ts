@@ -19,7 +19,7 @@ export async function answer(
   const { given, mode, out } = call
   const metadata = metadataOf(given.list('metadata')) ?? {}
   await withTaskChannel(call, async (channel) => {
-    const task = await channel.find(given.argument(0)!)
+    const task = await channel.find(given.required(0))
     if (task.kind === 'approval' || task.kind === 'escalation')
       throw usageFailure(
         `Task ${shortId(task.id)} asks for an approval.`,

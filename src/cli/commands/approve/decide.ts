@@ -32,10 +32,8 @@ export async function approve(call: CommandContext<ValueOf<typeof decidedTasks>>
     call,
     async (task, isAlone) => {
       const output = outputUnderReview(task)
-      const edited =
-        output !== undefined || given.text('edit') === undefined
-          ? undefined
-          : await readEdited(call, given.text('edit')!, task)
+      const edit = output === undefined ? given.text('edit') : undefined
+      const edited = edit === undefined ? undefined : await readEdited(call, edit, task)
       // What the tool says of the call speaks of the arguments before.
       const { summary: _, ...unsaid } = task
       const effective = edited ? { ...unsaid, arguments: edited } : task
@@ -123,6 +121,12 @@ const inBulk = (decision: TaskDecision): TaskDecision => ({
   metadata: { ...decision.metadata, [IN_BULK]: true },
 })
 
+/** A task with its arguments in the columns of the review. */
+interface ReviewedTask {
+  readonly task: ShownTask
+  readonly values: readonly string[]
+}
+
 /**
  * Approves several tasks only if each of them may be approved; otherwise it approves none. A terminal first
  * shows their arguments side by side, or as whole cards where there is no room.
@@ -136,12 +140,12 @@ async function checkTogether(call: CommandContext, tasks: readonly ShownTask[]):
   }
   if (!mode.interactive) return
   const { columns, rows } = reviewTogether(tasks)
-  const table: readonly TableColumn<number>[] = [
-    { title: 'TASK', cell: (at) => shortId(tasks[at]!.id) },
-    { title: 'CALL', cell: (at) => tasks[at]!.tool?.ref ?? '' },
-    ...columns.map((title, column) => ({ title, cell: (at: number) => rows[at]![column]! })),
+  const all = tasks.map((task, at): ReviewedTask => ({ task, values: rows[at] ?? [] }))
+  const table: readonly TableColumn<ReviewedTask>[] = [
+    { title: 'TASK', cell: ({ task }) => shortId(task.id) },
+    { title: 'CALL', cell: ({ task }) => task.tool?.ref ?? '' },
+    ...columns.map((title, column) => ({ title, cell: ({ values }: ReviewedTask) => values[column] ?? '' })),
   ]
-  const all = [...tasks.keys()]
   await showWhole(call, (canvas) =>
     fitsTable(canvas, table, all)
       ? drawTable(canvas, table, all)

@@ -37,7 +37,7 @@ export async function bundleDiff(call: CommandContext<ValueOf<typeof bundleDiffe
 /** `svc versions diff AGENT@A AGENT@B`. */
 export async function versionsDiff(call: CommandContext<ValueOf<typeof versionDifference>>): Promise<number> {
   const { given } = call
-  const [before, after] = [given.argument(0)!, given.argument(1)!]
+  const [before, after] = [given.required(0), given.required(1)]
   for (const each of [before, after])
     if (splitVersion(each).version === undefined)
       throw usageFailure(`"${each}" names no version; write namespace.name@1.2.0.`)

@@ -29,7 +29,8 @@ export async function bundleTreeCommand(call: CommandContext<ValueOf<typeof tree
   /** The whole text, or what of it has room: digests go first, then paths. */
   const print = (lead: string, textOf: (of: NodeDetail) => string): void => {
     const texts = NODE_DETAILS.map((of) => safeText(lead + textOf(of)))
-    out.line(texts.find((text) => widthOf(text) <= width) ?? truncateText(texts.at(-1)!, width))
+    const [text = texts.at(-1) ?? lead] = texts.filter((each) => widthOf(each) <= width)
+    out.line(truncateText(text, width))
   }
   const draw = (id: string, lead: string, above: readonly string[]): void => {
     const edges = tree.edges.filter(({ from }) => from === id)
@@ -87,7 +88,7 @@ export async function bundlePack(call: CommandContext<ValueOf<typeof packAnswer>
 /** `svc bundle verify FILE`: digests, shape and closure. */
 export async function bundleVerify(call: CommandContext<ValueOf<typeof verifyAnswer>>): Promise<void> {
   const { given, mode, out, cwd } = call
-  const file = given.argument(0)!
+  const file = given.required(0)
   const project = await openProject(call)
   const archive = await openArchiveAt(call, file === '-' ? file : resolve(cwd, file))
   const { bundle } = soundBuild(call, await buildWithRegistry(call, { project, path: resolve(cwd, file), archive }))

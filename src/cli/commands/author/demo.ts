@@ -33,6 +33,7 @@ import { openProjectServer } from '../../project/open-server.ts'
 import { explainTask } from '../../runs/why.ts'
 import { FULL_TEMPLATE, planTemplate, writeTemplate } from '../../pages/template.ts'
 import { publishPath } from '../ship/publish.ts'
+import { expectDefined } from '../../../base/expect-defined.ts'
 
 const AGENT = 'acme.refund-desk'
 const INPUT = { order: 'A-1042', amount: 180 }
@@ -63,7 +64,8 @@ export async function demo(call: CommandContext<unknown>): Promise<number> {
       tellStep(call, '1/5 started a local server           ', `${server.url}  (in memory)`)
       const { answer } = await publishPath(call, { project, operator, path: directory, deploy: true, allowWiden: true })
       const client = new SvcClient({ apiKey: await makeKey(operator), baseUrl: server.url, fetch: io.fetch })
-      return await play(call, client, answer!.deployed!.agentId, keep)
+      const { agentId } = expectDefined(answer?.deployed, 'the publication deploys')
+      return await play(call, client, agentId, keep)
     } finally {
       await operator.close()
     }

@@ -13,6 +13,7 @@ import { suggestWord } from '../../shell/nearest.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 import type { explainAnswer, reachedHostsAnswer } from '../../answers/author.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
+import { ownMember } from '../../../base/json/own-member.ts'
 
 type ExplainAnswer = ValueOf<typeof explainAnswer> | ValueOf<typeof reachedHostsAnswer>
 
@@ -68,8 +69,9 @@ const indented = (text: string): string[] =>
 
 function ruleOf(term: string): ExplainPage | undefined {
   const rule = rules.find(({ name }) => name === term)
-  if (!rule) return undefined
-  const { bad, good, output } = ruleExamples[rule.name]!
+  const examples = ownMember(ruleExamples, term)
+  if (!rule || !examples) return undefined
+  const { bad, good, output } = examples
   const show = (files: Readonly<Record<string, string>>): string[] =>
     Object.entries(files).flatMap(([path, text]) => [`    # ${path}`, ...indented(text)])
   const lines = [

@@ -25,7 +25,7 @@ export const importAgents =
   async (call: ImportCall): Promise<number | void> => {
     const { given, mode, out, cwd } = call
     const project = await openProject(call)
-    const name = given.argument(0)!
+    const name = given.required(0)
     const losses = new LossList()
     const read = await format.load()
     const more = format.more ? given.list(format.more.name).map((each) => resolve(cwd, each)) : []

@@ -28,7 +28,7 @@ export async function importOpenApi(
   const { given, mode, out, cwd, signal } = call
   const project = await openProject(call)
   const allowedHosts = project.config.network?.allowed_hosts ?? []
-  const source = await readImportSource(given.argument(0)!, { cwd, allowedHosts, signal })
+  const source = await readImportSource(given.required(0), { cwd, allowedHosts, signal })
   const document = checkOpenApiDocument(source.value, source.name)
   const selected = selectOperations(document, {
     tags: given.list('tag'),

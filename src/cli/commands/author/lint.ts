@@ -144,7 +144,8 @@ async function printFindings(
 ): Promise<void> {
   const format = (mode.json ? 'json' : (given.text('format') ?? 'text')) as ReportFormat
   const color = (printsDocument ? mode.color.stderr : mode.color.stdout) > 0
-  const line = printsDocument ? out.message : format === 'text' ? out.prose : out.line
+  const ownLine = format === 'text' ? out.prose : out.line
+  const line = printsDocument ? out.message : ownLine
   const isForGithub = given.text('format') === undefined && io.env['GITHUB_ACTIONS'] === 'true'
   // A clean run, the usual case, does not load the renderer.
   if (findings.length === 0 && format === 'text') return

@@ -27,11 +27,12 @@ import { loadDocuments } from '../../project/documents.ts'
 export async function policyBacktest(call: CommandContext<ValueOf<typeof backtestAnswer>>): Promise<void> {
   const { given, mode, out, cwd, io } = call
   const paths = given.list('policies')
-  if (paths.length === 0)
+  const [first] = paths
+  if (first === undefined)
     throw usageFailure('Say which policies to decide under.', '--policies PATH, a bundle or Policy documents')
   const since = given.text('since')
   const agent = given.text('agent')
-  const project = await openProject(call, resolve(cwd, paths[0]!))
+  const project = await openProject(call, resolve(cwd, first))
   await withOperator(project, call, async (operator) => {
     const replacements = await readReplacements(call, project, operator, paths)
     const { items } = await operator.call('GET /decisions', {

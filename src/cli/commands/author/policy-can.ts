@@ -15,7 +15,7 @@ import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function policyCan(call: CommandContext<ValueOf<typeof policyCanAnswer>>): Promise<number> {
   const { given, mode, out, io, cwd } = call
-  const [agent, tool] = [given.argument(0)!, given.argument(1)!]
+  const [agent, tool] = [given.required(0), given.required(1)]
   const at = resolve(cwd, agent)
   const isPath = (await stat(at).catch(() => undefined)) !== undefined
   const project = await openProject(call, isPath ? at : undefined)
@@ -62,5 +62,5 @@ function readWhere(text: string | undefined): Condition | undefined {
   if (text === undefined) return undefined
   const { condition, problems } = readCondition({ when: text })
   if (condition) return condition
-  throw usageFailure(`--where: ${problems[0]!.message}`, `--where 'args.amount > 100'`)
+  throw usageFailure(`--where: ${problems.map(({ message }) => message)[0]}`, `--where 'args.amount > 100'`)
 }

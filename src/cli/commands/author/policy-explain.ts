@@ -31,6 +31,7 @@ import { RemoteError } from '../../shell/remote.ts'
 import { explainPolicies } from '../../runs/why.ts'
 import type { explainedTask, explainRun, explainReference } from '../../answers/author.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
+import { textBefore } from '../../../base/text-parts.ts'
 
 /** `namespace.name` of a tool or a policy; ids and their endings have no dot. */
 const LOGICAL = /^[^@\s]+\.[^@\s]+$/
@@ -39,9 +40,9 @@ export async function policyExplain(
   call: CommandContext<ValueOf<typeof explainedTask> | ValueOf<typeof explainRun> | ValueOf<typeof explainReference>>,
 ): Promise<void> {
   const { given, mode, out } = call
-  const reference = given.argument(0)!
+  const reference = given.required(0)
   const project = await openProject(call)
-  if (LOGICAL.test(reference.split('@')[0]!)) return await explainConcerns(call, project, reference)
+  if (LOGICAL.test(textBefore(reference, '@'))) return await explainConcerns(call, project, reference)
   await withOperator(project, call, async (operator) => {
     const { runId, taskId, only } = await find(reference, operator)
     const { items: all } = await operator.call('GET /decisions', { query: { run: runId } })

@@ -8,7 +8,7 @@ export const policyRevoke = requestCommand(
     const reason = given.text('reason')
     if (reason === undefined || reason.trim() === '')
       throw fail('usage', { what: '--reason says why; it is recorded.' })
-    return { body: { name: given.argument(0)!, reason, undo: given.flag('undo') } }
+    return { body: { name: given.required(0), reason, undo: given.flag('undo') } }
   },
   ({ out }, { name, revoked, changed, agents }) =>
     out.line(`${name} is ${revoked ? 'ended' : 'in force again'}${changed ? '' : ', as it was'}: ${agents.join(', ')}`),

@@ -27,6 +27,7 @@ import { readUserFile } from '../../files/read-file.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { policyTestAnswer } from '../../answers/author.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
+import { textAfterLast } from '../../../base/text-parts.ts'
 
 interface PolicyCaseResult extends TestCase {
   /** Absent for a file that could not be read. */
@@ -172,10 +173,7 @@ function printResults({ out, mode }: CommandContext, results: readonly PolicyCas
   const file = results[0]?.file
   if (file !== undefined && passed > 0) out.line(`${safeText(file)}   ${theme.ok(`${passed} passed`)}`)
   for (const { file, name, failure } of results.filter(({ ok }) => !ok)) {
-    const short = file
-      .split('/')
-      .at(-1)!
-      .replace(/\.policytest\.ya?ml$/, '')
+    const short = textAfterLast(file, '/').replace(/\.policytest\.ya?ml$/, '')
     out.line(`${theme.bad('FAIL')} ${safeText(name === file ? file : `${short} › ${name}`)}`)
     failure.forEach((line) => out.line(`  ${safeText(line)}`))
   }

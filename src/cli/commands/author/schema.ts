@@ -5,6 +5,7 @@ import { packageFile } from '../../project/package-file.ts'
 import { readSchemaFile } from '../../project/schema-file.ts'
 import { suggestWord } from '../../shell/nearest.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
+import { expectDefined } from '../../../base/expect-defined.ts'
 
 const KINDS = ['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest', 'event']
 /** Prefix of the schema of a command's output. */
@@ -49,8 +50,7 @@ async function schemaOfOutput(path: string, commands: CommandContext['manual']['
     import('../../pages/output-schema.ts'),
     import('../../../server/http/openapi.ts'),
   ])
-  return outputSchema(
-    commands.find((each) => each.path === path)!,
-    await readOpenApi(),
-  )!
+  const api = await readOpenApi()
+  const [found] = commands.filter((each) => each.path === path).map((each) => outputSchema(each, api))
+  return expectDefined(found, 'only commands that print JSON are offered')
 }

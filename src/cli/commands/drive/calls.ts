@@ -28,7 +28,7 @@ export const runsCalls = listCommand('GET /runs/:id/calls', {
 export async function runsScenario(call: CommandContext<unknown>): Promise<void> {
   const name = call.given.text('name')
   await withOperator(await openProject(call), call, async (operator) => {
-    const id = await runIdOf(call.given.argument(0)!, operator)
+    const id = await runIdOf(call.given.required(0), operator)
     const { text } = await operator.call('GET /runs/:id/scenario', {
       id,
       query: { ...(name !== undefined && { name }) },

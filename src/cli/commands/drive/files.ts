@@ -95,7 +95,7 @@ export const filesList = listCommand('GET /files', {
 /** Writes the bytes to a file or to stdout, but never to a terminal, since a file may hold control sequences. */
 export async function filesGet(call: CommandContext<ValueOf<typeof downloadedFile>>): Promise<void> {
   const { given, mode, out, cwd, io } = call
-  const [key, to] = [given.argument(0)!, given.text('output') ?? '-']
+  const [key, to] = [given.required(0), given.text('output') ?? '-']
   if (to === '-' && io.stdout.isTTY) throw usageFailure('A file is not written to a terminal.', `-o ${basename(key)}`)
   if (to === '-' && mode.json) throw usageFailure('With --json the bytes go to a file.', '-o FILE')
   await withOperator(await openProject(call), call, async (operator) => {

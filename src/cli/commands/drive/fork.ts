@@ -16,6 +16,7 @@ import { describeCommandError } from '../../shell/exit.ts'
 import { RemoteError } from '../../shell/remote.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
+import { expectDefined } from '../../../base/expect-defined.ts'
 
 type ForkAnswer = ValueOf<typeof steeredRuns> | ValueOf<typeof dryForksAnswer>
 
@@ -47,7 +48,8 @@ export async function runsFork(call: CommandContext<ForkAnswer>): Promise<number
       runs,
       async (id) => {
         const forked = { ...body, runs: [id], ...(idempotencyKey !== undefined && { idempotencyKey }) }
-        const run = (await operator.call('POST /runs/fork', { body: forked })).items[0]!
+        const { items } = await operator.call('POST /runs/fork', { body: forked })
+        const run = expectDefined(items[0], 'one run was named')
         const { agent, versionLabel, status, forkStep } = run
         const words = `continues from step ${forkStep} of ${shortId(id)}: ${agent}@${versionLabel} is ${status}`
         if (!mode.json) out.line(safeText(`${shortId(run.runId)} ${words}`))
@@ -88,7 +90,8 @@ async function tryEach(
     if (mode.json) await out.json(toAnswer(items))
   }
   const tryOne = async (id: string): Promise<ValueOf<typeof dryForksAnswer>['items'][number]> => {
-    const fork = (await operator.call('POST /runs/dry-fork', { body: { ...body, runs: [id] } })).items[0]!
+    const { items } = await operator.call('POST /runs/dry-fork', { body: { ...body, runs: [id] } })
+    const fork = expectDefined(items[0], 'one run was named')
     tried.push(fork)
     if (!mode.json) for (const line of linesOf(fork)) out.line(line)
     return fork

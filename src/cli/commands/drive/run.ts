@@ -80,7 +80,7 @@ async function readAgent(
   call: CommandContext,
   project: Project,
 ): Promise<{ readonly name: string; readonly version?: string }> {
-  const text = call.given.argument(0)!
+  const text = call.given.required(0)
   if (!/[/\\]|\.(?:ya?ml|json)$|^\.+$/.test(text)) return splitVersion(text)
   const running = await readServerFile(project.dataDirectory)
   if ((await givenKey(call, project)) !== undefined || running?.key === undefined)

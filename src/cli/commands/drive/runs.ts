@@ -90,7 +90,7 @@ export async function runsList(call: CommandContext<OperatorAnswer<'GET /runs'> 
 export async function runsGet(call: CommandContext<unknown>): Promise<number> {
   const { given, signal } = call
   return await withTarget(call, await openProject(call), async (target) => {
-    const runId = await runIdOf(given.argument(0)!, target.operator)
+    const runId = await runIdOf(given.required(0), target.operator)
     const until = given.text('wait') as 'pause' | 'terminal' | undefined
     const status = until
       ? await waitForRun(target.client, runId, { until, signal })
@@ -114,11 +114,8 @@ export async function runsWatch(call: CommandContext<FollowAnswer>): Promise<num
     const runId = await runToWatch(call, project, target)
     if (runId === undefined) return 0
     const { status, hold } = await target.client.getRun(runId, { signal: call.signal })
-    const why = isWaiting(status)
-      ? '; it waits for somebody'
-      : hold
-        ? `; held ${describeHold(hold, timesFor(call.io.stderr, call.io.clock))}`
-        : ''
+    const held = hold ? `; held ${describeHold(hold, timesFor(call.io.stderr, call.io.clock))}` : ''
+    const why = isWaiting(status) ? '; it waits for somebody' : held
     call.out.hint(`attached to ${shortId(runId)} (${status})${why}`)
     const agent = await agentOfRun(target, runId)
     return await followToOutcome(call, { ...target, agent }, { ...following, runId })
@@ -208,7 +205,7 @@ export async function runsConversation(call: CommandContext<unknown>): Promise<v
   const types = given.list('type')
   const since = wholeNumber(given.text('since'), 'since') ?? 0
   await withTarget(call, await openProject(call), async (target) => {
-    const runId = await runIdOf(given.argument(0)!, target.operator)
+    const runId = await runIdOf(given.required(0), target.operator)
     const stepContent = (given.text('step-content') ?? 'full') as 'full' | 'slim'
     const whole = await readWhole((cursor) => {
       const query = { stepContent, ...(cursor !== undefined && { cursor }) }

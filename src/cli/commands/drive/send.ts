@@ -15,12 +15,13 @@ import { resolveAgent, runIdOf } from '../../project/reference.ts'
 import { RefusedAnswer } from '../../shell/remote.ts'
 import { openAgentTarget, withTarget, type ServerTarget } from '../../project/server/target.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
+import { onlyItem } from '../../../base/collections.ts'
 
 export async function send(call: CommandContext<FollowAnswer | MessageAccepted | StartRunResponse>): Promise<number> {
   const { given, mode, out, signal } = call
   const project = await openProject(call)
   return await withTarget(call, project, async (target) => {
-    const runId = await runIdOf(given.argument(0)!, target.operator)
+    const runId = await runIdOf(given.required(0), target.operator)
     const steer = steerOf(call)
     const before = await target.client.getRun(runId)
     if (before.status === 'Completed' && steer === undefined) return await goOn(call, target, before)
@@ -38,8 +39,8 @@ export async function send(call: CommandContext<FollowAnswer | MessageAccepted |
       path: (given.text('path') ?? 'messages') as 'input' | 'messages',
     })
     if (accepted.error !== undefined) {
-      const open = accepted.code === 'run_not_waiting' ? before.pending?.find((each) => each.userTaskId) : undefined
-      const fix = open && answerCommand(open.kind, open.userTaskId!)
+      const open = accepted.code === 'run_not_waiting' ? (before.pending ?? []) : []
+      const [fix] = open.flatMap(({ kind, userTaskId }) => (userTaskId ? answerCommand(kind, userTaskId) : []))
       throw new RefusedAnswer(accepted, exitOfCode(accepted.code), fix)
     }
     out.hint(steer === undefined ? 'sent; the run continues' : SENT[`${steer}`])
@@ -66,7 +67,7 @@ function steerOf({ given }: CommandContext): RunMessage['steer'] {
 async function follow(call: CommandContext<FollowAnswer>, target: ServerTarget, runId: string): Promise<number> {
   const onTask = call.mode.interactive ? 'prompt' : 'exit'
   const options = { runId, onTask, show: 'none', events: false } as const
-  return await followToOutcome(call, { ...target, agent: call.given.argument(0)! }, options)
+  return await followToOutcome(call, { ...target, agent: call.given.required(0) }, options)
 }
 
 /** A completed run goes on with a new run of its session. */
@@ -81,7 +82,7 @@ async function goOn(
       `Run ${shortId(runId)} is completed; files go into the input of the next one.`,
       `svc run AGENT --session ${sessionId} KEY@FILE`,
     )
-  const text = (await textOf(call, false))!
+  const text = await readReply(call, false)
   const input = { [await messageProperty(target, agentId!)]: text }
   const metadata = metadataOf(given.list('metadata')) as Record<string, string> | undefined
   const started = await target.answering.startRun(
@@ -107,7 +108,8 @@ async function messageProperty({ operator }: ServerTarget, agentId: string): Pro
   })
   const usual = ['message', 'prompt', 'text', 'question', 'task'].find((each) => texts.includes(each))
   if (usual !== undefined) return usual
-  if (texts.length === 1) return texts[0]!
+  const only = onlyItem(texts)
+  if (only !== undefined) return only
   throw usageFailure(
     `The input contract of ${name} does not say which of its values a message is.`,
     `svc run ${name} --session SESSION KEY=TEXT`,
@@ -140,12 +142,16 @@ async function attach(
   }
 }
 
-/** The reply: the argument, standard input for `-`, otherwise typed by a person. Optional with files. */
-async function textOf({ given, mode, io, signal }: CommandContext, hasFiles: boolean): Promise<string | undefined> {
+/** The reply; optional with files. */
+const textOf = async (call: CommandContext, hasFiles: boolean): Promise<string | undefined> =>
+  hasFiles && call.given.argument(1) === undefined ? undefined : await readReply(call, hasFiles)
+
+/** The reply: the argument, standard input for `-`, otherwise typed by a person. */
+async function readReply({ given, mode, io, signal }: CommandContext, mayBeEmpty: boolean): Promise<string> {
   const typed = given.argument(1)
   if (typed === '-') return (await io.stdin.text()).trimEnd()
-  if (typed?.trim() === '' && !hasFiles) throw usageFailure('The reply is empty.', 'svc send RUN TEXT')
-  if (typed !== undefined || hasFiles) return typed
+  if (typed?.trim() === '' && !mayBeEmpty) throw usageFailure('The reply is empty.', 'svc send RUN TEXT')
+  if (typed !== undefined) return typed
   if (!mode.interactive)
     throw usageFailure('There is no reply to send.', 'svc send RUN TEXT, or - to read standard input')
   return await io.prompts.text('Reply:', signal)

@@ -13,7 +13,7 @@ export const sessionsSet = requestCommand(
     const body = changesOf(call)
     if (Object.keys(body).length === 0)
       throw usageFailure('There is nothing to set.', '--title, --metadata, --tag or --legal-hold')
-    return async (operator) => ({ id: await sessionIdOf(call.given.argument(0)!, operator), body })
+    return async (operator) => ({ id: await sessionIdOf(call.given.required(0), operator), body })
   },
   (call, { id }) => call.out.line(`set ${Object.keys(changesOf(call)).join(', ')} of session ${shortId(id)}`),
 )
@@ -34,7 +34,7 @@ function changesOf({ given }: Pick<CommandContext, 'given'>) {
 export const sessionsDelete = requestCommand(
   'DELETE /sessions/:id',
   (call) => async (operator) => {
-    const id = await sessionIdOf(call.given.argument(0)!, operator)
+    const id = await sessionIdOf(call.given.required(0), operator)
     const isSure = await confirmLoss(call, `Erase what session ${shortId(id)} says? Its ids, times and costs stay.`)
     return isSure ? { id } : undefined
   },

@@ -116,7 +116,7 @@ const columns = (now: number, named: boolean): readonly TableColumn<ListedSessio
 export async function sessionsShow(call: CommandContext<OperatorAnswer<'GET /sessions/:id'>>): Promise<void> {
   const { given, mode, out } = call
   await withOperator(await openProject(call), call, async (operator) => {
-    const id = await sessionIdOf(given.argument(0)!, operator)
+    const id = await sessionIdOf(given.required(0), operator)
     const session = await operator.call('GET /sessions/:id', { id })
     if (mode.json) return await out.json(session)
     const { theme, isTTY } = answerScreen(call)

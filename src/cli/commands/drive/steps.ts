@@ -17,7 +17,7 @@ export async function runsSteps(call: CommandContext<unknown>): Promise<void> {
   const ordinal = wholeNumber(given.argument(1), 'ordinal', 1)
   const after = wholeNumber(given.text('since'), 'since', 0)
   await withOperator(await openProject(call), call, async (operator) => {
-    const id = await runIdOf(given.argument(0)!, operator)
+    const id = await runIdOf(given.required(0), operator)
     if (ordinal !== undefined) {
       const step = await operator.call('GET /runs/:id/step', { id, query: { ordinal: String(ordinal) } })
       const content = isJsonObject(step.content) ? step.content : {}

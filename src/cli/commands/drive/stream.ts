@@ -19,7 +19,7 @@ export async function stream(call: CommandContext<unknown>): Promise<void> {
   const address = given.text('forward-to')
   const forward = address === undefined ? undefined : createForward(call, address)
   await withTarget(call, await openProject(call), async (target) => {
-    const runId = await runIdOf(given.argument(0)!, target.operator)
+    const runId = await runIdOf(given.required(0), target.operator)
     const print = forward ?? (given.flag('pretty') ? pretty(call) : (event: StreamEvent) => out.ndjson(event))
     const options = {
       signal,

@@ -14,10 +14,10 @@ const PAGE = 500
 /** Prints the answer unchanged, whatever its status; the exit code reports the status. */
 export async function api(call: CommandContext<unknown>): Promise<number> {
   const { given, mode, out, io } = call
-  const method = given.argument(0)!.toUpperCase()
+  const method = given.required(0).toUpperCase()
   if (!METHODS.includes(method))
     throw usageFailure(`"${given.argument(0)}" is not a method.`, `One of ${METHODS.join(', ')}.`)
-  const path = pathOf(given.argument(1)!)
+  const path = pathOf(given.required(1))
   const request = await requestOf(call, method, path)
   const raw = await openRawApi(call, await openProject(call), request.path)
   try {

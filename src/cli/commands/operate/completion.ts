@@ -7,7 +7,7 @@ const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const
 
 /** Prints a script that makes a shell call `svc complete`. */
 export async function completion({ given, out }: CommandContext): Promise<void> {
-  const shell = given.argument(0)!
+  const shell = given.required(0)
   if (!(SHELLS as readonly string[]).includes(shell))
     throw usageFailure(`There is no completion for "${shell}".`, `One of ${SHELLS.join(', ')}.`)
   if (shell === 'bash') return out.line(bashCompletion)

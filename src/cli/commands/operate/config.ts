@@ -16,6 +16,8 @@ import { configIn, mergeConfig, userConfigFile } from '../../project/user-config
 import { writeUserFile } from '../../files/write-file.ts'
 import type { settingAnswer, settingsAnswer, changedSetting } from '../../answers/operate.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
+import { textBefore } from '../../../base/text-parts.ts'
+import { ownMember } from '../../../base/json/own-member.ts'
 
 /** A setting in effect. */
 interface ConfigSetting {
@@ -51,7 +53,7 @@ export async function configGet(
   call: CommandContext<ValueOf<typeof settingAnswer> | ValueOf<typeof settingsAnswer>>,
 ): Promise<void> {
   const { given, mode, out } = call
-  const key = given.argument(0)!
+  const key = given.required(0)
   const settings = await readSettings(call)
   const one = settings.find((each) => each.key === key)
   const below = settings.filter((each) => each.key.startsWith(`${key}.`))
@@ -69,7 +71,7 @@ const textOf = (value: JsonValue): string => (typeof value === 'string' ? value 
 /** Writes one key; comments and the order of the other keys stay. Refuses a value that would make the file invalid. */
 export async function configSet(call: CommandContext<ValueOf<typeof changedSetting>>): Promise<void> {
   const { given, mode, out, cwd } = call
-  const [key, text] = [given.argument(0)!, given.argument(1)!]
+  const [key, text] = [given.required(0), given.required(1)]
   const project = await openProject(call)
   const file = given.flag('user') ? userConfigFile(call.io.env) : project.file
   if (file === undefined)
@@ -106,19 +108,20 @@ function readValue(text: string): JsonValue {
 /** Dots separate keys, unless a key with dots is there already (`tools.acme.refunds`) or is quoted (`tools."acme.refunds"`). */
 function pathIn(value: JsonValue, key: string): string[] {
   if (key === '') return []
-  const quoted = /^"([^"]*)"(?:\.|$)/.exec(key)
-  if (quoted) return [quoted[1]!, ...pathIn(memberOf(value, quoted[1]!), key.slice(quoted[0].length))]
+  const [whole, quoted] = /^"([^"]*)"(?:\.|$)/.exec(key) ?? []
+  if (whole !== undefined && quoted !== undefined)
+    return [quoted, ...pathIn(memberOf(value, quoted), key.slice(whole.length))]
   const known = isJsonObject(value)
     ? Object.keys(value)
         .filter((each) => key === each || key.startsWith(`${each}.`))
         .toSorted((a, b) => b.length - a.length)[0]
     : undefined
-  const first = known ?? key.split('.')[0]!
+  const first = known ?? textBefore(key, '.')
   return [first, ...pathIn(memberOf(value, first), key.slice(first.length + 1))]
 }
 
 const memberOf = (value: JsonValue, key: string): JsonValue =>
-  isJsonObject(value) && Object.hasOwn(value, key) ? value[key]! : {}
+  (isJsonObject(value) ? ownMember(value, key) : undefined) ?? {}
 
 /** Settings that are addresses, in which somebody may have put a password. */
 const ADDRESS_KEY = /(?:^|_)url$/
@@ -134,7 +137,7 @@ async function readSettings(call: CommandContext): Promise<readonly ConfigSettin
   const merged = mergeConfig(DEFAULTS, { ...project.config } as JsonObject)
   const settings = leavesOf(merged).map(([path, value]) => ({
     key: path.join('.'),
-    value: typeof value === 'string' && ADDRESS_KEY.test(path.at(-1)!) ? showAddress(value) : value,
+    value: typeof value === 'string' && ADDRESS_KEY.test(path.at(-1) ?? '') ? showAddress(value) : value,
     origin: places.get(JSON.stringify(path)) ?? 'default',
   }))
   return [...settings, ...fromOutside(call, project)].toSorted((a, b) => (a.key < b.key ? -1 : 1))
@@ -143,8 +146,9 @@ async function readSettings(call: CommandContext): Promise<readonly ConfigSettin
 /** Settings that only flags and the environment have. */
 function fromOutside(call: CommandContext, project: Project): readonly ConfigSetting[] {
   const { globals, io } = call
+  const ofEnvironment = (variable: string): string => (io.env[variable] ? variable : 'default')
   const origin = (flag: string | undefined, name: string, variable: string): string =>
-    flag !== undefined ? `--${name}` : io.env[variable] ? variable : 'default'
+    flag === undefined ? ofEnvironment(variable) : `--${name}`
   const url = givenUrl(call, project)
   const profile = globals.profile ?? io.env['SVC_PROFILE']
   const { target } = project

@@ -39,7 +39,7 @@ export const effectsList = listCommand('GET /effects', {
 
 /** Every call that took one key, the newest first. */
 export async function effectsShow(call: CommandContext<OperatorAnswer<'GET /effects'>>): Promise<void> {
-  const key = call.given.argument(0)!
+  const key = call.given.required(0)
   const answer = await withOperator(await openProject(call), call, (operator) =>
     operator.call('GET /effects', { query: { key, all: 'true' } }),
   )
@@ -53,7 +53,7 @@ export const effectsRelease = requestCommand(
     const reason = given.text('reason')
     if (reason === undefined || reason.trim() === '')
       throw fail('usage', { what: '--reason says why the effect may happen again; it is recorded.' })
-    return { body: { key: given.argument(0)!, reason } }
+    return { body: { key: given.required(0), reason } }
   },
   ({ out }, { key, items: [holder] }) =>
     out.line(`released ${holder?.shown ?? key}: run ${holder?.runId ?? ''} holds it no longer`),

@@ -84,7 +84,8 @@ function logLine(line: JsonObject, theme: Theme): string {
   const values = Object.entries(line)
     .filter(([name]) => !OWN.has(name))
     .map(([name, value]) => `${theme.dim(`${safeText(name)}=`)}${safeText(shortId(textOf(value)))}`)
-  const style = level === 'error' ? theme.bad : level === 'warn' ? theme.warn : theme.dim
+  const usual = level === 'warn' ? theme.warn : theme.dim
+  const style = level === 'error' ? theme.bad : usual
   return [theme.dim(timeOf(line)), style(safeText(level.padEnd(5))), safeText(textOf(line['msg'])), ...values].join(
     '  ',
   )

@@ -10,6 +10,7 @@ import { eachCommand, listCommand } from '../../project/request-command.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { fail } from '../../../base/failure.ts'
 import type { CommandContext } from '../../shell/command.ts'
+import { onlyMatch } from '../../project/only-match.ts'
 
 const columns = (now: number): readonly TableColumn<NoticeView>[] => [
   { title: 'NOTICE', cell: ({ noticeId }) => shortId(noticeId), plain: ({ noticeId }) => noticeId },
@@ -60,16 +61,15 @@ async function findNotices(texts: readonly string[], operator: OperatorClient): 
     const found = items.filter(({ noticeId }) =>
       noticeId.replaceAll('-', '').endsWith(text.replaceAll('-', '').toLowerCase()),
     )
-    if (found.length === 1) return found[0]!.noticeId
-    if (found.length === 0) throw fail('not_found', { what: `notice ${text}` }, { fix: 'svc notify list shows them.' })
-    throw fail('ambiguous_reference', { text, candidates: found.map(({ noticeId }) => noticeId).join(', ') })
+    const missing = () => fail('not_found', { what: `notice ${text}` }, { fix: 'svc notify list shows them.' })
+    return onlyMatch(found, text, missing, ({ noticeId }) => noticeId).noticeId
   })
 }
 
 /** Exit code 1 where the channel did not take the test. */
 export async function notifyTest(call: CommandContext<OperatorAnswer<'POST /notices/test'>>): Promise<number> {
   const { given, mode, out } = call
-  const channel = given.argument(0)!
+  const channel = given.required(0)
   const answer = await withOperator(await openProject(call), call, (operator) =>
     operator.call('POST /notices/test', { body: { channel } }),
   )

@@ -9,7 +9,7 @@ export const overview = requestCommand(
   () => ({}),
   (call, answer) => {
     const { io, out } = call
-    const textOf = ({ text, at }: OverviewCell): string =>
+    const textOf = ({ text, at }: Partial<OverviewCell> = {}): string =>
       [text, at && formatRelative(Date.parse(at), io.clock.now())].filter(Boolean).join('  ')
     printTable(
       call,
@@ -26,7 +26,7 @@ export const overview = requestCommand(
         title: (at === 0 ? `${title}: ${text}` : text).toUpperCase(),
         ...(align && { align }),
         ...(at === 1 && { isFlexible: true }),
-        cell: (row: readonly OverviewCell[]) => textOf(row[at]!),
+        cell: (row: readonly OverviewCell[]) => textOf(row[at]),
       }))
       printTable(call, rows, columns, '')
     }

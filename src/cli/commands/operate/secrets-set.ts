@@ -19,7 +19,7 @@ export async function secretsSet(call: CommandContext<ValueOf<typeof writtenSecr
   const { given, mode, out, io } = call
   const project = await openProject(call)
   if (project.file === undefined) throw usageFailure(`There is no svc.config.yaml above ${call.cwd}.`, 'svc init')
-  const name = await variableOf(project, given.argument(0)!)
+  const name = await variableOf(project, given.required(0))
   const value = await askValue(call, name)
   await writeDotEnv(project.directory, name, value)
   const file = join(project.directory, '.env')

@@ -1,6 +1,6 @@
 import { signalWithin } from '../../../base/signal-within.ts'
 import { fail } from '../../../base/failure.ts'
-import type { Document } from '../../../documents/text/document.ts'
+import { isIdentified, type Document, type IdentifiedDocument } from '../../../documents/text/document.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { readDotEnv } from '../../project/dot-env.ts'
@@ -13,6 +13,7 @@ import { checksOfAgent, type SecretCheck, type SecretProbe, type SecretState } f
 import type { secretsAnswer } from '../../answers/operate.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import { loadDocuments } from '../../project/documents.ts'
+import { type TextStyle, type Theme } from '../../../terminal/theme.ts'
 
 /** Lists who needs which variable and whether it is set; never a value. */
 export async function secretsCheck(call: CommandContext<ValueOf<typeof secretsAnswer>>): Promise<number> {
@@ -44,19 +45,24 @@ const columns: readonly TableColumn<SecretCheck>[] = [
   {
     title: 'STATE',
     cell: ({ state }) => state,
-    style: (theme, { state, usedBy }) => (state === 'ok' ? theme.ok : usedBy.length === 0 ? theme.dim : theme.bad),
+    style: (theme, { state, usedBy }) => styleOfState(theme, state, usedBy),
   },
   { title: 'FROM', cell: ({ source, seen }) => (source === null ? '' : `${source}${seen ? ` (${seen})` : ''}`) },
   { title: 'USED BY', cell: ({ usedBy }) => usedBy.join(', ') || 'nothing' },
 ]
 
-function chosen(documents: readonly Document[], text: string | undefined): readonly Document[] {
-  const agents = documents.filter(({ kind, identity }) => kind === 'Agent' && identity)
+function styleOfState(theme: Theme, state: SecretState, usedBy: readonly string[]): TextStyle {
+  if (state === 'ok') return theme.ok
+  return usedBy.length === 0 ? theme.dim : theme.bad
+}
+
+function chosen(documents: readonly Document[], text: string | undefined): readonly IdentifiedDocument[] {
+  const agents = documents.filter(isIdentified).filter(({ kind }) => kind === 'Agent')
   if (text === undefined) return agents
   const { name } = splitVersion(text)
-  const found = agents.filter(({ identity }) => identity?.id === name)
+  const found = agents.filter(({ identity }) => identity.id === name)
   if (found.length > 0) return found
-  const ids = agents.map(({ identity }) => identity!.id)
+  const ids = agents.map(({ identity }) => identity.id)
   throw fail('not_found', { what: `agent ${name} in this project` }, { fix: suggestWord(name, ids) })
 }
 
@@ -67,9 +73,10 @@ async function verify({ io, signal }: CommandContext, { shown, value, model }: S
   const [url, headers] = modelListOf(model.type, base, value)
   const state = await io
     .fetch(url, { headers, redirect: 'error', signal: signalWithin(PATIENCE_MS, signal) })
-    .then(({ status }): SecretState =>
-      isRejection(model.type, status) ? 'rejected' : status < 500 ? 'ok' : 'unreachable',
-    )
+    .then(({ status }): SecretState => {
+      if (isRejection(model.type, status)) return 'rejected'
+      return status < 500 ? 'ok' : 'unreachable'
+    })
     .catch((): SecretState => 'unreachable')
   return { ...shown, state }
 }

@@ -12,6 +12,7 @@ import { withOperator, type OperatorClient } from '../../project/server/operator
 import { openProject } from '../../project/project.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { printList } from '../../shell/screen/list.ts'
+import { onlyItem } from '../../../base/collections.ts'
 
 type ConsoleAnswer =
   | OperatorAnswer<'POST /console/codes'>
@@ -40,11 +41,12 @@ export async function printConsoleAddress(call: ConsoleCall): Promise<void> {
 async function endSession({ mode, out }: ConsoleCall, operator: OperatorClient, ending: string): Promise<void> {
   const { items } = await operator.call('GET /console/sessions', {})
   const found = items.filter(({ sessionId }) => sessionId.endsWith(ending.toLowerCase()))
-  if (found.length !== 1)
+  const only = onlyItem(found)
+  if (only === undefined)
     throw found.length === 0
       ? fail('not_found', { what: `session of the console ${ending}` }, { fix: 'svc console --sessions shows them.' })
       : fail('ambiguous_reference', { text: ending, candidates: found.map(({ sessionId }) => sessionId).join(' or ') })
-  const session = await operator.call('POST /console/sessions/:id/end', { id: found[0]!.sessionId, body: undefined })
+  const session = await operator.call('POST /console/sessions/:id/end', { id: only.sessionId, body: undefined })
   if (mode.json) return await out.json(session)
   out.line(`signed out ${session.operator}`)
 }

@@ -50,6 +50,7 @@ import { packageVersion } from '../../shell/version.ts'
 import { watchFiles } from '../../files/watch.ts'
 import type { readyAnswer, reloadAnswer, diagnosticLine } from '../../answers/serve.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
+import { isIdentified } from '../../../documents/text/document.ts'
 
 /** Name of the trigger that `dev` creates. */
 const TRIGGER = 'api'
@@ -309,7 +310,8 @@ function tellMissingSecrets(
 ): void {
   if (mode.json) return
   const needed = documents
-    .filter(({ kind, identity }) => kind === 'Agent' && identity)
+    .filter(isIdentified)
+    .filter(({ kind }) => kind === 'Agent')
     .flatMap((document) => checksOfAgent(document, config, new Map(), env))
     .filter(({ shown: { state, usedBy } }) => state !== 'ok' && usedBy.length > 0)
   const users = new Map<string, string>()

@@ -1,4 +1,5 @@
 /** `svc store copy`: moves everything between the data directory and a database that several servers share. */
+import { isDeepStrictEqual } from 'node:util'
 import { basename, dirname, resolve } from 'node:path'
 import { silentLog } from '../../../base/log.ts'
 import type { Blobs } from '../../../blobs/blobs.ts'
@@ -27,7 +28,7 @@ const TELL_EVERY_MS = 100
 export async function copy(call: CopyCall): Promise<void> {
   const { given, mode, out } = call
   const project = await openProject(call)
-  const from = readStore(given.argument(0)!, call, project)
+  const from = readStore(given.required(0), call, project)
   if (given.flag('reopen')) return await reopen(call, from)
   const named = given.argument(1)
   if (named === undefined)
@@ -54,7 +55,7 @@ export async function copy(call: CopyCall): Promise<void> {
           target,
           ({ doing, table, rows: done }) => tellSometimes(`${doing} ${table}: ${countNoun(done, 'row')}`),
           async () => {
-            if (storages.from?.url === storages.to?.url && storages.from?.directory === storages.to?.directory) return
+            if (isDeepStrictEqual(storages.from, storages.to)) return
             files = await betweenStorages(call, project, storages, (blobsFrom, blobsTo) =>
               copyObjects(listCopiedFiles(source), blobsFrom, blobsTo, (done) =>
                 tellSometimes(`copying files: ${done}`),
@@ -117,10 +118,7 @@ function readStore(text: string, { cwd }: CopyCall, project: Project): NamedStor
 }
 
 /** Where the files of a store are: in its directory, or in a bucket. */
-interface FilePlace {
-  readonly directory?: string
-  readonly url?: string
-}
+type FilePlace = { readonly directory: string } | { readonly url: string }
 
 interface FilePlaces {
   /** Undefined if no bucket was given. */
@@ -154,17 +152,17 @@ async function betweenStorages(
 ): Promise<number> {
   if (from === undefined || to === undefined) return 0
   const { openEmbedded, openS3 } = await import('../../../server/runtime/storage.ts')
-  const open = async ({ directory, url }: FilePlace): Promise<ObjectStorage> =>
-    url === undefined
+  const open = async (place: FilePlace): Promise<ObjectStorage> =>
+    'directory' in place
       ? await openEmbedded({
-          directory: directory!,
+          directory: place.directory,
           host: '127.0.0.1',
           port: 0,
           hosts: [],
           clock: io.clock,
           log: silentLog,
         })
-      : openS3(url, config.storage?.region ?? 'us-east-1')
+      : openS3(place.url, config.storage?.region ?? 'us-east-1')
   const source = await open(from)
   try {
     const target = await open(to)

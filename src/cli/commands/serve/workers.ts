@@ -30,7 +30,7 @@ export const workersList = listCommand('GET /workers', {
 export async function workersDrain(call: CommandContext<OperatorAnswer<'POST /workers/:id/drain'>>): Promise<void> {
   const { given, mode, out, signal } = call
   await withOperator(await openProject(call), call, async (operator) => {
-    const worker = await operator.call('POST /workers/:id/drain', { id: given.argument(0)!, body: undefined })
+    const worker = await operator.call('POST /workers/:id/drain', { id: given.required(0), body: undefined })
     const { workerId, leases } = worker
     if (!mode.json) out.line(`asked ${workerId} to drain; it drives ${countNoun(leases, 'session')}`)
     if (!given.flag('detach')) {

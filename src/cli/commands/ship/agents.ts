@@ -52,9 +52,9 @@ const pausesOf = ({ name, deployed, tools }: AgentView, pauses: readonly PauseVi
 /** Prints the input of an agent, its authority and its triggers, with a command to run it and one to call it. */
 export async function agentsShow(call: CommandContext<ValueOf<typeof agentAnswer>>): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
-    const { agentId } = await resolveAgent(splitVersion(call.given.argument(0)!).name, operator)
+    const found = await resolveAgent(splitVersion(call.given.required(0)).name, operator)
     const { items } = await operator.call('GET /agents', { query: { usage: 'true' } })
-    const agent = items.find((each) => each.agentId === agentId)!
+    const agent = items.find(({ agentId }) => agentId === found.agentId) ?? found
     const { items: pauses } = await operator.call('GET /pauses', { query: {} })
     const { url } = await operator.call('GET /status', {})
     const showTime = timesFor(call.io.stdout, call.io.clock)

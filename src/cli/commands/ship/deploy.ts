@@ -14,7 +14,7 @@ import type { ValueOf } from '../../../operations/schema.ts'
 
 export async function deploy(call: CommandContext<ValueOf<typeof deployAnswer>>): Promise<void> {
   const { given, mode, out } = call
-  const { name, version } = splitVersion(given.argument(0)!)
+  const { name, version } = splitVersion(given.required(0))
   const rollback = given.flag('rollback')
   const message = given.text('message')
   await withOperator(await openProject(call), call, async (operator) => {

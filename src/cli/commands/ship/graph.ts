@@ -10,11 +10,11 @@ import { printTable } from '../../shell/screen/list.ts'
 export const agentsGraph = requestCommand(
   'GET /graph',
   ({ given }) => {
-    const { name, version } = splitVersion(given.argument(0)!)
+    const { name, version } = splitVersion(given.required(0))
     return async (operator) => ({ query: { agent: (await resolveAgent(name, operator)).agentId, version } })
   },
   (call, graph) =>
-    printTable(call, graph.edges, columnsOf(graph), `${splitVersion(call.given.argument(0)!).name} calls nothing.`),
+    printTable(call, graph.edges, columnsOf(graph), `${splitVersion(call.given.required(0)).name} calls nothing.`),
 )
 
 function columnsOf({ nodes }: BundleGraph): readonly TableColumn<GraphEdge>[] {

@@ -16,7 +16,7 @@ type SourceFile = SourcesView['files'][number]
 /** Lists the files of a version, or prints one. */
 export async function versionsSource(call: CommandContext<SourcesView>): Promise<void> {
   const { given, mode, out } = call
-  const { name: id, version } = splitVersion(given.argument(0)!)
+  const { name: id, version } = splitVersion(given.required(0))
   const path = given.argument(1)
   await withOperator(await openProject(call), call, async (operator) => {
     const query = { id, ...(version !== undefined && { version }), kind: kindOf(given.text('kind')) }
@@ -30,8 +30,10 @@ export async function versionsSource(call: CommandContext<SourcesView>): Promise
   })
 }
 
-const kindOf = (given = 'agent'): 'Agent' | 'Tool' | 'Policy' =>
-  given === 'tool' ? 'Tool' : given === 'policy' ? 'Policy' : 'Agent'
+function kindOf(given: string | undefined): 'Agent' | 'Tool' | 'Policy' {
+  if (given === 'tool') return 'Tool'
+  return given === 'policy' ? 'Policy' : 'Agent'
+}
 
 const columns: readonly TableColumn<SourceFile>[] = [
   { title: 'PATH', cell: ({ path }) => path },
@@ -50,5 +52,5 @@ const historyColumns = (now: number): readonly TableColumn<DeploymentView>[] => 
 export const agentsHistory = listCommand('GET /deployments', {
   ask: askOfAgent,
   columns: historyColumns,
-  nothing: ({ given }) => `${given.argument(0)!} was never deployed.`,
+  nothing: ({ given }) => `${given.required(0)} was never deployed.`,
 })

@@ -14,6 +14,7 @@ import { resolveAgent } from '../../project/reference.ts'
 import type { createdKeyAnswer } from '../../answers/ship.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
+import { onlyMatch } from '../../project/only-match.ts'
 
 type AnyKey = KeyView | OperatorKeyView
 
@@ -23,7 +24,7 @@ const columns = (now: number, keys: readonly AnyKey[]): readonly TableColumn<Any
   { title: 'NAME', cell: ({ name }) => name ?? '' },
   { title: 'AGENT', cell: (key) => ('email' in key ? '' : key.agent) },
   { title: 'TRIGGER', cell: (key) => ('email' in key ? '' : key.trigger) },
-  { title: 'UPLOADS', cell: (key) => ('email' in key ? '' : key.allowUploads ? 'yes' : 'no') },
+  { title: 'UPLOADS', cell: (key) => ('email' in key ? '' : yesOrNo(key.allowUploads)) },
   ...(keys.some((key) => 'email' in key) ? [OPERATOR] : []),
   { title: 'STATE', cell: (key) => stateOf(key, now) },
   timeColumn('LAST USED', ({ lastUsedAt }) => lastUsedAt, now),
@@ -34,8 +35,12 @@ const OPERATOR: TableColumn<AnyKey> = { title: 'OPERATOR', cell: (key) => ('emai
 const personOf = ({ email, roles }: OperatorKeyView): string =>
   roles.length === 0 ? email : `${email} (${roles.join(', ')})`
 
-const stateOf = ({ revokedAt, expiresAt }: AnyKey, now: number): string =>
-  revokedAt ? 'revoked' : expiresAt && Date.parse(expiresAt) <= now ? 'expired' : 'valid'
+const yesOrNo = (allowed: boolean | undefined): string => (allowed ? 'yes' : 'no')
+
+function stateOf({ revokedAt, expiresAt }: AnyKey, now: number): string {
+  if (revokedAt) return 'revoked'
+  return expiresAt && Date.parse(expiresAt) <= now ? 'expired' : 'valid'
+}
 
 export const keysList = listCommand('GET /keys', {
   ask: (call) => async (operator) => ({
@@ -105,7 +110,7 @@ async function createForPerson(call: CommandContext<ValueOf<typeof createdKeyAns
 export const keysRevoke = requestCommand(
   'POST /keys/:id/revoke',
   (call) => async (operator) => {
-    const key = find(call.given.argument(0)!, (await operator.call('GET /keys', {})).items)
+    const key = find(call.given.required(0), (await operator.call('GET /keys', {})).items)
     const used = key.lastUsedAt
       ? `last used ${formatRelative(Date.parse(key.lastUsedAt), call.io.clock.now())}`
       : 'never used'
@@ -123,11 +128,6 @@ function find(text: string, keys: readonly AnyKey[]): AnyKey {
           each.keyId.endsWith(text.toLowerCase()) ||
           (text.startsWith('svc_') && each.prefix.startsWith(text.replace(/…$/, ''))),
       )
-  if (found.length === 0) throw fail('not_found', { what: `key ${text}` }, { fix: 'svc keys list shows them.' })
-  if (found.length > 1)
-    throw fail('ambiguous_reference', {
-      text,
-      candidates: found.map((each) => `${each.keyId} (${each.prefix}…)`).join(', '),
-    })
-  return found[0]!
+  const missing = () => fail('not_found', { what: `key ${text}` }, { fix: 'svc keys list shows them.' })
+  return onlyMatch(found, text, missing, ({ keyId, prefix }) => `${keyId} (${prefix}…)`)
 }

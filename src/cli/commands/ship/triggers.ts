@@ -18,6 +18,7 @@ import { openProject } from '../../project/project.ts'
 import { resolveAgent } from '../../project/reference.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
+import { onlyMatch } from '../../project/only-match.ts'
 
 const columns: readonly TableColumn<TriggerView>[] = [
   { title: 'TRIGGER', cell: ({ triggerId }) => shortId(triggerId), plain: ({ triggerId }) => triggerId },
@@ -58,7 +59,7 @@ const limitsOf = ({ ratePerMinute, ratePerDay, maxConcurrentRuns }: TriggerView)
 
 export async function triggersShow(call: CommandContext<OperatorAnswer<'POST /triggers'>>): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
-    const trigger = await triggerOf(call.given.argument(0)!, operator)
+    const trigger = await triggerOf(call.given.required(0), operator)
     const fields = Object.entries(trigger).map(([key, value]) => ({
       key,
       value: describeValue(value),
@@ -67,12 +68,10 @@ export async function triggersShow(call: CommandContext<OperatorAnswer<'POST /tr
   })
 }
 
-const describeValue = (value: TriggerView[keyof TriggerView]): string =>
-  Array.isArray(value)
-    ? value.join(', ')
-    : typeof value === 'object' && value !== null
-      ? JSON.stringify(value)
-      : String(value ?? '-')
+function describeValue(value: TriggerView[keyof TriggerView]): string {
+  if (Array.isArray(value)) return value.join(', ')
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '-')
+}
 
 export async function triggersCreate(call: CommandContext<OperatorAnswer<'POST /triggers'>>): Promise<void> {
   const { given, mode, out } = call
@@ -89,7 +88,7 @@ export async function triggersCreate(call: CommandContext<OperatorAnswer<'POST /
   const changes = changesOf(given)
   await withOperator(await openProject(call), call, async (operator) => {
     const body = {
-      agent: (await resolveAgent(given.argument(0)!, operator)).agentId,
+      agent: (await resolveAgent(given.required(0), operator)).agentId,
       type,
       ...(name !== undefined && { name }),
       ...(cron !== undefined && { cron }),
@@ -125,7 +124,7 @@ export async function triggersUpdate(call: CommandContext<OperatorAnswer<'POST /
   }
   if (Object.keys(body).length === 0) throw usageFailure('Nothing to change was named.', 'svc help triggers update')
   await withOperator(await openProject(call), call, async (operator) => {
-    const { triggerId } = await triggerOf(given.argument(0)!, operator)
+    const { triggerId } = await triggerOf(given.required(0), operator)
     const trigger = await operator.call('PATCH /triggers/:id', { id: triggerId, body })
     if (body.exposeTimeline !== undefined || body.allowApprovals !== undefined) warnOfRights(out, trigger)
     if (mode.json) return await out.json(trigger)
@@ -136,7 +135,7 @@ export async function triggersUpdate(call: CommandContext<OperatorAnswer<'POST /
 export const triggersDelete = requestCommand(
   'DELETE /triggers/:id',
   (call) => async (operator) => {
-    const { triggerId, name, agent } = await triggerOf(call.given.argument(0)!, operator)
+    const { triggerId, name, agent } = await triggerOf(call.given.required(0), operator)
     const isSure = await confirmLoss(call, `Delete trigger ${name} of ${agent}? Its keys stop working.`)
     return isSure ? { id: triggerId } : undefined
   },
@@ -188,11 +187,6 @@ export async function triggerOf(text: string, operator: OperatorClient): Promise
       ? each.triggerId === text.toLowerCase()
       : each.triggerId.endsWith(text.toLowerCase()) || each.name === text,
   )
-  if (found.length === 0) throw fail('not_found', { what: `trigger ${text}` }, { fix: 'svc triggers list shows them.' })
-  if (found.length > 1)
-    throw fail('ambiguous_reference', {
-      text,
-      candidates: found.map((each) => `${each.triggerId} (${each.agent} / ${each.name})`).join(', '),
-    })
-  return found[0]!
+  const missing = () => fail('not_found', { what: `trigger ${text}` }, { fix: 'svc triggers list shows them.' })
+  return onlyMatch(found, text, missing, ({ triggerId, agent, name }) => `${triggerId} (${agent} / ${name})`)
 }

@@ -82,7 +82,7 @@ async function reasonFor({ given, mode, io, signal }: CommandContext): Promise<s
 }
 
 function versionIn({ given }: CommandContext): { readonly name: string; readonly version: string } {
-  const text = given.argument(0)!
+  const text = given.required(0)
   const { name, version } = splitVersion(text)
   if (version === undefined) throw usageFailure(`"${text}" names no version; write namespace.name@1.2.0.`)
   return { name, version }
@@ -122,7 +122,7 @@ const YANKED: TableColumn<VersionView> = { title: 'YANKED', cell: (view) => (vie
 export const versionsList = listCommand('GET /versions', {
   ask: askOfAgent,
   columns: (now, items) => [...columns(now), ...(items.some(({ yanked }) => yanked) ? [YANKED] : [])],
-  nothing: ({ given }) => `No versions of ${given.argument(0)!}.`,
+  nothing: ({ given }) => `No versions of ${given.required(0)}.`,
 })
 
 const yankOf = ({ yankReason }: VersionView): string => yankReason ?? 'yes'

@@ -14,7 +14,7 @@ import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function signal(call: CommandContext<MessageAccepted>): Promise<void> {
   const { given, mode, out, globals } = call
-  const name = given.argument(1)!
+  const name = given.required(1)
   // `--data` also names the data directory, so a value that is JSON, or begins like an object, a list or a text, is a
   // payload.
   const flag = isJson(globals.data) || /^\s*[[{"]/.test(globals.data ?? '') ? globals.data : undefined
@@ -26,7 +26,7 @@ export async function signal(call: CommandContext<MessageAccepted>): Promise<voi
   const { data: _directory, ...others } = globals
   const asked = flag === undefined ? call : { ...call, globals: others }
   await withTarget(asked, await openProject(asked), async (target) => {
-    const runId = await runIdOf(given.argument(0)!, target.operator)
+    const runId = await runIdOf(given.required(0), target.operator)
     const accepted = await sendSignal(target.client, runId, name, data, { signal: call.signal })
     if (accepted.error !== undefined) throw new RefusedAnswer(accepted, exitOfCode(accepted.code))
     if (mode.json) await out.json(accepted)
@@ -40,7 +40,7 @@ export async function complete(call: CommandContext<CompletionAccepted>): Promis
   if (result !== undefined && error !== undefined) throw usageFailure('Give --result or --error, one of them.')
   const report = error === undefined ? { result: jsonOf(result, '--result') } : { error }
   await withTarget(call, await openProject(call), async (target) => {
-    const accepted = await completeCall(target.client, given.argument(0)!, report, { signal: call.signal })
+    const accepted = await completeCall(target.client, given.required(0), report, { signal: call.signal })
     if (mode.json) await out.json(accepted)
     else if (accepted.duplicate) out.hint('the same report had ended the call before; nothing has changed')
     else out.hint(`reported; run ${accepted.runId} is ${accepted.status}`)

@@ -23,7 +23,7 @@ export const agentsPause = (call: PauseCommand): Promise<void> => pauseAgent(cal
 export const agentsResume = (call: PauseCommand): Promise<void> => pauseAgent(call, false)
 
 async function pauseAgent(call: PauseCommand, paused: boolean): Promise<void> {
-  const { name, version } = splitVersion(call.given.argument(0)!)
+  const { name, version } = splitVersion(call.given.required(0))
   await setPaused(call, paused, { kind: version === undefined ? 'agent' : 'version', name, version })
 }
 

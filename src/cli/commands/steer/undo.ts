@@ -22,7 +22,7 @@ import { printTable } from '../../shell/screen/list.ts'
 export async function runsUndo(call: CommandContext<ValueOf<typeof undoneRuns> | UndoPlanView>): Promise<number> {
   const { given, mode, out } = call
   return await withOperator(await openProject(call), call, async (operator) => {
-    const id = await runIdOf(given.argument(0)!, operator)
+    const id = await runIdOf(given.required(0), operator)
     const plan = await operator.call('GET /runs/:id/undo', { id })
     if (given.flag('plan')) {
       if (mode.json) await out.json(plan)
@@ -58,7 +58,7 @@ const isConnectionLost = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && LOST.has(String(error.code))
 const LOST: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ENOENT'])
 
-const isUndoable = ({ state, undo }: UndoItemView): boolean => state === 'open' && undo!.decision !== 'deny'
+const isUndoable = ({ state, undo }: UndoItemView): boolean => state === 'open' && undo?.decision !== 'deny'
 
 function whyNothing({ runId, items }: UndoPlanView): Failure {
   const underWay = items.find(({ state }) => state === 'under_way')

@@ -88,7 +88,8 @@ function parseAddress(address: string): {
   if (url?.protocol !== 'ssh:' || url.hostname === '' || url.password !== '')
     throw usageFailure(`${showAddress(address)} is not a server address; write ssh://user@host/data/directory.`)
   const path = decodeURIComponent(url.pathname).replace(/\/+$/, '')
-  const remote = path === '' ? `${DATA_DIRECTORY}/admin.sock` : path.endsWith('.sock') ? path : `${path}/admin.sock`
+  const directory = path === '' ? DATA_DIRECTORY : path
+  const remote = path.endsWith('.sock') ? path : `${directory}/admin.sock`
   return {
     destination: url.username === '' ? url.hostname : `${decodeURIComponent(url.username)}@${url.hostname}`,
     port: url.port,

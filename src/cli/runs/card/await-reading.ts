@@ -24,8 +24,7 @@ export async function awaitReading(
   const { io } = decision.session.call
   // Scripted prompts have no keyboard.
   if (!io.prompts.dropTyped || keys.length === 0) return undefined
-  const isNew = decision.shown?.content !== content
-  let shownAt = isNew ? Number.NaN : decision.shown!.at
+  let shownAt = decision.shown?.content === content ? decision.shown.at : Number.NaN
   for (;;) {
     const typed = await io.prompts.dropTyped()
     const early = typed.filter((key) => keys.includes(key))

@@ -47,7 +47,7 @@ export async function decideTask(
       surface.end([])
       throw error
     }
-    endAsDecided(call, surface, now)
+    endAsDecided(call, surface, now, now.people.decided)
     return 'gone'
   } finally {
     release?.()
@@ -66,7 +66,7 @@ async function decide(decision: OpenDecision, given: ShownTask): Promise<Decisio
   for (;;) {
     const task = await readTask(session, given)
     if (task.people?.decided) {
-      endAsDecided(call, surface, task)
+      endAsDecided(call, surface, task, task.people.decided)
       return 'gone'
     }
     const answer = await readCardKey(decision, task)
@@ -80,17 +80,12 @@ async function decide(decision: OpenDecision, given: ShownTask): Promise<Decisio
     if (accepted.error === undefined) {
       const isVote = isVoteOnly(task, now, answer)
       const { ok, bad, waiting } = surface.canvas.theme
-      endAs(
-        call,
-        surface,
-        now,
-        describeOutcome(task, now, answer),
-        isVote ? waiting : answer.approved === false ? bad : ok,
-      )
+      const styleOfAnswer = answer.approved === false ? bad : ok
+      endAs(call, surface, now, describeOutcome(task, now, answer), isVote ? waiting : styleOfAnswer)
       return isVote ? 'voted' : 'answered'
     }
     if (now.people?.decided) {
-      endAsDecided(call, surface, now)
+      endAsDecided(call, surface, now, now.people.decided)
       return 'gone'
     }
     const refusal = `error[${accepted.code ?? 'conflict'}]: ${accepted.error}`
@@ -118,8 +113,13 @@ function endAs(call: CommandContext, surface: CardSurface, task: ShownTask, outc
 }
 
 /** Somebody else was first: says who, and what they decided. */
-function endAsDecided(call: CommandContext, surface: CardSurface, task: ShownTask): void {
-  const words = `answered elsewhere: ${safeText(describeDecided(task.people!.decided!))}`
+function endAsDecided(
+  call: CommandContext,
+  surface: CardSurface,
+  task: ShownTask,
+  decided: Parameters<typeof describeDecided>[0],
+): void {
+  const words = `answered elsewhere: ${safeText(describeDecided(decided))}`
   endAs(call, surface, task, words, surface.canvas.theme.waiting)
 }
 
@@ -140,7 +140,11 @@ function describeOutcome(before: ShownTask, now: ShownTask, answer: TaskDecision
   if (isVoteOnly(before, now, answer))
     return [note, describeApproval(now, countVotes(now))].filter((part) => part !== undefined).join('; ')
   const who = now.people ? ` by ${safeText(now.people.you)}` : ''
-  const refused = before.question ? 'declined' : 'rejected'
-  const word = answer.approved === true ? 'approved' : answer.approved === false ? refused : 'answered'
-  return note ?? `${word}${who}`
+  return note ?? `${nameAnswer(before, answer)}${who}`
+}
+
+function nameAnswer({ question }: ShownTask, { approved }: TaskDecision): string {
+  if (approved === undefined) return 'answered'
+  if (approved) return 'approved'
+  return question ? 'declined' : 'rejected'
 }

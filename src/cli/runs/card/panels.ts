@@ -27,10 +27,10 @@ export async function describeHistory(
   if (items.length === 0) return [theme.dim('No decision about this tool is recorded.')]
   const now = call.io.clock.now()
   const counts = new Map<string, number>()
-  for (const { people } of items) counts.set(people!.decided!.outcome, (counts.get(people!.decided!.outcome) ?? 0) + 1)
+  const closed = items.flatMap((item) => (item.people?.decided ? [{ item, decided: item.people.decided }] : []))
+  for (const { decided } of closed) counts.set(decided.outcome, (counts.get(decided.outcome) ?? 0) + 1)
   const summary = [...counts].map(([outcome, count]) => `${count} ${outcome.replaceAll('_', ' ')}`).join(', ')
-  const lines = items.slice(0, SHOWN_HISTORY).map((item) => {
-    const decided = item.people!.decided!
+  const lines = closed.slice(0, SHOWN_HISTORY).map(({ item, decided }) => {
     const when = formatRelative(Date.parse(decided.at), now)
     return { text: `${when}  ${describeSubject(readInboxItem(item))}  ${safeText(describeDecided(decided))}`, decided }
   })
@@ -50,8 +50,9 @@ export async function describeProbe(
   operator: OperatorClient | undefined,
   { id }: ShownTask,
 ): Promise<readonly string[]> {
+  if (!operator) return []
   try {
-    return drawProbe(await operator!.call('POST /tasks/:id/probe', { id, body: undefined }))
+    return drawProbe(await operator.call('POST /tasks/:id/probe', { id, body: undefined }))
   } catch (error) {
     if (isFailure(error) || error instanceof RemoteError) return [safeText(error.message)]
     throw error

@@ -9,11 +9,12 @@ import { fail } from '../../../base/failure.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { nodeAt } from '../../../documents/text/node.ts'
 import { unifiedDiff } from '../../../documents/fmt/diff.ts'
-import type { Document } from '../../../documents/text/document.ts'
+import { type Document, isIdentified, type IdentifiedDocument } from '../../../documents/text/document.ts'
 import type { Workspace } from '../../../documents/workspace/workspace.ts'
 import type { ShownTask } from '../../../spec/task.ts'
 import { splitComparisons } from '../../../view/call-arguments.ts'
 import { writeUserFile } from '../../files/write-file.ts'
+import { textAfterLast, textBefore } from '../../../base/text-parts.ts'
 
 export type ProposedVerdict = 'allow' | 'deny'
 
@@ -41,25 +42,22 @@ export function proposePolicy(
   const stopping = (task.policies ?? []).filter(
     ({ matched, decision }) => matched !== false && (decision === 'require_approval' || decision === 'escalate'),
   )
-  const name = `${tool.ref.split('.').at(-1)!}-${verdict === 'deny' ? 'denied' : 'granted'}-${task.id.slice(-6)}`
-  const [namespace] = task.agent.split('.')
+  const name = `${textAfterLast(tool.ref, '.')}-${verdict === 'deny' ? 'denied' : 'granted'}-${task.id.slice(-6)}`
+  const namespace = textBefore(task.agent, '.')
   const id = `${namespace}.${name}`
-  const agent = findDocument(workspace, 'Agent', task.agent.split('@')[0]!)
+  const agent = findDocument(workspace, 'Agent', textBefore(task.agent, '@'))
   if (verdict === 'allow')
     for (const policy of stopping) raiseLimit(files, findDocument(workspace, 'Policy', policy.id), args)
   const needsGrant = verdict === 'allow' && (tool.side_effect_class ?? 'irreversible_action') === 'irreversible_action'
   if (verdict === 'deny' || needsGrant) {
     const condition = conditionLike(stopping[0]?.condition ?? '', args, verdict)
     const directory = dirname(stopping[0] ? findDocument(workspace, 'Policy', stopping[0].id).path : 'policies/x')
-    files.set(
-      `${directory}/${name}.yaml`,
-      policyText({ name, namespace: namespace!, tool: tool.ref, verdict, condition }),
-    )
+    files.set(`${directory}/${name}.yaml`, policyText({ name, namespace, tool: tool.ref, verdict, condition }))
     bindPolicy(files, agent, tool.ref, id)
   }
   files.set(
     `${dirname([...files.keys()][0] ?? 'policies/x')}/${name}.policytest.yaml`,
-    testText({ agent: agent.identity!.id, tool: tool.ref, args, verdict, now }),
+    testText({ agent: agent.identity.id, tool: tool.ref, args, verdict, now }),
   )
   const difference = [...files]
     .map(([path, text]) => unifiedDiff(path, workspace.files.has(path) ? workspace.text(path) : '', text))
@@ -84,8 +82,8 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 
 const refuse = (what: string): Error => fail('usage', { what }, { fix: 'Edit the policy by hand.' })
 
-function findDocument(workspace: Workspace, kind: 'Agent' | 'Policy', id: string): Document {
-  const found = workspace.documents.find((each) => each.kind === kind && each.identity?.id === id)
+function findDocument(workspace: Workspace, kind: 'Agent' | 'Policy', id: string): IdentifiedDocument {
+  const found = workspace.documents.filter(isIdentified).find((each) => each.kind === kind && each.identity.id === id)
   if (!found) throw refuse(`The ${kind} ${id} is not among the documents of this project.`)
   return found
 }
@@ -128,7 +126,8 @@ function conditionLike(described: string, args: JsonObject, verdict: ProposedVer
   const value = args[name]
   const [, operator] = /^args\.[\w-]+ (>=?|<=?) /.exec(comparison?.text ?? '') ?? []
   const isUpper = operator?.startsWith('>') ?? true
-  const op = typeof value !== 'number' ? 'eq' : isUpper === (verdict === 'deny') ? 'gte' : 'lte'
+  const bound = isUpper === (verdict === 'deny') ? 'gte' : 'lte'
+  const op = typeof value === 'number' ? bound : 'eq'
   return { field: `args.${name}`, op, value }
 }
 

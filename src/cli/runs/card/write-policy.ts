@@ -59,5 +59,7 @@ const fromHere = (cwd: string, path: string): string => {
 const patchCommand = (cwd: string, project: string, difference: string): string =>
   `patch -p0${project === cwd ? '' : ` -d ${quoteShell(project)}`} < ${quoteShell(fromHere(cwd, difference))}`
 
-const colorDifference = ({ theme }: Canvas, line: string): string =>
-  line.startsWith('+') ? theme.ok(line) : line.startsWith('-') ? theme.bad(line) : line
+function colorDifference({ theme }: Canvas, line: string): string {
+  if (line.startsWith('+')) return theme.ok(line)
+  return line.startsWith('-') ? theme.bad(line) : line
+}

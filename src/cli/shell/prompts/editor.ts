@@ -23,10 +23,10 @@ export async function editText(editor: string, text: string, signal?: AbortSigna
 }
 
 function openEditor(command: string, file: string, signal: AbortSignal | undefined): Promise<void> {
-  const [program, ...args] = command.split(' ')
+  const [program = '', ...args] = command.split(' ')
   return new Promise((done, failed) => {
     // The person's terminal is stderr: stdout may be a pipe that only takes the answer.
-    const child = spawn(program!, [...args, file], { stdio: ['inherit', 2, 'inherit'], ...(signal && { signal }) })
+    const child = spawn(program, [...args, file], { stdio: ['inherit', 2, 'inherit'], ...(signal && { signal }) })
     child.on('error', () =>
       failed(fail('usage', { what: `The editor "${command}" cannot be started.` }, { fix: 'Set EDITOR.' })),
     )

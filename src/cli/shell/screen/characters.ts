@@ -17,14 +17,14 @@ export function createCharacterReader(): CharacterReader {
   const take = (byte: number): string[] => {
     if (begun.length > 0 && isContinuation(byte)) {
       begun.push(byte)
-      if (begun.length < lengthFrom(begun[0]!)) return []
+      if (begun.length < lengthFrom(begun)) return []
       const whole = Buffer.from(begun).toString('utf8')
       begun = []
       return Array.from(whole)
     }
     const before = begun.length > 0 ? [NO_CHARACTER] : []
     begun = []
-    if (lengthFrom(byte) > 1) begun = [byte]
+    if (lengthFrom([byte]) > 1) begun = [byte]
     else return [...before, byte < 0xa0 ? String.fromCharCode(byte) : NO_CHARACTER]
     return before
   }
@@ -43,5 +43,8 @@ export function createCharacterReader(): CharacterReader {
 
 const isContinuation = (byte: number): boolean => byte >= 0x80 && byte <= 0xbf
 
-const lengthFrom = (first: number): number =>
-  first >= 0xf0 && first <= 0xf4 ? 4 : first >= 0xe0 && first < 0xf0 ? 3 : first >= 0xc2 && first < 0xe0 ? 2 : 1
+function lengthFrom([first = 0]: readonly number[]): number {
+  if (first < 0xc2 || first > 0xf4) return 1
+  if (first < 0xe0) return 2
+  return first < 0xf0 ? 3 : 4
+}

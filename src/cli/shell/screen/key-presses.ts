@@ -50,12 +50,10 @@ export function createKeyPressReader(beginsAt: number): KeyPressReader {
   const pressesOf = (tokens: ReturnType<typeof decoder.push>, within: InputBurst, now: number): KeyPress[] =>
     tokens.flatMap(({ key, pasted }) => {
       within.tokens++
-      const standing = (): ReturnType<KeyPress['standing']> =>
-        pasted !== undefined || within.tokens > 1 || !within.followsSilence
-          ? 'not alone'
-          : within.isOpen
-            ? 'open'
-            : 'alone'
+      const standing = (): ReturnType<KeyPress['standing']> => {
+        if (pasted !== undefined || within.tokens > 1 || !within.followsSilence) return 'not alone'
+        return within.isOpen ? 'open' : 'alone'
+      }
       const keys = key === undefined ? Array.from(pasted ?? '') : [key]
       return keys.map((each) => ({ key: each, isPasted: pasted !== undefined, at: now, standing }))
     })

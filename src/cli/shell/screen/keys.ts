@@ -162,7 +162,8 @@ export function createKeyDecoder(): KeyDecoder {
     return trailing === undefined ? finish(namedToken(so)) : finishAfter(trailing)
   }
   const continuePaste = (text: string, matched: number, character: string): TypedToken | undefined => {
-    const next = character === PASTE_END[matched] ? matched + 1 : character === PASTE_END[0] ? 1 : 0
+    const begun = character === PASTE_END[0] ? 1 : 0
+    const next = character === PASTE_END[matched] ? matched + 1 : begun
     if (next === PASTE_END.length) return finish({ pasted: text })
     const added = next > matched ? '' : PASTE_END.slice(0, matched) + (next === 1 ? '' : character)
     state = { at: 'paste', text: text.length < LONGEST_PASTE ? text + added : text, matched: next }

@@ -65,7 +65,8 @@ const stepOf = (key: (typeof MOVE)[number], rows: number, total: number): number
 /** `1–38 of 2,000   Space more  q back`; behind a jump it says what was left out. */
 function describePlace({ seen, total }: SeenLines, first: number, last: number): string {
   const place = `${first}–${last} of ${total.toLocaleString('en')}`
-  const next = last < total ? 'Space more  ' : seen < total ? `${describeSeen({ seen, total })}  ` : ''
+  const skipped = seen < total ? `${describeSeen({ seen, total })}  ` : ''
+  const next = last < total ? 'Space more  ' : skipped
   return `${place}  ${next}q back`
 }
 

@@ -6,6 +6,7 @@ import { openPool, type PostgresPool } from '../database/pool.ts'
 import { SCHEMA } from '../open.ts'
 import { refuseMovedDatabase, refuseOtherCluster, type ClusterIdentity } from './identity.ts'
 import { checkOwnership, checkTableRights } from './rights.ts'
+import { expectDefined } from '../../../base/expect-defined.ts'
 
 export interface DatabaseProblem {
   readonly say: string
@@ -106,7 +107,7 @@ async function readFigures(pool: PostgresPool, schema: string): Promise<Database
      ) b on true`,
     { schema },
   )
-  return row!
+  return expectDefined(row, 'the first part of the join always gives a row')
 }
 
 /** A database does not say how much room its disk has, so a table of this size is made and dropped. */

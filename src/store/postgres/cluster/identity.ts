@@ -6,6 +6,7 @@ import { fail } from '../../../base/failure.ts'
 import { parseCertainAddress, UNREADABLE_ADDRESS } from '../../../base/net/show-address.ts'
 import { SILENT_WORKER_MS } from '../../worker.ts'
 import type { PostgresPool } from '../database/pool.ts'
+import { expectDefined } from '../../../base/expect-defined.ts'
 
 export interface ClusterIdentity {
   readonly workspace: string
@@ -26,13 +27,13 @@ export async function checkCluster(pool: PostgresPool, ours: ClusterIdentity): P
      returning workspace, bucket`,
     { workspace: ours.workspace, bucket: ours.bucket === undefined ? null : describeBucket(ours.bucket) },
   )
-  compareClusters(pool.database, row!, ours)
+  compareClusters(pool.database, expectDefined(row, 'a migrated database has its row'), ours)
 }
 
 /** The same, and records nothing. @throws Failure `store_of_another` */
 export async function refuseOtherCluster(pool: PostgresPool, ours: ClusterIdentity): Promise<void> {
   const row = await pool.row<RecordedCluster>('select workspace, bucket from svc_schema')
-  compareClusters(pool.database, row!, ours)
+  compareClusters(pool.database, expectDefined(row, 'a migrated database has its row'), ours)
 }
 
 function compareClusters(database: string, theirs: RecordedCluster, ours: ClusterIdentity): void {

@@ -3,6 +3,7 @@ import type { Store } from '../../store.ts'
 import { FORGET_WORKER_MS, type WorkerRow } from '../../worker.ts'
 import type { DatabaseMoment } from '../database/moment.ts'
 import type { PostgresPool } from '../database/pool.ts'
+import { expectDefined } from '../../../base/expect-defined.ts'
 
 type WorkerMethods = Pick<Store, 'report' | 'workers' | 'askToDrain' | 'forgetWorker'>
 
@@ -20,7 +21,7 @@ export const workerMethods = (db: PostgresPool, moment: DatabaseMoment): WorkerM
          array(select distinct unnest(w.addresses) collate "C" from worker w where w.id <> :id order by 1) as addresses`,
       { id, version, startedAt, url, peerUrl, isDraining, ports: ports.map(String), addresses, given: moment.now() },
     )
-    const { isAsked, ...others } = row!
+    const { isAsked, ...others } = expectDefined(row, 'an insertion gives its row')
     return { isAsked, others }
   },
   workers: () =>

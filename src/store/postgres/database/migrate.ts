@@ -90,7 +90,7 @@ export async function migratePostgres(
       )
       const { rows } = await client.query<{ version: number }>('select version from svc_schema')
       for (const [index, sql] of migrations.entries()) {
-        if (index < rows[0]!.version) continue
+        if (rows.some(({ version }) => index < version)) continue
         await client.query('begin')
         try {
           await client.query(sql)

@@ -1,6 +1,6 @@
 /** The columns of sessions that saves and starts write. */
 import type { Session } from '../../../spec/session.ts'
-import { toText } from '../../rows/json-column.ts'
+import { toText, toColumnText } from '../../rows/json-column.ts'
 import { largeDigest, withoutInput } from '../../rows/session-rows.ts'
 
 /** The columns that a save may change. `turn` names the save. */
@@ -29,7 +29,7 @@ export function toChangedColumns(session: Session, busy: boolean, turn: string) 
 
 /** The columns that a start writes. */
 export function toStartColumns(session: Session, busy: boolean, turn: string) {
-  const input = toText(session.input)!
+  const input = toColumnText(session.input)
   return {
     ...toChangedColumns(session, busy, turn),
     id: session.id,

@@ -57,9 +57,11 @@ export async function listSessions(
   const isCounted = [tag, triggers, versionId, from, to].every((each) => each === undefined)
   const total = isCounted
     ? await countOf(db, filter, status ? 'statuses' : 'sessions', status)
-    : (await db.row<{ total: number }>(
-        `select count(*) as total from ${tables} where ${where} ${status ? 'and s.status = any (:status)' : ''}`,
-        { ...values, status },
-      ))!.total
+    : ((
+        await db.row<{ total: number }>(
+          `select count(*) as total from ${tables} where ${where} ${status ? 'and s.status = any (:status)' : ''}`,
+          { ...values, status },
+        )
+      )?.total ?? 0)
   return { items: items.map(toListed), total, next: last ? { startedAt: last.started_at, n: last.n } : null }
 }

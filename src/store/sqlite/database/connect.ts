@@ -4,6 +4,7 @@ import type Database from 'better-sqlite3'
 import { fail } from '../../../base/failure.ts'
 import { databaseFailure } from './unusable.ts'
 import { hasNodeSqlite, openNodeSqlite, type NodeSqliteModule } from './node-sqlite.ts'
+import { expectDefined } from '../../../base/expect-defined.ts'
 
 /** The package with an SQLite for every Node, which package.json names too. */
 export const SQLITE_PACKAGE = '@photostructure/sqlite'
@@ -128,7 +129,7 @@ function ownPrefix(module: string, program: string): string {
 
 /** Node warns that its SQLite is experimental; nobody who runs a command can do anything about it. */
 function loadQuietly<T>(load: () => T): T {
-  const original = Object.getOwnPropertyDescriptor(process, 'emitWarning')!
+  const original = expectDefined(Object.getOwnPropertyDescriptor(process, 'emitWarning'), 'Node can warn')
   process.emitWarning = () => {}
   try {
     return load()

@@ -120,7 +120,8 @@ function toStatement(db: NodeSqliteDatabase, statement: NodeSqliteStatement) {
     if (plucked) return values[0]
     if (names.length !== values.length) names = statement.columns().map(({ name }) => name)
     const row: Record<string, unknown> = {}
-    for (let at = 0; at < values.length; at++) row[names[at]!] = values[at]
+    let at = 0
+    for (const name of names) row[name] = values[at++]
     return row
   }
   const execute = <T>(work: () => T): T => {

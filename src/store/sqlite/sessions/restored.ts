@@ -46,7 +46,7 @@ export function holdRestoredWork(path: string, at: Instant, backedUpAt: Instant)
       db.exec('delete from restore')
       db.prepare('insert into restore (at, backed_up_at) values (?, ?)').run(at, backedUpAt)
       db.prepare('insert into restored_session (session_n, at) select n, ? from session').run(at)
-      const runs = db.prepare<[], number>('select count(*) from session where finished_at is null').pluck().get()!
+      const runs = db.prepare<[], number>('select count(*) from session where finished_at is null').pluck().get() ?? 0
       const gap = Math.max(0, at - backedUpAt)
       db.prepare(
         `update run

@@ -51,7 +51,7 @@ export function openSessionClaims(db: Database, clock: Clock): SessionClaimTable
       if (claimants.push(name) === most) break
     lastClaimant = claimants.at(-1) ?? ''
     return claimants.flatMap((name) =>
-      oldest.all(name, Math.floor(most / claimants.length)).map((n) => take.get(worker, until, n)!),
+      oldest.all(name, Math.floor(most / claimants.length)).flatMap((n) => take.get(worker, until, n) ?? []),
     )
   }
 

@@ -51,7 +51,7 @@ export function openLabels(db: Database): LabelTable {
         title: title === undefined ? row.title : title,
         metadata: metadata ? toText(metadata) : row.metadata,
         tags: tags ? toText(tags) : row.tags,
-        legalHold: legalHold === undefined ? row.legal_hold : legalHold ? 1 : 0,
+        legalHold: legalHold === undefined ? row.legal_hold : Number(legalHold),
       })
       return true
     },

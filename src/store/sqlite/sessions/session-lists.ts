@@ -70,8 +70,8 @@ export function openSessionLists(db: Database, agents: AgentTable): ListSessions
     const { workspaceId: _workspaceId, agentId: _agentId, ...narrowed } = filter
     const total = Object.values(narrowed).every((each) => each === undefined)
       ? (agent ?? agents.totals(filter.workspaceId)).sessions
-      : prepared<{ total: number }>(`select count(*) as total ${tables} where ${filters.where}`).get(filters.values)!
-          .total
+      : (prepared<{ total: number }>(`select count(*) as total ${tables} where ${filters.where}`).get(filters.values)
+          ?.total ?? 0)
     return toPage(rows, page.take, total)
   }
 
@@ -109,9 +109,9 @@ export function openSessionLists(db: Database, agents: AgentTable): ListSessions
       )
       total += isCounted
         ? (counted.get(agentN, status) ?? 0)
-        : prepared<{ total: number }>(
+        : (prepared<{ total: number }>(
             `select count(*) as total from session indexed by session_of_status where ${where}`,
-          ).get(values)!.total
+          ).get(values)?.total ?? 0)
     }
     const numbers = found
       .sort((a, b) => b.started_at - a.started_at || b.n - a.n)

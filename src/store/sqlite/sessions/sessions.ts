@@ -3,7 +3,7 @@ import type { SessionId, VersionId } from '../../../base/ids.ts'
 import type { RunStatusName } from '../../../spec/run.ts'
 import type { Session } from '../../../spec/session.ts'
 import type { WorkerId } from '../../lease.ts'
-import { toText } from '../../rows/json-column.ts'
+import { toText, toColumnText } from '../../rows/json-column.ts'
 import { largeDigest, toListed, withoutInput } from '../../rows/session-rows.ts'
 import type { SessionUpdate } from '../../session-update.ts'
 import type { Store } from '../../store.ts'
@@ -103,7 +103,7 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
     insert({ session, busy }, lease) {
       const agentN = agents.numberOf(session.agentId, session.workspaceId, session.agentName)
       agents.countSession(agentN)
-      const input = toText(session.input)!
+      const input = toColumnText(session.input)
       const { lastInsertRowid } = insert.run(...changingValues(session), {
         id: session.id,
         agentN,
@@ -134,7 +134,7 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
     raiseVersion: (n) => void raise.run(n),
     replaceRoot(n, session) {
       keepInput.run(n)
-      const input = toText(session.input)!
+      const input = toColumnText(session.input)
       replaceRoot.run({
         n,
         rootRunId: session.rootRunId,

@@ -40,7 +40,9 @@ export function openPlan(db: Database, quotas: QuotaTable, costs: CostTable): Pl
     }
     if (cap.cost) {
       const { amount, currency } = cap.cost
-      const held = reserved.flatMap((each) => (each.currency === currency ? [toScaled(each.amount!)] : []))
+      const held = reserved.flatMap((each) =>
+        each.currency === currency && each.amount !== null ? [toScaled(each.amount)] : [],
+      )
       const spent = toScaled(costs.spentOn(workspaceId, Math.floor(now / MS_OF_DAY), currency))
       check(
         'cost_per_day',

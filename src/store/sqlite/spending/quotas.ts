@@ -6,6 +6,7 @@ import { MS_OF_DAY } from '../../rows/cost-rows.ts'
 import type { StartLimits, StartOutcome } from '../../start-outcome.ts'
 import type { CostTable } from './costs.ts'
 import type { Database } from 'better-sqlite3'
+import { expectDefined } from '../../../base/expect-defined.ts'
 
 type StartRefusal = Extract<StartOutcome, { outcome: 'rate_limited' | 'concurrency_limited' | 'plan_limited' }>
 
@@ -102,7 +103,9 @@ export function openQuotas(db: Database, costs: CostTable): QuotaTable {
             limit: `${slowest.rate} per ${slowest.span.name}`,
             retryAfterSeconds: slowest.retryAfterSeconds,
           }
-        if (maxConcurrentRuns !== null && open.get({ triggerId, limit: maxConcurrentRuns })!.open >= maxConcurrentRuns)
+        const openRuns = (limit: number): number =>
+          expectDefined(open.get({ triggerId, limit }), 'a count always gives a row').open
+        if (maxConcurrentRuns !== null && openRuns(maxConcurrentRuns) >= maxConcurrentRuns)
           return { outcome: 'concurrency_limited', limit: maxConcurrentRuns }
         for (const each of buckets) each.take()
       }
