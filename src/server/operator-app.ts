@@ -56,6 +56,7 @@ import { claimTask, getTask, listSimilarTasks, listTasks, probeTask } from './op
 import { createTrigger, deleteTrigger, listTriggers, updateTrigger } from './operator/triggers.ts'
 import { drainWorker, listWorkers } from './operator/workers.ts'
 import { yankVersion } from './operator/versions/yank.ts'
+import { expectDefined } from '../base/expect-defined.ts'
 
 const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /publish': publishClosure,
@@ -187,7 +188,7 @@ function toRoute(
   act: (request: OperatorRequest) => Promise<unknown>,
 ): ApiRoute {
   const [method, path] = line.split(' ') as [HttpMethod, string]
-  const { body, answer: form, isQuestion } = findOperation(line)!
+  const { body, answer: form, isQuestion } = expectDefined(findOperation(line), `${line} is an operation`)
   return {
     method,
     path,

@@ -16,6 +16,7 @@ import type { McpLink } from './mcp-program.ts'
 import { QuestionProblem, UNKNOWN_ASKER } from './mcp-question.ts'
 import { createToolListReader } from './mcp-tool-list.ts'
 import { withDeadline } from './outcome.ts'
+import { dropOldest } from '../base/collections.ts'
 
 export interface McpConnection {
   /**
@@ -203,8 +204,8 @@ export async function connectMcp(
       if (tools && (runId === undefined || listed.has(runId))) return tools
       tools = await list(callOptions)
       if (runId !== undefined) {
-        if (listed.size >= MAX_RUNS) listed.delete(listed.keys().next().value!)
         listed.add(runId)
+        dropOldest(listed, MAX_RUNS)
       }
       return tools
     },

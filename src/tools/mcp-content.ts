@@ -19,7 +19,7 @@ export interface McpContent {
  * @param whyNoMedia why files of this answer are not kept, after "because"; undefined if they are
  */
 export function readContent(content: JsonValue | undefined, whyNoMedia: string | undefined): McpContent {
-  const given = Array.isArray(content) ? content : content === undefined || content === null ? [] : [content]
+  const given = [content ?? []].flat()
   const media: ToolMedia[] = []
   const read = given.map((part) => readPart(part, (file) => takeMedia(media, file, whyNoMedia)))
   const texts = read.flatMap(({ value }) => (typeof value === 'string' ? value : []))

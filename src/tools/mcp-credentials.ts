@@ -23,7 +23,7 @@ export function findUnset(
     return unset === undefined ? undefined : { secret: `env of MCP server ${name}`, env: unset }
   }
   const variable = auth && agent.secrets[auth.secret]?.fromEnv
-  return variable === undefined || env[variable] ? undefined : { secret: auth!.secret, env: variable }
+  return !auth || variable === undefined || env[variable] ? undefined : { secret: auth.secret, env: variable }
 }
 
 /**

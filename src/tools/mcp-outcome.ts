@@ -146,8 +146,10 @@ interface CallResult {
 }
 
 /** Bytes of an answer that was cut may not be whole. A vendor refuses a whole request for an image in the result of a failed call. */
-const whyNoMedia = (isCut: boolean, isError: boolean): string | undefined =>
-  isCut ? 'the answer was cut' : isError ? 'the call failed' : undefined
+function whyNoMedia(isCut: boolean, isError: boolean): string | undefined {
+  if (isCut) return 'the answer was cut'
+  return isError ? 'the call failed' : undefined
+}
 
 /** The structured content; else the text, parsed if it is a JSON object or list; else the content. */
 function readResult(result: JsonValue, isCut: boolean): CallResult {

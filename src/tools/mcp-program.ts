@@ -201,7 +201,7 @@ const answerToServer = (method: JsonValue | undefined): JsonObject =>
       : { error: { code: -32601, message: 'Method not found' } }
 
 const textOfId = (id: JsonValue | undefined): string =>
-  typeof id === 'number' ? `${id}` : typeof id === 'string' ? id : ''
+  typeof id === 'number' || typeof id === 'string' ? String(id) : ''
 
 /** The id near the beginning of a part of a message. */
 const idIn = (text: string): string | undefined => /^.{0,256}?"id"\s*:\s*"?([\w-]+)"?/s.exec(text)?.[1]

@@ -10,6 +10,7 @@ import { callHttp, type HttpParts } from './http.ts'
 import type { ToolInvocation, ToolOutcome } from './tool.ts'
 import { OperationRecordError, readOperationRecord } from './openapi/record.ts'
 import { buildOperationRequest, OperationRequestError, type SchemeSecret } from './openapi/request.ts'
+import { ownMember } from '../base/json/own-member.ts'
 
 export interface OperationParts extends Omit<HttpParts, 'url'> {
   readonly route: OpenApiRouteConfig
@@ -66,9 +67,9 @@ function findSecrets(
   for (const names of ordered) {
     const secrets: SchemeSecret[] = []
     for (const name of names) {
-      const variable = Object.hasOwn(given, name) ? given[name]!.fromEnv : undefined
+      const variable = ownMember(given, name)?.fromEnv
       const value = variable === undefined ? undefined : env[variable]
-      const scheme = Object.hasOwn(securitySchemes, name) ? securitySchemes[name] : undefined
+      const scheme = ownMember(securitySchemes, name)
       if (scheme && value) secrets.push({ scheme, value })
       else if (!scheme) missing.push(`the security scheme "${name}", which is not recorded`)
       else if (variable === undefined) missing.push(`the secret of "${name}", which \`openapi.security\` does not name`)
@@ -78,7 +79,8 @@ function findSecrets(
     secrets.forEach((secret) => redactSecret(secret, redactor))
     return { secrets }
   }
-  return missing.length === 0 ? { secrets: [] } : { missing: missing[0]! }
+  const [first] = missing
+  return first === undefined ? { secrets: [] } : { missing: first }
 }
 
 /** The password is a secret without its user, too. */

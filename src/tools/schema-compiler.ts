@@ -16,6 +16,7 @@ import { CpuTimeExceeded, withinCpuTime } from './cpu-time.ts'
 import { measureSchema, type SchemaSize } from './schema-size.ts'
 import { addUniqueItems } from './unique-items.ts'
 import { measureValue } from './value-size.ts'
+import { dropOldest } from '../base/collections.ts'
 
 /** A schema that is small enough to use, or why it is not. It is compiled at its first check. */
 export type UsableSchema = SizedSchema | { readonly problem: string }
@@ -61,8 +62,8 @@ function findByContent(schema: JsonObject): UsableSchema {
   const known = byDigest.get(digest)
   if (known) return known
   const usable = new SizedSchema(schema, size, digest)
-  if (byDigest.size >= MAX_CACHED) byDigest.delete(byDigest.keys().next().value!)
   byDigest.set(digest, usable)
+  dropOldest(byDigest, MAX_CACHED)
   return usable
 }
 

@@ -65,12 +65,10 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
   const createRoute = (name: ToolRoute['route'], timeoutMs: number, invoke: ToolRoute['invoke']): ToolRoute => ({
     route: name,
     timeoutMs,
-    invoke: (invocation, signal) =>
-      clock.now() > invocation.notAfter
-        ? Promise.resolve(TOO_LATE)
-        : invocation.mayLeave?.() === false
-          ? Promise.resolve(HELD_BACK)
-          : invoke(invocation, signal),
+    invoke(invocation, signal) {
+      if (clock.now() > invocation.notAfter) return Promise.resolve(TOO_LATE)
+      return invocation.mayLeave?.() === false ? Promise.resolve(HELD_BACK) : invoke(invocation, signal)
+    },
   })
 
   const createConfiguredRoute = (found: ToolRouteConfig): ToolRoute | undefined => {

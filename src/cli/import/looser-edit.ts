@@ -8,10 +8,10 @@ export const strictnessOf = (value: unknown): number => SIDE_EFFECT_CLASSES.inde
 
 /** True for an edit after which a call would be made again, without approval, or elsewhere, because a foreign document says so. */
 export function isLooserEdit({ path, value }: DocumentEdit, author: JsonValue): boolean {
-  const ours = path.reduce<JsonValue | undefined>(
-    (here, key) => (isJsonObject(here) ? here[key] : Array.isArray(here) ? here[Number(key)] : undefined),
-    author,
-  )
+  const ours = path.reduce<JsonValue | undefined>((here, key) => {
+    if (isJsonObject(here)) return here[key]
+    return Array.isArray(here) ? here[Number(key)] : undefined
+  }, author)
   const [top, part, , member] = path
   if (path.at(-1) === 'side_effect_class') return strictnessOf(value) < strictnessOf(ours)
   if (top === 'secrets') return ours !== undefined

@@ -264,7 +264,8 @@ function isUsablePattern(pattern: string): boolean {
 
 function hasType(value: JsonValue, type: JsonValue | undefined): boolean {
   if (type === undefined) return true
-  const is = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+  const list = Array.isArray(value) ? 'array' : typeof value
+  const is = value === null ? 'null' : list
   return (Array.isArray(type) ? type : [type]).some(
     (each) =>
       each === is || (is === 'number' && (each === 'number' || (each === 'integer' && Number.isInteger(value)))),

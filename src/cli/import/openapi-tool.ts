@@ -289,11 +289,8 @@ function readBody(
     return 'unusable'
   }
   const media = isJsonObject(chosen[1]) ? chosen[1] : {}
-  const mediaType = chosen[0].includes('*')
-    ? 'application/json'
-    : chosen[0].toLowerCase().startsWith(FORM)
-      ? FORM
-      : chosen[0]
+  const named = chosen[0].toLowerCase().startsWith(FORM) ? FORM : chosen[0]
+  const mediaType = chosen[0].includes('*') ? 'application/json' : named
   const schema = convertSchema(document, media['schema'], fields.room(), (what, authority) =>
     losses.add(key, `body: ${what}`, authority),
   )

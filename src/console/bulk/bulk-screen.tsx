@@ -136,7 +136,7 @@ const Alone = ({ tasks }: { readonly tasks: readonly ShownTask[] }): View => (
     <Icon name="person" />
     <div>
       <p>
-        {tasks.length === 1 ? 'One is' : `${tasks.length} are`} decided alone: {findReviewProblem(tasks[0]!)}.
+        {tasks.length === 1 ? 'One is' : `${tasks.length} are`} decided alone: {tasks.map(findReviewProblem)[0]}.
       </p>
       <p>
         {tasks.slice(0, MOST_ALONE).map(({ id }) => (

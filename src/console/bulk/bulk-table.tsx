@@ -69,7 +69,7 @@ export function BulkTable({
                 <td class="id">
                   <a href={`/inbox/${id}`}>{shortId(id)}</a>
                 </td>
-                {rows[at]!.map((text, column) => (
+                {rows[at]?.map((text, column) => (
                   <td key={columns[column]} class="value-cell" data-name={columns[column]}>
                     <code>{text}</code>
                   </td>

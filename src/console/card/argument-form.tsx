@@ -29,11 +29,7 @@ export function fieldsOf(schema: JsonValue | undefined, value: JsonObject): read
     const description = typeof property['description'] === 'string' ? property['description'] : undefined
     return {
       name,
-      kind: choices
-        ? 'choice'
-        : isFileSchema(property) && value[name] === undefined
-          ? 'file'
-          : kindOf(property['type'], value[name]),
+      kind: choices ? 'choice' : kindOf(property, value[name]),
       isRequired: required.includes(name),
       ...(description !== undefined && { description }),
       ...(choices && { choices }),
@@ -41,8 +37,11 @@ export function fieldsOf(schema: JsonValue | undefined, value: JsonObject): read
   })
 }
 
-function kindOf(type: JsonValue | undefined, value: JsonValue | undefined): FormField['kind'] {
-  const word = typeof type === 'string' ? type : value === undefined ? 'json' : typeof value
+function kindOf(property: JsonObject, value: JsonValue | undefined): FormField['kind'] {
+  if (isFileSchema(property) && value === undefined) return 'file'
+  const { type } = property
+  const usual = value === undefined ? 'json' : typeof value
+  const word = typeof type === 'string' ? type : usual
   if (word === 'boolean' && (value === undefined || typeof value === 'boolean')) return 'boolean'
   if ((word === 'number' || word === 'integer') && (value === undefined || typeof value === 'number')) return 'number'
   if (word === 'string' && (value === undefined || typeof value === 'string'))

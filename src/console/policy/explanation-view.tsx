@@ -27,8 +27,11 @@ export function ExplanationView({
     each.fired && each.policy === by.policy && each.version === by.version
   const writtenOf = ({ policy, version }: ExplainedPolicy): WrittenPolicy | undefined =>
     documents.find((each) => each.policy === `${policy}@${version}`)
-  const rankOf = (each: ExplainedPolicy): number =>
-    isDeciding(each) ? 0 : each.fired ? 1 : writtenOf(each)?.isEdited === true ? 2 : 3
+  const rankOf = (each: ExplainedPolicy): number => {
+    if (isDeciding(each)) return 0
+    if (each.fired) return 1
+    return writtenOf(each)?.isEdited === true ? 2 : 3
+  }
   const sorted = [...policies].sort((a, b) => rankOf(a) - rankOf(b))
   return (
     <section class="explained">

@@ -49,8 +49,9 @@ export function WrittenPolicyView({
         {lines.slice(from - firstLine, to - firstLine + 1).map((text, at) => {
           const line = from + at
           const mark = marks.get(line)
+          const plain = isDecision(line) ? 'then' : ''
           return (
-            <div key={line} class={`written-line ${mark ? `hit ${mark.truth}` : isDecision(line) ? 'then' : ''}`}>
+            <div key={line} class={`written-line ${mark ? `hit ${mark.truth}` : plain}`}>
               <span class="line-number">{line}</span>
               <code>{text === '' ? ' ' : safeText(text)}</code>
               {mark?.seen !== undefined && (

@@ -43,8 +43,9 @@ export function ForkForm({
   const { type = '', content } = step.value ?? {}
   const member = EDITED[type]
   const said = member && isJsonObject(content) ? content[member] : undefined
-  const original = said === undefined ? undefined : textOf(said, member!)
-  const edit = edited === undefined || edited === original ? undefined : readEdit(edited, member!)
+  const original = said === undefined || member === undefined ? undefined : textOf(said, member)
+  const isEdited = member !== undefined && edited !== undefined && edited !== original
+  const edit = isEdited ? readEdit(edited, member) : undefined
   const body = {
     runs: [run.runId],
     at,
@@ -53,8 +54,10 @@ export function ForkForm({
   }
   const fork = async (overruling: Overruling): Promise<void> => {
     const { items } = await callOperator('POST /runs/fork', { body: { ...body, ...overruling } })
-    announce(`Run ${shortId(items[0]!.runId)} is a fork from step ${at}.`)
-    goTo(`/runs/${items[0]!.runId}`)
+    const [fork] = items
+    if (!fork) return
+    announce(`Run ${shortId(fork.runId)} is a fork from step ${at}.`)
+    goTo(`/runs/${fork.runId}`)
   }
   const tryIt = async (): Promise<void> => {
     setTrying(true)

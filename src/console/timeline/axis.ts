@@ -1,4 +1,5 @@
 /** A time axis that cuts waiting: runs wait for days, and on a straight axis their work would be a hair's breadth. */
+import { countLeading } from '../../base/collections.ts'
 
 export interface TimeSpan {
   readonly from: number
@@ -28,7 +29,9 @@ const MAX_CUT_WIDTH = 0.4
 export function createAxis(spans: readonly TimeSpan[]): TimeAxis {
   const busy = mergeSpans(spans)
   if (busy.length === 0) return { place: () => 0, cuts: [] }
-  const gaps = busy.slice(1).map((span, at): TimeSpan => ({ from: busy[at]!.to, to: span.from }))
+  const gaps = busy.flatMap(({ to }, at): TimeSpan[] =>
+    busy.slice(at + 1, at + 2).map(({ from }) => ({ from: to, to: from })),
+  )
   const cut = new Set(longGaps(busy, gaps))
   const width = cut.size === 0 ? 0 : Math.min(CUT_WIDTH, MAX_CUT_WIDTH / cut.size)
   const kept = lengthOf(busy) + lengthOf(gaps.filter((gap) => !cut.has(gap)))
@@ -45,8 +48,9 @@ export function createAxis(spans: readonly TimeSpan[]): TimeAxis {
       pieces.push(piece)
       at += piece.width
     }
-    pieces.push({ ...span, at, width: (span.to - span.from) * perMs })
-    at += pieces.at(-1)!.width
+    const spanWidth = (span.to - span.from) * perMs
+    pieces.push({ ...span, at, width: spanWidth })
+    at += spanWidth
   }
   return {
     cuts,
@@ -87,12 +91,5 @@ function mergeSpans(spans: readonly TimeSpan[]): readonly TimeSpan[] {
 }
 
 /** Index of the last piece that begins at or before the moment; -1 before the first. */
-function findLast(pieces: readonly TimeSpan[], moment: number): number {
-  let [low, high] = [0, pieces.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (pieces[middle]!.from <= moment) low = middle + 1
-    else high = middle
-  }
-  return low - 1
-}
+const findLast = (pieces: readonly TimeSpan[], moment: number): number =>
+  countLeading(pieces, ({ from }) => from <= moment) - 1

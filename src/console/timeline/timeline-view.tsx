@@ -117,7 +117,8 @@ export function TimelineView({
   const slots = Math.ceil(height / ROW_HEIGHT) + 2 * BEYOND + 1
   const inSight: View[] = []
   for (let number = first; number < last; number++) {
-    const row = rows[number]!
+    const row = rows[number]
+    if (!row) break
     inSight.push(
       <Row
         key={number % slots}

@@ -68,7 +68,7 @@ export function createTimeline({ runs, rows }: Pick<RunOutline, 'runs' | 'rows'>
   const decided = new Set<string>()
   const answers = new Map<string, OutlineRow>()
   for (const row of rows) {
-    ofRun[row[1]]!.push(row)
+    ofRun[row[1]]?.push(row)
     if (ANSWERS.has(row[2])) answers.set(callKeyOf(row), row)
     if (row[2] === 'PolicyDecision' && !row[3].endsWith(' allow')) decided.add(keyOf(row))
   }
@@ -76,7 +76,7 @@ export function createTimeline({ runs, rows }: Pick<RunOutline, 'runs' | 'rows'>
   const shown: TimelineRow[] = []
   const add = (run: number, level: number): void => {
     const siblings: Siblings = { count: 0 }
-    for (const row of ofRun[run]!) {
+    for (const row of ofRun[run] ?? []) {
       const child = row[7] === null || row[2] !== 'SubAgentCall' ? undefined : children.get(`${run} ${row[7]}`)
       if (
         options.all ||

@@ -7,6 +7,7 @@ import { Table } from '../parts/table.tsx'
 import { Age } from '../parts/moments.tsx'
 import { EmptyState, showUnread } from '../parts/states.tsx'
 import { useOperator } from '../wire/resource.ts'
+import { textAfterLast } from '../../base/text-parts.ts'
 
 export function FilesScreen(): View {
   const files = useOperator('GET /files', { query: { take: '200' } })
@@ -17,13 +18,9 @@ export function FilesScreen(): View {
         <h1>Files</h1>
         {read && read.total > 0 && <span class="dim">{read.total.toLocaleString('en')}</span>}
       </header>
-      {!read ? (
-        showUnread(files)
-      ) : read.items.length === 0 ? (
-        <EmptyState icon="files" title="No file was uploaded yet." />
-      ) : (
-        <FileTable items={read.items} />
-      )}
+      {!read && showUnread(files)}
+      {read?.items.length === 0 && <EmptyState icon="files" title="No file was uploaded yet." />}
+      {read !== undefined && read.items.length > 0 && <FileTable items={read.items} />}
     </section>
   )
 }
@@ -46,7 +43,7 @@ const FileTable = ({ items }: { readonly items: readonly FileView[] }): View => 
           <Age at={file.finalizedAt} />
         </td>
         <td>
-          <a href={`/runs?search=${encodeURIComponent(file.objectKey.split('/').at(-1)!)}`}>Used in runs</a>
+          <a href={`/runs?search=${encodeURIComponent(textAfterLast(file.objectKey, '/'))}`}>Used in runs</a>
         </td>
       </tr>
     ))}

@@ -25,7 +25,7 @@ export function OverviewScreen(): View {
             {rows.map((row, at) => (
               <tr key={at}>
                 {row.map((cell, column) => (
-                  <td key={column} class={heads[column]!.align ? 'num' : ''}>
+                  <td key={column} class={heads[column]?.align ? 'num' : ''}>
                     {showCell(cell)}
                   </td>
                 ))}

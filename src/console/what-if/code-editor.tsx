@@ -58,7 +58,8 @@ export function CodeEditor({
   const act = useRef({ onText, onSubmit })
   act.current = { onText, onSubmit }
   useEffect(() => {
-    const root = host.current!.shadowRoot ?? host.current!.attachShadow({ mode: 'open' })
+    if (!host.current) return undefined
+    const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: 'open' })
     const made = new EditorView({
       root,
       parent: root,

@@ -112,13 +112,9 @@ function OpenedFlip({
       <p>
         <a href={`/runs/${run}?tab=why&decision=${decision}`}>Open the run</a>
       </p>
-      {read ? (
-        <ComparisonView decided={read} name="With the edit" />
-      ) : decided.error ? (
-        <ErrorNote error={decided.error} />
-      ) : (
-        <Loading rows={3} />
-      )}
+      {read && <ComparisonView decided={read} name="With the edit" />}
+      {!read && decided.error && <ErrorNote error={decided.error} />}
+      {!read && !decided.error && <Loading rows={3} />}
     </div>
   )
 }

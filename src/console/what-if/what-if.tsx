@@ -197,7 +197,7 @@ function EditedFile({
       </div>
       <div class="what-if-answer" aria-busy={state === 'deciding'}>
         <ErrorNote error={problem} />
-        {hasFault ? (
+        {hasFault && (
           <p class="note bad" role="alert">
             <Icon name="warning" />
             <span>
@@ -205,15 +205,17 @@ function EditedFile({
               {safeText(answer.findings.find(({ severity }) => severity === 'error')?.message ?? '')}
             </span>
           </p>
-        ) : answer ? (
+        )}
+        {!hasFault && answer && (
           <FlipList
             answer={answer}
             decide={(run: string, decision: string) =>
               callOperator('POST /decide', { body: { run, decision, base, edits } })
             }
           />
-        ) : (
-          problem === undefined && <EmptyState icon="policies" title="Change something, then decide again." />
+        )}
+        {!hasFault && !answer && problem === undefined && (
+          <EmptyState icon="policies" title="Change something, then decide again." />
         )}
       </div>
     </div>

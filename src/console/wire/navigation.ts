@@ -39,7 +39,7 @@ export function followLinks(): void {
     const link = event.target instanceof Element ? event.target.closest('a[href]') : null
     if (!link || link.hasAttribute('download') || link.hasAttribute('target')) return
     // A link of a drawing has no parts of its address.
-    const { origin, pathname, search } = new URL(link.getAttribute('href')!, location.href)
+    const { origin, pathname, search } = new URL(link.getAttribute('href') ?? '', location.href)
     if (origin !== location.origin) return
     event.preventDefault()
     goTo(pathname + search)

@@ -77,7 +77,8 @@ export function cursorAt(text: string, offset: number): DocumentCursor {
   const named = key !== undefined && key.name !== ITEM ? key : undefined
   const dashes = parsed.openers.filter(({ name }) => name === ITEM)
   const behind = named !== undefined && column > line.indexOf(':', named.column)
-  const at = behind ? 'value' : dashes.length > 0 && named === undefined ? 'item' : 'key'
+  const begun = dashes.length > 0 && named === undefined ? 'item' : 'key'
+  const at = behind ? 'value' : begun
   // An empty line belongs to the mapping whose indentation the cursor has.
   const own = named?.column ?? (line.trim() === '' ? column : parsed.column)
   const path = pathTo(lines, here, own, dashes)

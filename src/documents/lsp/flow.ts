@@ -34,10 +34,11 @@ export function readFlow(text: string, from: number, cursor: number): FlowCursor
     around = frames.at(-1)!
     const { isList, key, keys } = around
     const own = word !== undefined && /^\s*:/.test(text.slice(end)) ? word : undefined
+    const inMapping = key === undefined ? 'key' : 'value'
     found = {
       path: [...frames.slice(0, -1).map((each) => each.key ?? '*'), ...(isList ? ['*'] : [])],
       key: key ?? (isList ? undefined : own),
-      at: isList ? 'item' : key === undefined ? 'key' : 'value',
+      at: isList ? 'item' : inMapping,
       start,
       end,
       siblings: keys,

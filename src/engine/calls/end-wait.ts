@@ -79,7 +79,8 @@ export function applyReport(
       run.setTimer('retry', callId, null)
       // A review of its outcome, or the approval of another attempt.
       run.cancelTaskOf(callId)
-      const since = state.at === 'waiting' ? state.since : state.at === 'sent' ? state.sentAt : run.tx.now
+      const sentAt = state.at === 'sent' ? state.sentAt : run.tx.now
+      const since = state.at === 'waiting' ? state.since : sentAt
       return settleWithResult(call, { at: 'returned', result, isError, durationMs: run.tx.now - since })
     },
   )

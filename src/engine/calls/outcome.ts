@@ -100,11 +100,13 @@ export function applyLateOutcome(
   if (outcome.at === 'returned' && !outcome.isError && endsOutside({ tool })) return
   // A server that only asks has not made it.
   const isNotMade = outcome.at === 'not_sent' || outcome.at === 'asked'
-  const state = isNotMade ? 'not_sent' : outcome.isError ? 'failed' : 'executed'
-  tx.recordCallRow({ ...row, state, at: tx.now })
+  const hasFailed = outcome.at === 'returned' && outcome.isError
+  const made = hasFailed ? 'failed' : 'executed'
+  tx.recordCallRow({ ...row, state: isNotMade ? 'not_sent' : made, at: tx.now })
   if (outcome.at === 'returned') keepLateOutcome(run, callId, outcome)
   const isGone = isNotMade || outcome.notExecuted === true
-  endEffectOf(run, row, isGone ? 'not_made' : outcome.isError ? 'unknown' : 'done')
+  const known = hasFailed ? 'unknown' : 'done'
+  endEffectOf(run, row, isGone ? 'not_made' : known)
   // The outcome is known, so no review is needed.
   run.cancelTaskOf(callId)
 }

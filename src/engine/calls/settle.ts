@@ -8,6 +8,7 @@ import { mediaOf, MOST_MEDIA_OF_RUN, toHiddenMedia, type ToolMedia } from '../..
 import type { EffectRecord } from '../../spec/effect.ts'
 import { CallHandle } from '../transaction/call-handle.ts'
 import type { RunHandle } from '../transaction/transaction.ts'
+import { ownMember } from '../../base/json/own-member.ts'
 
 export interface SettledCall {
   readonly outcome: CallOutcome
@@ -114,7 +115,7 @@ export function passTaint(to: RunHandle, from: RunHandle): void {
 function countRefusal({ run, record: { name, ref, arguments: given } }: CallHandle): SettledCall['ends'] {
   const key = digestOfJson({ ref, arguments: given })
   const { refusals } = run.usage
-  const times = (Object.hasOwn(refusals, key) ? refusals[key]! : 0) + 1
+  const times = (ownMember(refusals, key) ?? 0) + 1
   run.updateUsage({ refusals: { ...refusals, [key]: times } })
   if (times < MAX_REFUSALS) return undefined
   return { error: `${name} was refused ${times} times with the same arguments.`, errorCode: 'repeated_denial' }

@@ -35,8 +35,8 @@ export function beginWait(call: CallHandle): ToolCall {
 function waitUntil(call: CallHandle, { at, after }: JsonObject): ToolCall {
   const { now } = call.tx
   if ((at === undefined) === (after === undefined)) return refuse(call, '', 'needs at or after, one of them')
-  const until =
-    at === undefined ? instantAfter(now, after) : typeof at === 'string' && TIME.test(at) ? Date.parse(at) : NaN
+  const moment = typeof at === 'string' && TIME.test(at) ? Date.parse(at) : NaN
+  const until = at === undefined ? instantAfter(now, after) : moment
   if (until === undefined || Number.isNaN(until))
     return refuse(
       call,

@@ -86,8 +86,9 @@ export async function commitBatch(
     actor.epoch = lease?.epoch
     leases.sawVersion(actor.id, update.session.version + 1)
   } catch (error) {
+    const planRoom = planRoomOf(error)
     if (isFailure(error, 'lease_lost')) leases.drop(actor.id, actor.epoch)
-    else if (planRoomOf(error)) actor.planRoom = planRoomOf(error)!
+    else if (planRoom) actor.planRoom = planRoom
     else if (!MOVED_ON.some((code) => isFailure(error, code))) throw error
     actor.live = undefined
     actor.inbox.unshift(...applied.map(({ item }) => item))

@@ -134,8 +134,8 @@ export function createSessionLoop(loop: SessionLoopParts): (actor: SessionActor)
 
 /** What a person answered before a time-out was applied stands. */
 function putTimersLast(actor: SessionActor): void {
-  const [timers, others] = [true, false].map((is) => actor.inbox.filter(({ isTimer = false }) => isTimer === is))
-  if (timers!.length > 0) actor.inbox = [...others!, ...timers!]
+  const timers = actor.inbox.filter(({ isTimer }) => isTimer)
+  if (timers.length > 0) actor.inbox = [...actor.inbox.filter(({ isTimer }) => !isTimer), ...timers]
 }
 
 const isBehind = ({ live, storedVersion }: SessionActor): boolean =>

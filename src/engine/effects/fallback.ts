@@ -15,24 +15,24 @@ export async function askWithFallback(
   signal: AbortSignal,
   meter: CompletionMeter,
 ): Promise<{ readonly completion: ModelCompletion; readonly fallback?: FallbackAnswer }> {
-  const failed: ProviderError[] = []
-  const models = [model, ...fallback]
-  for (const each of models) {
+  const failures: { readonly model: string; readonly error: ProviderError }[] = []
+  for (const each of [model, ...fallback]) {
     try {
       const completion = await ask(each)
-      if (failed.length === 0) return { completion }
-      const after = failed.map(({ message }, at) => ({ model: models[at]!.name, error: message }))
+      if (failures.length === 0) return { completion }
+      const after = failures.map(({ model: name, error }) => ({ model: name, error: error.message }))
       return { completion, fallback: { model: each, after } }
     } catch (error) {
       signal.throwIfAborted()
       if (!(error instanceof ProviderError) || isHeldBack(error) || fallback.length === 0) throw error
-      failed.push(error)
+      failures.push({ model: each.name, error })
       if (meter.hasText()) break
     }
   }
+  const failed = failures.map(({ error }) => error)
   const outage = failed.find((each) => each.outage)?.outage
   const waits = failed.flatMap(({ retryAfterMs }) => retryAfterMs ?? [])
-  throw new ProviderError(failed.map(({ message }, at) => `${models[at]!.name}: ${message}`).join(' '), {
+  throw new ProviderError(failures.map(({ model: name, error }) => `${name}: ${error.message}`).join(' '), {
     retryable: failed.some(({ retryable }) => retryable),
     ...(waits.length > 0 && { retryAfterMs: Math.min(...waits) }),
     ...(outage && { outage }),

@@ -63,11 +63,12 @@ export async function conversationOf(
   const perQuery = only ? SIZES : Math.min(SIZES, take + 1)
   const readSizes = async (from: number) => {
     const read = await store.stepSizes(id, from, perQuery)
-    const isLast = read.length < perQuery || read.at(-1)!.ordinal >= session.lastOrdinal
+    const last = read.at(-1)
+    const isLast = read.length < perQuery || last === undefined || last.ordinal >= session.lastOrdinal
     const sizes = read.filter(
       ({ ordinal, type }) => ordinal <= session.lastOrdinal && (only === undefined || only.includes(type)),
     )
-    return { sizes, next: isLast ? undefined : read.at(-1)!.ordinal }
+    return { sizes, next: isLast ? undefined : last.ordinal }
   }
   const known: StepSize[] = []
   let next: number | undefined = after

@@ -9,6 +9,7 @@ import type { LimitBreach } from '../session/event.ts'
 import { asksAboutLimit } from './on-limit.ts'
 import { activeMs, costOfRun, rootOfRun, tokensOf } from '../transaction/usage.ts'
 import { withWaitEnded } from '../transaction/waits.ts'
+import { expectDefined } from '../../base/expect-defined.ts'
 
 /** Maximum nesting of sub-agents where the agent sets none. */
 const DEFAULT_DEPTH = 5
@@ -181,12 +182,12 @@ export function costBudget(run: RunHandle): { readonly amount: ScaledDecimal; re
 }
 
 /** The amount that one grant adds to a limit, as text. */
-const amountOf = (run: RunHandle, { limit, value }: LimitBreach): string =>
-  typeof value !== 'number'
-    ? describeMoney(run.snapshot.maxCost!)
-    : limit === 'max_tokens_per_session'
-      ? String(run.snapshot.sessionLimits!.tokens!)
-      : String(value / (1 + grantCount(run.record, limit)))
+function amountOf(run: RunHandle, { limit, value }: LimitBreach): string {
+  const { maxCost, sessionLimits } = run.snapshot
+  if (typeof value !== 'number') return describeMoney(expectDefined(maxCost, 'money is what max_cost_per_run limits'))
+  if (limit === 'max_tokens_per_session') return String(expectDefined(sessionLimits?.tokens, 'the limit is set'))
+  return String(value / (1 + grantCount(run.record, limit)))
+}
 
 /** Compares what is used of a budget with the budget: both tokens, or both money. */
 type IsOver = (used: number | bigint, value: number | bigint) => boolean

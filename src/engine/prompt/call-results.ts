@@ -28,11 +28,13 @@ export function toolMessagesOf(steps: readonly RunStep[], results: CallResults):
     results.map(({ name, callId, result, isError }): [string, ModelMessage] => {
       const text = typeof result === 'string' ? result : JSON.stringify(result)
       const changed = edited.get(callId)
-      const content = repeated.has(callId)
-        ? `repeated: this was done before and is not done again. The earlier result:\n\n${text}`
-        : changed === undefined
+      const made =
+        changed === undefined
           ? text
           : `Executed with arguments that a person edited: ${JSON.stringify(changed)}\n\n${text}`
+      const content = repeated.has(callId)
+        ? `repeated: this was done before and is not done again. The earlier result:\n\n${text}`
+        : made
       const since = undone.get(callId)
       const shown = since === undefined ? content : `[${since} The result at that time:]\n\n${content}`
       const hidden = hiddenParts.get(callId)
@@ -107,10 +109,9 @@ export function resultsOf(steps: readonly RunStep[]): CallResults {
     const { status, output = null, steps: trace } = step.content
     const more = trace === undefined ? {} : { steps: trace }
     const done = status === 'Completed'
+    const given: JsonValue = trace === undefined ? output : { output, ...more }
     const result: JsonValue = done
-      ? trace === undefined
-        ? output
-        : { output, ...more }
+      ? given
       : { error: 'subagent_failed', status: status ?? null, message: step.error ?? '', ...more }
     // The result counts under the name of the child's agent and of the call that waited: the one that started the child, or the
     // one that took up its question. That one comes last, so that the message has its name.

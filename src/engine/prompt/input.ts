@@ -2,6 +2,7 @@
 import { isJsonObject, jsonDepth, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { isFileRef } from '../../spec/file.ts'
 import type { RunStep } from '../../spec/step.ts'
+import { onlyItem } from '../../base/collections.ts'
 
 /** If the input has only this property and it is text, that text is the message. Source: docs/design/models-and-tools.md#prompts */
 const MESSAGE_PROPERTIES: ReadonlySet<string> = new Set(['message', 'prompt', 'text', 'question', 'task'])
@@ -16,8 +17,8 @@ const MAX_INDENTED_LENGTH = 8 * 1024 * 1024
 export function firstMessage(input: JsonObject): string {
   const entries = Object.entries(input)
   if (entries.length === 0) return 'Begin.'
-  const [key, value] = entries[0]!
-  if (entries.length === 1 && MESSAGE_PROPERTIES.has(key) && typeof value === 'string') return value
+  const [key = '', value] = onlyItem(entries) ?? []
+  if (MESSAGE_PROPERTIES.has(key) && typeof value === 'string') return value
   const text = JSON.stringify(input)
   const longest = text.length * (1 + 2 * jsonDepth(text))
   return longest > MAX_INDENTED_LENGTH ? text : JSON.stringify(input, null, 2)

@@ -50,7 +50,7 @@ export function dividedAt(steps: readonly RunStep[], through: number) {
 export function cutsOf(steps: readonly RunStep[]): readonly number[] {
   const completions = steps.filter(({ type, error }) => type === 'Reasoning' && error === null)
   return completions
-    .filter((_, at) => at > 0 && completions[at - 1]!.content['finish_reason'] !== PAUSE_TURN)
+    .filter((_, at) => at > 0 && completions[at - 1]?.content['finish_reason'] !== PAUSE_TURN)
     .map(({ ordinal }) => ordinal - 1)
 }
 

@@ -90,7 +90,7 @@ export function lookBackOf({ policies }: AgentSnapshot): LookBack {
   let found = lookBacks.get(policies)
   if (found === undefined) {
     const text = JSON.stringify(policies.entries.map(({ when }) => when))
-    const windows = [...text.matchAll(/"window":"([^"]*)"/g)].map((match) => readDuration(match[1]!) ?? 0)
+    const windows = (text.match(/(?<="window":")[^"]*/g) ?? []).map((window) => readDuration(window) ?? 0)
     const isWide = text.includes('history.workspace')
     found = {
       countsSession: text.includes('history.session'),

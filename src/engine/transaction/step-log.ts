@@ -80,7 +80,8 @@ export function createStepLog(session: Session, context: TransitionContext): Ste
         ...(hidden && { hidden }),
       }
       steps.push(step)
-      if (!silent) addStepEvent(step, open ? 'started' : step.error === null ? 'completed' : 'failed')
+      const ended = step.error === null ? 'completed' : 'failed'
+      if (!silent) addStepEvent(step, open ? 'started' : ended)
       return step
     },
     closeStep(run, step, error, shown) {

@@ -15,8 +15,9 @@ export function waitsOf(runs: readonly Run[], tasks: readonly TaskRecord[]): Rea
   const parents = new Map(runs.map((run) => [run.id, run.parentRunId]))
   for (const run of runs) {
     const wait = ownWait(run)
-    for (let at: RunId | null = wait ? run.id : null; at !== null; at = parents.get(at) ?? null)
-      if (waits.get(at) !== 'person') waits.set(at, wait!)
+    if (!wait) continue
+    for (let at: RunId | null = run.id; at !== null; at = parents.get(at) ?? null)
+      if (waits.get(at) !== 'person') waits.set(at, wait)
   }
   for (const { about, runId } of tasks) if (about === 'limit' && waits.has(runId)) waits.set(runId, 'limit')
   return waits
@@ -34,8 +35,10 @@ function ownWait({ state }: Run): WaitBudget | undefined {
 }
 
 /** The wait that a run's usage counts now. */
-export const countedWait = ({ waitingSince, onLimit }: RunUsage): WaitBudget | undefined =>
-  waitingSince === null ? undefined : onLimit ? 'limit' : 'person'
+export function countedWait({ waitingSince, onLimit }: RunUsage): WaitBudget | undefined {
+  if (waitingSince === null) return undefined
+  return onLimit ? 'limit' : 'person'
+}
 
 /** Usage that counts the hold of a restore up to now: neither the run nor its present wait uses this time. */
 export function withHoldCounted(usage: RunUsage, heldSince: Instant, now: Instant): RunUsage {

@@ -121,7 +121,8 @@ function numberClasses(points: readonly number[], domain: ValueDomain): readonly
 /** An integer between two numbers; undefined where there is none. */
 function integerBetween(above: number, below: number): number | undefined {
   // The one nearest to zero reads best in a witness.
-  const least = above < 0 && below > 0 ? 0 : above < 0 ? Math.ceil(below) - 1 : Math.floor(above) + 1
+  const nearest = above < 0 ? Math.ceil(below) - 1 : Math.floor(above) + 1
+  const least = above < 0 && below > 0 ? 0 : nearest
   return least > above && least < below ? least + 0 : undefined
 }
 

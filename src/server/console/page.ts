@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { extname } from 'node:path'
+import { textBefore } from '../../base/text-parts.ts'
 
 /** A build has the directory beside the bundle, or above its chunks; the sources find that of the last build. */
 const PLACES = ['./console/', '../console/', '../../console/', '../../../dist/console/']
@@ -29,13 +30,13 @@ export interface ConsolePage {
 
 export function openConsolePage(): ConsolePage {
   const files = readFiles()
-  const shell = files.get('index.html')!
+  const shell = files.get('index.html')
   const preloads = listPreloads(files)
   return {
     serve(request, response) {
       const { method = 'GET', url = '/', headers } = request
       if (method !== 'GET' && method !== 'HEAD') return false
-      const path = url.split('?', 1)[0]!
+      const path = textBefore(url, '?')
       const isFile = path.startsWith(FILES)
       if (!isFile && path !== '/' && !isNavigation(request)) return false
       const file = isFile ? files.get(path.slice(FILES.length)) : shell
@@ -70,12 +71,11 @@ const isNavigation = ({ headers, url = '/' }: IncomingMessage): boolean =>
 /** Preloads the files that the page needs at once. Source: docs/design/console.md#speed */
 function listPreloads(files: ReadonlyMap<string, PageFile>): string {
   const names = ['console.js']
-  for (const name of names)
-    for (const [, from] of files
-      .get(name)!
-      .bytes.toString()
-      .matchAll(/(?:from|import)"\.\/([^"]+)"/g))
-      if (!names.includes(from!)) names.push(from!)
+  for (const name of names) {
+    const text = files.get(name)?.bytes.toString() ?? ''
+    for (const from of text.match(/(?<=(?:from|import)"\.\/)[^"]+(?=")/g) ?? [])
+      if (!names.includes(from)) names.push(from)
+  }
   const scripts = names.map((name) => `<${FILES}${name}>; rel=modulepreload`)
   return [`<${FILES}style.css>; rel=preload; as=style`, ...scripts].join(', ')
 }

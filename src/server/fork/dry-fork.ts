@@ -22,6 +22,7 @@ import type { Toolbox } from '../../tools/tool.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { compareCalls } from './compare.ts'
 import { createRecording, recordedCalls, type Recording } from './recording.ts'
+import { expectDefined } from '../../base/expect-defined.ts'
 
 /** Answers of people to one dry run. */
 const MAX_ANSWERS = 200
@@ -174,7 +175,7 @@ async function playToEnd(
     }
     if (play.stopped === undefined) continue
     await engine.cancel(ids.id, by)
-    return (await engine.store.run(ids.id))!
+    return expectDefined(await engine.store.run(ids.id), 'the run was started here')
   }
 }
 

@@ -5,6 +5,8 @@ import { InexactNumberError, describeInexactNumber } from '../../base/json/exact
 import { EXTERNAL_JSON, isJsonObject, JsonBoundError, parseJson, type JsonBounds } from '../../base/json/json.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { AsyncReadable, HttpRequestContext } from './route.ts'
+import { textBefore } from '../../base/text-parts.ts'
+import { onlyItem } from '../../base/collections.ts'
 
 export interface BodyLimits extends JsonBounds {
   readonly maxBytes: number
@@ -64,7 +66,7 @@ export async function readBytes(call: HttpRequestContext, maxBytes: number): Pro
   return await (call.incoming ? readIncoming(call.incoming, maxBytes) : readStream(call.request.body, maxBytes))
 }
 
-const isJsonType = (type: string): boolean => type.split(';', 1)[0]!.trim().toLowerCase() === 'application/json'
+const isJsonType = (type: string): boolean => textBefore(type, ';').trim().toLowerCase() === 'application/json'
 
 function decode(bytes: Uint8Array): string {
   try {
@@ -106,7 +108,7 @@ function readIncoming(incoming: AsyncReadable, maxBytes: number): Promise<Uint8A
       // Paused, not destroyed: the response still uses this socket, and node discards the rest of the body afterwards.
       else settle(() => (incoming.pause(), reject(fail('body_too_large', { limit: maxBytes }))))
     }
-    const onEnd = () => settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+    const onEnd = () => settle(() => resolve(onlyItem(chunks) ?? Buffer.concat(chunks)))
     const onError = () => settle(() => reject(fail('invalid_json', { why: 'it ended early' })))
     const onClose = onError
     if (incoming.readableEnded) return onEnd()

@@ -1,5 +1,6 @@
 /** Addresses and the ranges that a trigger allows. Source: docs/design/security.md#keys */
 import ipaddr from 'ipaddr.js'
+import { textBefore } from '../../base/text-parts.ts'
 
 /** True for an address or a CIDR, IPv4 or IPv6. */
 export const isIpRange = (text: string): boolean => rangeOf(text) !== undefined
@@ -34,7 +35,7 @@ const isAddress = (text: string): boolean => ipaddr.IPv4.isValidFourPartDecimal(
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 function rangeOf(text: string): Range | undefined {
-  if (!isAddress(text.split('/', 1)[0]!)) return undefined
+  if (!isAddress(textBefore(text, '/'))) return undefined
   try {
     if (text.includes('/')) {
       const [address, bits] = ipaddr.parseCIDR(text)

@@ -14,6 +14,7 @@ import { detailOf } from './detail.ts'
 import { toProblem } from './problem.ts'
 import type { HttpReply } from './reply.ts'
 import type { EventStreamBody } from './sse.ts'
+import { expectDefined } from '../../base/expect-defined.ts'
 
 export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
@@ -28,6 +29,10 @@ export interface HttpRequestContext {
   /** Node's own request where there is one: reading its body directly is faster than through a web stream. */
   readonly incoming: AsyncReadable | undefined
 }
+
+/** A parameter that the path of the route has: the router fills in all of them. */
+export const readPathParam = ({ params }: Pick<HttpRequestContext, 'params'>, name: string): string =>
+  expectDefined(params[name], `the path has :${name}`)
 
 /** The part of `http.IncomingMessage` that the body reader uses. */
 export type AsyncReadable = NonNullable<NonNullable<H3Event['runtime']>['node']>['req']

@@ -121,8 +121,7 @@ function createOutbox(response: Writable): Outbox {
   const isFull = (): boolean => waitingBytes >= MAX_UNSENT_BYTES
   response.on('drain', () => {
     isBlocked = false
-    while (!isBlocked && waiting.length > 0) {
-      const bytes = waiting.shift()!
+    for (let bytes = waiting.shift(); bytes; bytes = isBlocked ? undefined : waiting.shift()) {
       waitingBytes -= bytes.length
       isBlocked = !response.write(bytes)
     }

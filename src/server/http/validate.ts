@@ -127,7 +127,7 @@ export function parseConversationQuery(query: URLSearchParams, list: string): Co
   })
   return {
     stepContent: stepContent === 'slim' ? 'slim' : 'full',
-    after: cursor === undefined ? 0 : readListCursor(list, cursor)[0]!,
+    after: cursor === undefined ? 0 : (readListCursor(list, cursor)[0] ?? 0),
     refsOnly: values === 'ref',
     ...(take !== undefined && { take }),
   }
@@ -172,7 +172,7 @@ export function parseOperatorBody(route: string, body: unknown = {}): unknown {
 export function parseOperatorQuery(route: string, query: URLSearchParams): unknown {
   const name = `${route} query`
   if (!isCheckName(name)) return {}
-  const types = queryTypes[route]!
+  const types = queryTypes[route] ?? {}
   const given = Object.fromEntries([...query].reverse())
   for (const [key, type] of Object.entries(types))
     Object.assign(given, type === 'integer' ? wholeNumber(query, key) : truthValue(query, key))
@@ -227,12 +227,18 @@ function wholeNumber(query: URLSearchParams, name: string): Record<string, numbe
 
 /** The parameters that are there; of one that is given twice the first counts. */
 const textsOf = (query: URLSearchParams, names: readonly string[]): Record<string, string> =>
-  Object.fromEntries(names.flatMap((name) => (query.has(name) ? [[name, query.get(name)!]] : [])))
+  Object.fromEntries(
+    names.flatMap((name) => {
+      const text = query.get(name)
+      return text === null ? [] : [[name, text]]
+    }),
+  )
 
 /** Text that is neither stays text, and the schema refuses it. */
 function truthValue(query: URLSearchParams, name: string): Record<string, boolean | string> {
   const text = query.get(name)
-  return text === null ? {} : { [name]: text === 'true' ? true : text === 'false' ? false : text }
+  if (text === null) return {}
+  return { [name]: text === 'true' || text === 'false' ? text === 'true' : text }
 }
 
 /** Type of a value that passes each check of the API. */

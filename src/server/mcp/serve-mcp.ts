@@ -9,7 +9,7 @@ import { agentInScope } from '../auth/scope.ts'
 import { apiBodyLimits, readJson } from '../http/body.ts'
 import { detailOf } from '../http/detail.ts'
 import type { HttpReply } from '../http/reply.ts'
-import type { ApiRoute, HttpRequestContext } from '../http/route.ts'
+import { type ApiRoute, type HttpRequestContext, readPathParam } from '../http/route.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { createAgentTools } from './agent-tools.ts'
 import { createClientTools } from './client-tools.ts'
@@ -21,7 +21,7 @@ export function mcpRoutes(services: ServerServices, identify: IdentifyCaller): r
   const openCalls = createOpenCalls()
   const createToolsOf: CreateMcpTools = async (_, call, caller) => {
     if (caller.isTriggerHeld) throw fail('trigger_held')
-    const agentId = await agentInScope(services, caller.principal, call.params['agentId']!)
+    const agentId = await agentInScope(services, caller.principal, readPathParam(call, 'agentId'))
     return createClientTools(services, caller, agentId, openCalls)
   }
   return [

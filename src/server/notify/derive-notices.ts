@@ -235,8 +235,8 @@ function routeFacts({ channels, routes, remind_before = DEFAULT_REMIND_BEFORE }:
         const { event, at, task, run } = fact
         const expiresAt = task?.expiresAt ?? at
         const isCreation = event === 'task.created'
-        const dueAt =
-          event === 'task.expiring' ? Math.max(at, expiresAt - remindMs) : isCreation ? at + route.afterMs : at
+        const begun = isCreation ? at + route.afterMs : at
+        const dueAt = event === 'task.expiring' ? Math.max(at, expiresAt - remindMs) : begun
         // Nobody is reminded of what has just been asked, nor told of what has expired.
         if (event === 'task.expiring' && dueAt === at) continue
         for (const channel of route.to) {

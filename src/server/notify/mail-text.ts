@@ -84,12 +84,10 @@ function toMailPart({ notice, task, link }: NoticeMessage, now: Instant): MailPa
 }
 
 /** The card of a task that waits says itself that it does. */
-const titleOf = (event: NoticeEvent, card: string | undefined, about: string): string =>
-  card !== undefined && event === 'task.created'
-    ? card
-    : about === ''
-      ? NOTICE_TITLES[event]
-      : `${NOTICE_TITLES[event]}: ${about}`
+function titleOf(event: NoticeEvent, card: string | undefined, about: string): string {
+  if (card !== undefined && event === 'task.created') return card
+  return about === '' ? NOTICE_TITLES[event] : `${NOTICE_TITLES[event]}: ${about}`
+}
 
 const showValue = (value: JsonValue): string => safeText(typeof value === 'string' ? value : JSON.stringify(value))
 

@@ -10,6 +10,7 @@ import { findRun } from './find/find.ts'
 import { subtreeOf } from './outline.ts'
 import type { OperatorAction } from './people/act.ts'
 import { undoingRuns } from './steer/undo.ts'
+import { expectDefined } from '../../base/expect-defined.ts'
 
 /** Maximum calls of one run and those below it; the limits of a run allow fewer. */
 const MAX_EFFECTS = 10_000
@@ -31,12 +32,13 @@ export const listCalls: OperatorAction<'GET /runs/:id/calls'> = async ({ service
   const items = calls
     .toSorted((a, b) => a.at - b.at)
     .map((call): CallView => {
+      const run = expectDefined(runs.get(call.runId), 'calls were read of these runs')
       const effect = effectOf.get(`${call.runId} ${call.callId}`)
       const undoneBy = undoing.get(`${call.runId} ${call.callId}`)
-      const undoes = undoneCallOf(runs.get(call.runId)!)
+      const undoes = undoneCallOf(run)
       return {
         runId: call.runId,
-        agent: runs.get(call.runId)!.agentName,
+        agent: run.agentName,
         toolCallId: call.callId,
         tool: call.ref,
         state: call.state,

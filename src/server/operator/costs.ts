@@ -7,6 +7,7 @@ import { queryFailure } from '../http/refuse.ts'
 import type { OperatorAction } from './people/act.ts'
 import { findAgent } from './find/find.ts'
 import { parseSince } from './runs.ts'
+import { getOrInsert } from '../../base/collections.ts'
 
 const DEFAULT_SPAN_MS = 30 * 86_400_000
 /** Sums read for one answer: years of some agents, or a month of hundreds. */
@@ -30,12 +31,10 @@ export const listCosts: OperatorAction<'GET /costs'> = async ({ services, query 
   const grouped = new Map<string, CostRow[]>()
   for (const row of chosen) {
     const key = JSON.stringify(groups.map((group) => valuesOf(row, group)))
-    const rows = grouped.get(key) ?? []
-    rows.push(row)
-    grouped.set(key, rows)
+    getOrInsert(grouped, key, () => []).push(row)
   }
   const items = [...grouped.values()].map((of): CostView => ({
-    ...Object.assign({}, ...groups.map((group) => valuesOf(of[0]!, group))),
+    ...Object.assign({}, ...of.slice(0, 1).flatMap((row) => groups.map((group) => valuesOf(row, group)))),
     ...sumOf(of),
   }))
   return { items, total: items.length, sum: sumOf(chosen) }

@@ -10,6 +10,8 @@ import { timeoutOfChannel } from '../notify/channels.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { notFoundFailure } from './find/find.ts'
 import type { OperatorAction } from './people/act.ts'
+import { expectDefined } from '../../base/expect-defined.ts'
+import { ownMember } from '../../base/json/own-member.ts'
 
 const DEFAULT_TAKE = 100
 /** Between two looks whether a test has its outcome. */
@@ -44,7 +46,7 @@ export const retryNotice: OperatorAction<'POST /notices/:id/retry'> = async ({ s
   if (!(await store.retryNotice(workspace.id, id, clock.now()))) throw fail('notice_waits')
   serverState.onNoticesAdded?.()
   log.write('info', 'A notice is sent again.', { notice: id, channel: found.channel, by: approverOf(operator) })
-  return toNoticeView((await readNotice(services, id))!)
+  return toNoticeView((await readNotice(services, id)) ?? found)
 }
 
 /** @throws Failure `channel_not_configured` */
@@ -70,7 +72,7 @@ export const testChannel: OperatorAction<'POST /notices/test'> = async ({ servic
   ])
   serverState.onNoticesAdded?.()
   const until = clock.monotonic() + timeoutOfChannel(config) + TAKEN_WITHIN_MS
-  let notice = (await readNotice(services, id))!
+  let notice = expectDefined(await readNotice(services, id), 'the notice was added here')
   // Where no server delivers, nobody will answer.
   while (serverState.onNoticesAdded && notice.attempts === 0 && clock.monotonic() < until) {
     await wait(LOOK_EVERY_MS)
@@ -84,7 +86,7 @@ const readNotice = async ({ store, workspace }: ServerServices, id: string): Pro
 
 function findChannel({ config }: ServerServices, name: string) {
   const channels = config.notify?.channels ?? {}
-  const found = Object.hasOwn(channels, name) ? channels[name] : undefined
+  const found = ownMember(channels, name)
   if (found) return found
   throw fail('channel_not_configured', { name, known: Object.keys(channels).join(', ') || 'none' })
 }

@@ -199,7 +199,7 @@ function latenciesOf(title: string, marks: readonly StepMark[], type: StepMark['
 }
 
 /** @param times sorted; not empty */
-const percentile = (times: readonly number[], share: number): number => times[Math.ceil(share * times.length) - 1]!
+const percentile = (times: readonly number[], share: number): number => times[Math.ceil(share * times.length) - 1] ?? 0
 
 const hoursOf = (counts: readonly RunCount[]): NonNullable<OverviewCell['hours']> =>
   Array.from({ length: 24 }, (_, hour) => {

@@ -1,6 +1,7 @@
 /** Writes the OpenAPI document as one page: no script, no request to anywhere, readable without colours. */
 import { escapeHtml } from '../../base/escape-html.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { textAfterLast } from '../../base/text-parts.ts'
 
 export const REFERENCE_STYLE = `
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 16%, transparent); --dim: color-mix(in srgb, currentColor 65%, transparent) }
@@ -145,7 +146,7 @@ function schemaSection(name: string, schema: JsonObject, resolve: Resolve): stri
 function typeOf(schema: JsonObject): string {
   const { $ref, type, format, items, enum: values, const: only, 'x-extensible-enum': words } = schema
   if (typeof $ref === 'string') {
-    const name = escapeHtml($ref.split('/').at(-1)!)
+    const name = escapeHtml(textAfterLast($ref, '/'))
     return `<a href="#${name}">${name}</a>`
   }
   if (only !== undefined) return `<code>${escapeHtml(JSON.stringify(only))}</code>`

@@ -17,6 +17,7 @@ import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorAction } from './people/act.ts'
 import { findAgent, findRun, findTrigger } from './find/find.ts'
 import { nameOf } from './triggers.ts'
+import { expectDefined } from '../../base/expect-defined.ts'
 
 /** Everything that is held, or the part that a release with the same names would release. */
 export const listRestored: OperatorAction<'GET /restored'> = async ({ services, query }) => {
@@ -117,7 +118,10 @@ async function toHeldRun(services: ServerServices, id: SessionId): Promise<Resto
     const version = await store.version(run.agentVersionId)
     if (version) mayRepeat.push(...repeatsOf(run, version.snapshot))
   }
-  const root = runs.findLast(({ parentRunId }) => parentRunId === null)!
+  const root = expectDefined(
+    runs.findLast(({ parentRunId }) => parentRunId === null),
+    'a session has a root run',
+  )
   return {
     runId: root.id,
     agent: root.agentName,

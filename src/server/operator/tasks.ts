@@ -18,6 +18,7 @@ import type { OperatorAction } from './people/act.ts'
 import { createPeopleReader } from './people/task-people.ts'
 import { notFoundFailure, findAgent, taskById } from './find/find.ts'
 import { toEnding } from './ending.ts'
+import { compareText } from '../../base/compare-text.ts'
 
 /** More than anyone answers. */
 const MOST = 1000
@@ -137,8 +138,7 @@ async function listReplies({ store, workspace }: ServerServices, agentId: AgentI
 }
 
 const byDeadline = (a: InboxItem, b: InboxItem): number =>
-  compare(a.expiresAt ?? '~', b.expiresAt ?? '~') || compare(a.createdAt, b.createdAt)
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+  compareText(a.expiresAt ?? '~', b.expiresAt ?? '~') || compareText(a.createdAt, b.createdAt)
 
 function toInboxItem(task: TaskRecord, run: Run, people: TaskPeople): InboxItem {
   const content = toTaskContent(task)

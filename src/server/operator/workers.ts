@@ -26,8 +26,13 @@ export const toWorkerView = (row: WorkerRow, now: Instant): WorkerView => ({
   workerId: row.id,
   version: row.version,
   url: row.url,
-  state: row.seenAt <= now - SILENT_WORKER_MS ? 'silent' : row.isDraining || row.isAsked ? 'draining' : 'serving',
+  state: stateOf(row, now),
   startedAt: toIsoText(row.startedAt),
   seenAt: toIsoText(row.seenAt),
   leases: row.leases,
 })
+
+function stateOf({ seenAt, isDraining, isAsked }: WorkerRow, now: Instant): WorkerView['state'] {
+  if (seenAt <= now - SILENT_WORKER_MS) return 'silent'
+  return isDraining || isAsked ? 'draining' : 'serving'
+}

@@ -8,7 +8,7 @@ import { isJsonObject } from '../../base/json/json.ts'
 import type { TextExchange } from '../../engine/interface/text-exchange.ts'
 import { readJson } from '../http/body.ts'
 import type { HttpReply } from '../http/reply.ts'
-import type { ApiRoute, RouteHandler } from '../http/route.ts'
+import { type ApiRoute, type RouteHandler, readPathParam } from '../http/route.ts'
 import type { ClusterSecret } from './cluster-secret.ts'
 import { ALIVE_FRAME, openedFrame, textFrame } from './text-frames.ts'
 
@@ -85,7 +85,7 @@ export function servePeerText(exchange: TextExchange, secret: ClusterSecret, ids
 
   const changeSessions: RouteHandler = async (call) => {
     const body = await readJson(call, BODY)
-    const stream = streams.get(call.params['stream']!)
+    const stream = streams.get(readPathParam(call, 'stream'))
     // The stream ended meanwhile; the other process opens a new one.
     if (!stream) throw fail('not_found', { what: 'stream' })
     for (const id of idsIn(body, 'add')) if (stream.sessions.size < MAX_SESSIONS) stream.sessions.add(id)

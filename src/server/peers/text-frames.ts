@@ -20,7 +20,7 @@ export async function* readFrames(body: ReadableStream<Uint8Array>): AsyncGenera
   let rest = ''
   for await (const chunk of body) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    rest = lines.pop()!
+    rest = lines.pop() ?? ''
     if (rest.length > MAX_LINE) throw new Error('A line of a peer is too long.')
     for (const line of lines) yield toFrame(line)
   }

@@ -141,14 +141,14 @@ const withUploads = (
 
 /** Makes the client's file name safe in paths, headers and shells. Its extension stays, because tools go by it. */
 function sanitise(filename: string): string {
-  const leaf = filename.split(/[/\\]/).at(-1)!
-  const [, stem, extension] = /^(.+)(\.[^.]*)$/s.exec(leaf) ?? ['', leaf, '']
+  const leaf = filename.replace(/^.*[/\\]/s, '')
+  const [, stem = leaf, extension = ''] = /^(.+)(\.[^.]*)$/s.exec(leaf) ?? []
   const safe = (text: string): string =>
     text
       .normalize('NFKD')
       .replaceAll(/\p{M}/gu, '')
       .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
-  const name = safe(stem!).replace(/^[.-]+/, '')
-  const whole = `${name.replaceAll(/[.-]/g, '') === '' ? 'file' : name}${safe(extension!)}`
+  const name = safe(stem).replace(/^[.-]+/, '')
+  const whole = `${name.replaceAll(/[.-]/g, '') === '' ? 'file' : name}${safe(extension)}`
   return cutText(whole, 100, 'end').text
 }

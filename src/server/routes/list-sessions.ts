@@ -1,5 +1,5 @@
 import { withCaller, type IdentifyCaller } from '../auth/auth.ts'
-import type { RouteHandler } from '../http/route.ts'
+import { type RouteHandler, readPathParam } from '../http/route.ts'
 import { agentInScope, shownTriggers } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { withoutContent } from '../view/redact.ts'
@@ -13,7 +13,7 @@ import { parseSessionsQuery } from '../http/validate.ts'
  */
 export const listSessions = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async ({ url, params }, { principal }) => {
-    const agentId = await agentInScope(services, principal, params['agentId']!)
+    const agentId = await agentInScope(services, principal, readPathParam({ params }, 'agentId'))
     const { page, filter, versionLabel, refsOnly } = parseSessionsQuery(url.searchParams, sessionsOf(agentId))
     const versionId = versionLabel && (await services.store.versionIdByLabel(agentId, versionLabel))
     if (versionLabel !== undefined && versionId === undefined)

@@ -8,7 +8,7 @@ import type { GivenAnswer } from '../../spec/task.ts'
 import { originOf, seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { apiBodyLimits, readJson } from '../http/body.ts'
 import { acceptedReply } from '../http/reply.ts'
-import type { RouteHandler } from '../http/route.ts'
+import { type RouteHandler, readPathParam } from '../http/route.ts'
 import { waitAsPreferred } from './prefer-wait.ts'
 import { runInScope } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
@@ -20,7 +20,7 @@ import { parseIdempotencyKey, parseMessage } from '../http/validate.ts'
 export const sendMessage = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async (call, caller) => {
     const { principal } = caller
-    const run = await runInScope(services, principal, call.params['runId']!)
+    const run = await runInScope(services, principal, readPathParam(call, 'runId'))
     const key = parseIdempotencyKey(call.request.headers)
     const given = await readJson(call, apiBodyLimits(services.config))
     const body = parseMessage(given, run.id)

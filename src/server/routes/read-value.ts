@@ -9,9 +9,10 @@ import type { SessionStore } from '../../store/session-store.ts'
 import { seesTimeline, withCaller, type ApiPrincipal, type IdentifyCaller } from '../auth/auth.ts'
 import { listedInScope, runInScope } from '../auth/scope.ts'
 import type { HttpReply } from '../http/reply.ts'
-import type { RouteHandler } from '../http/route.ts'
+import { type RouteHandler, readPathParam } from '../http/route.ts'
 import { parseOrdinal } from '../http/validate.ts'
 import type { ServerServices } from '../runtime/services.ts'
+import { expectDefined } from '../../base/expect-defined.ts'
 
 /**
  * GET /v1/runs/{runId}/values/{digest} (extension): a value that an answer named by reference, to whoever may read that answer.
@@ -20,19 +21,19 @@ import type { ServerServices } from '../runtime/services.ts'
 export const readValue = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async ({ url, params }, { principal }) => {
     const { store } = services
-    const id = params['runId']!
-    const digest = params['digest']!
+    const id = readPathParam({ params }, 'runId')
+    const digest = readPathParam({ params }, 'digest')
     const ordinal = parseOrdinal(url.searchParams)
     const listed = ordinal === undefined ? await listedInScope(services, principal, id) : undefined
     const run = listed ?? (await runInScope(services, principal, id))
-    const session = (await store.session(run.sessionId))!
-    const values: readonly JsonValue[] = listed
-      ? [session.input, session.output]
-      : ordinal === undefined
-        ? valuesOf(principal, run, session)
-        : seesTimeline(principal)
-          ? membersOf((await timelineItemOf(store, session.id, ordinal))?.content ?? null)
-          : []
+    const session = expectDefined(await store.session(run.sessionId), 'a run has a session')
+    const shownValues = async (): Promise<readonly JsonValue[]> => {
+      if (listed) return [session.input, session.output]
+      if (ordinal === undefined) return valuesOf(principal, run, session)
+      if (!seesTimeline(principal)) return []
+      return membersOf((await timelineItemOf(store, session.id, ordinal))?.content ?? null)
+    }
+    const values = await shownValues()
     for (const value of values) {
       const text = JSON.stringify(value)
       if (digestOf(text) === digest) return valueReply(text)
@@ -66,7 +67,7 @@ async function findCallState(
     const page: readonly CallStateRow[] = await store.callStates(sessionId, runIds, last, PAGE)
     const found = page.find(matches)
     if (found || page.length < PAGE) return found
-    last = page.at(-1)!
+    last = page.at(-1) ?? last
   }
 }
 

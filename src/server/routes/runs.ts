@@ -4,7 +4,7 @@ import { conversationCursors, conversationReply } from '../view/conversation.ts'
 import { conversationFor } from '../view/answerable-by.ts'
 import { COMPLETION_ROWS, redactConversation, slimContent } from '../view/redact.ts'
 import { acceptedReply, okReply } from '../http/reply.ts'
-import type { RouteHandler } from '../http/route.ts'
+import { type RouteHandler, readPathParam } from '../http/route.ts'
 import { runInScope } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { readHold } from '../view/hold.ts'
@@ -17,7 +17,7 @@ import { parseCancel, parseConversationQuery } from '../http/validate.ts'
 export const getRun = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async (call, caller) => {
     const { principal } = caller
-    const found = await runInScope(services, principal, call.params['runId']!)
+    const found = await runInScope(services, principal, readPathParam(call, 'runId'))
     const { headers, run = found } = await waitAsPreferred(services, call, caller, found)
     const hold = await readHold(services, run)
     const pending = await readPending(services.store, run, !seesTimeline(principal))
@@ -31,7 +31,7 @@ export const getRun = (services: ServerServices, identify: IdentifyCaller): Rout
  */
 export const getConversation = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async ({ url, params }, { principal }) => {
-    const { sessionId } = await runInScope(services, principal, params['runId']!)
+    const { sessionId } = await runInScope(services, principal, readPathParam({ params }, 'runId'))
     const { stepContent, after, ...options } = parseConversationQuery(url.searchParams, conversationCursors(sessionId))
     const isHidden = !seesTimeline(principal)
     const { take } = options
@@ -49,7 +49,7 @@ export const getConversation = (services: ServerServices, identify: IdentifyCall
 /** POST /v1/runs/{runId}/cancel (extension): reaches all descendants; a terminal run keeps its status. */
 export const cancelRun = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async (call, { principal }) => {
-    const run = await runInScope(services, principal, call.params['runId']!)
+    const run = await runInScope(services, principal, readPathParam(call, 'runId'))
     const { reason } = parseCancel(await readJson(call, apiBodyLimits(services.config)))
     return acceptedReply(await services.engine.cancel(run.id, principal, reason))
   })

@@ -5,36 +5,37 @@ import { withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { sessionInScope } from '../auth/scope.ts'
 import { apiBodyLimits, readJson } from '../http/body.ts'
 import { okReply, type HttpReply } from '../http/reply.ts'
-import type { RouteHandler } from '../http/route.ts'
+import { type RouteHandler, readPathParam } from '../http/route.ts'
 import { parseSessionPatch, parseValuesQuery } from '../http/validate.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { boundedSession } from '../view/session-list.ts'
 import { toSessionListItem } from '../view/shape.ts'
+import { expectDefined } from '../../base/expect-defined.ts'
 
 /** GET /v1/sessions/{sessionId} (extension): as the list of sessions shows it. */
 export const getSession = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async ({ url, params }, { principal }) => {
-    const session = await sessionInScope(services, principal, params['sessionId']!)
+    const session = await sessionInScope(services, principal, readPathParam({ params }, 'sessionId'))
     return sessionReply(session, parseValuesQuery(url.searchParams))
   })
 
 /** PATCH /v1/sessions/{sessionId} (extension): sets title, metadata or tags, also while its runs work. */
 export const patchSession = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async (call, { principal }) => {
-    const { id } = await sessionInScope(services, principal, call.params['sessionId']!)
+    const { id } = await sessionInScope(services, principal, readPathParam(call, 'sessionId'))
     const { title, ...labels } = parseSessionPatch(await readJson(call, apiBodyLimits(services.config)))
     const given = { ...labels, ...(title !== undefined && { title: title === '' ? null : title }) }
     await services.store.labelSession(id, services.redactor.json(given))
-    return sessionReply((await services.store.session(id))!)
+    return sessionReply(expectDefined(await services.store.session(id), 'the session was read before'))
   })
 
 /** DELETE /v1/sessions/{sessionId} (extension): erases its content; a key only where its trigger allows it. */
 export const deleteSession = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async ({ params }, { principal, trigger }) => {
-    const { id } = await sessionInScope(services, principal, params['sessionId']!)
+    const { id } = await sessionInScope(services, principal, readPathParam({ params }, 'sessionId'))
     if (trigger && !trigger.allowDelete) throw fail('delete_not_allowed')
     await services.engine.erase(id)
-    return sessionReply((await services.store.session(id))!)
+    return sessionReply(expectDefined(await services.store.session(id), 'the session was read before'))
   })
 
 const sessionReply = (session: Session, refsOnly = false): HttpReply =>

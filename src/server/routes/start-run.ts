@@ -10,7 +10,7 @@ import { checkNamedVersion } from '../auth/named-version.ts'
 import { apiBodyLimits, readJson } from '../http/body.ts'
 import { startLimits, withRateHeaders } from '../runtime/rates.ts'
 import { acceptedReply } from '../http/reply.ts'
-import type { RouteHandler } from '../http/route.ts'
+import { type RouteHandler, readPathParam } from '../http/route.ts'
 import { agentInScope, sessionInScope } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { readPending } from '../view/pending.ts'
@@ -21,7 +21,7 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
   withCaller(services, identify, async (call, caller) => {
     const { principal, trigger, isTriggerHeld } = caller
     if (isTriggerHeld) throw fail('trigger_held')
-    const agentId = await agentInScope(services, principal, call.params['agentId']!)
+    const agentId = await agentInScope(services, principal, readPathParam(call, 'agentId'))
     const key = parseIdempotencyKey(call.request.headers)
     const trace = readTraceContext(call.request.headers)
     const body = await readJson(call, apiBodyLimits(services.config))

@@ -4,7 +4,7 @@ import { runInScope } from '../auth/scope.ts'
 import { withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { apiBodyLimits, readJson } from '../http/body.ts'
 import { acceptedReply } from '../http/reply.ts'
-import type { RouteHandler } from '../http/route.ts'
+import { type RouteHandler, readPathParam } from '../http/route.ts'
 import { parseReport, parseSignal } from '../http/validate.ts'
 import type { ServerServices } from '../runtime/services.ts'
 
@@ -14,9 +14,9 @@ import type { ServerServices } from '../runtime/services.ts'
  */
 export const sendSignal = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async (call, { principal }) => {
-    const run = await runInScope(services, principal, call.params['runId']!)
+    const run = await runInScope(services, principal, readPathParam(call, 'runId'))
     const { data } = parseSignal(await readJson(call, apiBodyLimits(services.config)))
-    return acceptedReply(await services.engine.signal(run.id, decodeName(call.params['name']!), data))
+    return acceptedReply(await services.engine.signal(run.id, decodeName(readPathParam(call, 'name')), data))
   })
 
 /** The name as its sender wrote it. No run can wait for a name with such characters, but the refusal shows it. */
@@ -32,7 +32,7 @@ function decodeName(name: string): string {
 export const completeCall =
   (services: ServerServices): RouteHandler =>
   async (call) => {
-    const token = call.params['token']!
+    const token = readPathParam(call, 'token')
     const report = parseReport(await readJson(call, apiBodyLimits(services.config)))
     if (services.serverState.closing) throw fail('shutting_down')
     return acceptedReply(await services.engine.complete(token, report))

@@ -11,7 +11,7 @@ import { eventFor } from '../view/answerable-by.ts'
 import { redactEvent, wholeTimelineView } from '../view/redact.ts'
 import { rootAbove } from '../view/root-run.ts'
 import type { HttpReply } from '../http/reply.ts'
-import type { HttpRequestContext, RouteHandler } from '../http/route.ts'
+import { type HttpRequestContext, type RouteHandler, readPathParam } from '../http/route.ts'
 import { grantsOfCaller } from '../auth/reader-grants.ts'
 import { runInScope } from '../auth/scope.ts'
 import type { ReaderGrants } from '../runtime/readers.ts'
@@ -23,7 +23,7 @@ import { cursorIn, parseCursor } from '../http/validate.ts'
 export const streamRun = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async (call, caller) => {
     const { principal, expiresAt } = caller
-    const run = await runInScope(services, principal, call.params['runId']!)
+    const run = await runInScope(services, principal, readPathParam(call, 'runId'))
     if (principal.type === 'api_key' && services.readers.count(principal.id) >= MAX_STREAMS) throw tooManyStreams()
     const view = seesTimeline(principal) ? timelineView(principal) : outputView(await rootAbove(services.store, run))
     return openStream(services, call, run, { grants: grantsOfCaller(caller), endsAt: expiresAt }, view)

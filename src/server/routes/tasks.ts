@@ -9,7 +9,7 @@ import { contentFor } from '../view/answerable-by.ts'
 import { rootAbove } from '../view/root-run.ts'
 import { toListCursor } from '../http/list-cursor.ts'
 import { okReply } from '../http/reply.ts'
-import type { RouteHandler } from '../http/route.ts'
+import { type RouteHandler, readPathParam } from '../http/route.ts'
 import { parseTasksQuery } from '../http/validate.ts'
 import type { ServerServices } from '../runtime/services.ts'
 
@@ -39,7 +39,7 @@ const scopeName = (principal: ApiPrincipal): string =>
 export const getTask = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async ({ params }, { principal }) => {
     const { store } = services
-    const id = params['taskId']!.toLowerCase()
+    const id = readPathParam({ params }, 'taskId').toLowerCase()
     const task = isUuid(id) && seesTimeline(principal) ? await store.task(id as TaskId) : undefined
     const session = task && (await store.session(task.sessionId))
     if (!task || session?.workspaceId !== principal.workspaceId) throw fail('not_found', { what: 'user task' })

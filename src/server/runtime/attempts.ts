@@ -5,6 +5,7 @@
  */
 import type { Clock } from '../../base/clock.ts'
 import { Failure, fail } from '../../base/failure.ts'
+import { dropOldest } from '../../base/collections.ts'
 
 /** Failures that one address may have in a burst, and the time after which each no longer counts. */
 const BURST = 1000
@@ -29,7 +30,7 @@ export function createKeyAttempts(clock: Clock): KeyAttempts {
       if (wait > 0) return tooMany(Math.ceil(wait / 1000))
       until.delete(address)
       until.set(address, counted + FORGOTTEN_MS)
-      if (until.size > MAX_ADDRESSES) until.delete(until.keys().next().value!)
+      dropOldest(until, MAX_ADDRESSES)
       return fail('invalid_api_key')
     },
   }

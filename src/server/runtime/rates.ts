@@ -34,12 +34,8 @@ export function withRateHeaders(error: unknown, { ratePerMinute, ratePerDay, max
     ...(maxConcurrentRuns === null ? [] : [`"concurrent";q=${maxConcurrentRuns}`]),
   ]
   // A wait of more than a minute can only be the daily bucket's.
-  const name =
-    error.code === 'concurrency_limited'
-      ? 'concurrent'
-      : ratePerMinute === null || (ratePerDay !== null && wait > 60)
-        ? 'day'
-        : 'minute'
+  const spent = ratePerMinute === null || (ratePerDay !== null && wait > 60) ? 'day' : 'minute'
+  const name = error.code === 'concurrency_limited' ? 'concurrent' : spent
   const headers = {
     ...error.extras.headers,
     'ratelimit-policy': policies.join(', '),

@@ -155,7 +155,7 @@ async function openParts(
   const openBlobsLater = async (): Promise<Blobs> =>
     (await (openedLater ??= openStorageAt({ host: '127.0.0.1', port: 0 }))).blobs
 
-  if (storage?.port !== undefined) listeners.add(uploads!.host, storage.port)
+  if (uploads && storage?.port !== undefined) listeners.add(uploads.host, storage.port)
   const { tools, providers, rehearsals } = openTools(options, {
     directory,
     clock,
@@ -219,7 +219,7 @@ async function openParts(
     rehearsals,
     models: providers,
     secretVariables,
-    secretState: (variable) => (env[variable] === undefined ? 'missing' : env[variable] === '' ? 'empty' : 'set'),
+    secretState: (variable) => stateOfSecret(env[variable]),
     operator: env['SVC_OPERATOR'] ?? env['USER'] ?? env['USERNAME'] ?? 'operator',
   }
   if (uploads)
@@ -270,4 +270,9 @@ const providerConcurrency = (providers: ProjectConfig['providers'] = {}): Readon
 /** Deletes what earlier processes kept for rehearsed sessions that have ended since. */
 async function forgetEndedRehearsals(rehearsals: RehearsalRegistry, store: Store): Promise<void> {
   for (const id of rehearsals.sessionIds()) if ((await store.session(id))?.finishedAt !== null) rehearsals.forget(id)
+}
+
+function stateOfSecret(value: string | undefined): 'missing' | 'empty' | 'set' {
+  if (value === undefined) return 'missing'
+  return value === '' ? 'empty' : 'set'
 }

@@ -94,14 +94,15 @@ async function startDueRuns(
   // Bounded apart from each other: however many were missed, those that are due are found.
   const punctualFrom = now - maxLateMs
   const missed = ticksBetween(trigger, since, Math.min(now, punctualFrom - 1))
-  if (missed.length > 0)
+  const [first, last] = [missed[0], missed.at(-1)]
+  if (first !== undefined && last !== undefined)
     parts.log.write('warn', 'scheduled ticks missed', {
       triggerId: trigger.id,
       trigger: trigger.name,
       missed: missed.length,
-      first: toIsoText(missed[0]!),
+      first: toIsoText(first),
       // Of more than are counted nobody knows the last.
-      ...(missed.length < MOST_TICKS && { last: toIsoText(missed.at(-1)!) }),
+      ...(missed.length < MOST_TICKS && { last: toIsoText(last) }),
     })
   for (const tick of ticksBetween(trigger, Math.max(since, punctualFrom - 1), now)) await startBy(parts, trigger, tick)
 }

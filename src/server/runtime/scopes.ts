@@ -3,6 +3,7 @@
  */
 import type { AgentId, SessionId, TriggerId } from '../../base/ids.ts'
 import type { SessionStore } from '../../store/session-store.ts'
+import { dropOldest } from '../../base/collections.ts'
 
 export interface SessionScope {
   readonly agentId: AgentId
@@ -23,7 +24,7 @@ export function createSessionScopes(store: SessionStore): SessionScopes {
   const known = new Map<SessionId, SessionScope>()
   const add: SessionScopes['add'] = (id, scope) => {
     known.set(id, scope)
-    if (known.size > MAX_CACHED) known.delete(known.keys().next().value!)
+    dropOldest(known, MAX_CACHED)
   }
   return {
     add,

@@ -5,6 +5,7 @@
 import { createApiKeySecret, hashKey } from '../../base/api-key.ts'
 import type { Clock, Instant } from '../../base/clock.ts'
 import type { KeyId } from '../../base/ids.ts'
+import { dropOldest } from '../../base/collections.ts'
 
 /** The person who signs in with a code. */
 export interface SignInIdentity {
@@ -30,7 +31,7 @@ export function createSignInCodes(clock: Clock): SignInCodes {
       const code = createApiKeySecret().slice('svc_'.length)
       const expiresAt = clock.now() + VALID_MS
       codes.set(hashKey(code), { ...identity, expiresAt })
-      if (codes.size > MAX_CODES) codes.delete(codes.keys().next().value!)
+      dropOldest(codes, MAX_CODES)
       return { code, expiresAt }
     },
     redeem(code) {

@@ -55,9 +55,9 @@ function nextMatch(pattern: string, since: number, timezone = 'UTC'): number {
 /** `*`, `*` and `/1`, and what croner takes for the same. */
 function isEveryHour(pattern: string): boolean {
   const fields = pattern.trim().split(/\s+/)
-  if (fields.length === 1) return /^@hourly$/i.test(fields[0]!)
-  const hour = fields.length === 5 ? fields[1]! : fields[2]!
-  return /^(?:\*|\?|0-23)(?:\/1)?$/.test(hour)
+  const [first = '', second = '', third = ''] = fields
+  if (fields.length === 1) return /^@hourly$/i.test(first)
+  return /^(?:\*|\?|0-23)(?:\/1)?$/.test(fields.length === 5 ? second : third)
 }
 
 /** First moment in `(from, to]` whose offset is another than at `from`; there is one. */
@@ -90,7 +90,7 @@ function offsetsOf(timeZone: string): (at: Instant) => number {
   }
   return (at) => {
     const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]))
-    const { year, month, day, hour, minute, second } = parts as Record<string, number>
-    return Date.UTC(year!, month! - 1, day!, hour, minute, second) - Math.floor(at / 1000) * 1000
+    const { year = 0, month = 1, day, hour, minute, second } = parts
+    return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1000) * 1000
   }
 }

@@ -15,6 +15,7 @@ import {
   writePathPart,
   writeSimple,
 } from './style.ts'
+import { ownMember } from '../../base/json/own-member.ts'
 
 export interface OperationRequest {
   readonly method: string
@@ -133,16 +134,15 @@ function writeBody(
   { argument, mediaType, fields = {} }: OperationBody,
   args: JsonObject,
 ): { readonly mediaType: string; readonly text: string } | undefined {
-  if (!Object.hasOwn(args, argument)) return undefined
-  const value = args[argument]!
+  const value = ownMember(args, argument)
+  if (value === undefined) return undefined
   if (mediaType !== FORM) return { mediaType, text: JSON.stringify(value) }
   if (!isJsonObject(value)) throw new OperationRequestError(`The argument "${argument}" is no object, as a form needs.`)
   const pairs: string[] = []
   for (const [name, each] of Object.entries(value)) {
     if (each === null) continue
-    const style = Object.hasOwn(fields, name)
-      ? fields[name]!
-      : { style: isNested(each) ? ('json' as const) : ('form' as const), explode: true }
+    const usual = { style: isNested(each) ? ('json' as const) : ('form' as const), explode: true }
+    const style = ownMember(fields, name) ?? usual
     attemptWriting(`${argument}.${name}`, () =>
       pairs.push(...writeFields(name, each, style).map((pair) => pair.join('=').replaceAll('%20', '+'))),
     )

@@ -34,14 +34,16 @@ export function writePathPart(name: string, value: JsonValue, { style, explode }
   const { items, pairs, text } = partsOf(value, style, escapeUriPart)
   if (style === 'label') {
     if (text !== undefined) return `.${text}`
-    const parts = pairs ? pairs.map((pair) => pair.join(explode ? '=' : ',')) : items!
+    const parts = pairs ? pairs.map((pair) => pair.join(explode ? '=' : ',')) : (items ?? [])
     return `.${parts.join(explode ? '.' : ',')}`
   }
   if (style === 'matrix') {
     const field = (of: string, each: string): string => (each === '' ? `;${of}` : `;${of}=${each}`)
     if (text !== undefined) return field(key, text)
-    if (!explode) return field(key, (pairs?.flat() ?? items!).join(','))
-    return pairs ? pairs.map(([of, each]) => field(of, each)).join('') : items!.map((each) => field(key, each)).join('')
+    if (!explode) return field(key, (pairs?.flat() ?? items ?? []).join(','))
+    return pairs
+      ? pairs.map(([of, each]) => field(of, each)).join('')
+      : (items ?? []).map((each) => field(key, each)).join('')
   }
   return writeSimple(value, explode, escapeUriPart)
 }
@@ -49,7 +51,7 @@ export function writePathPart(name: string, value: JsonValue, { style, explode }
 /** A value in style `simple`, as in headers. */
 export function writeSimple(value: JsonValue, explode: boolean, escape: EscapePart): string {
   const { items, pairs, text } = partsOf(value, 'simple', escape, ',')
-  return text ?? (pairs ? pairs.map((pair) => pair.join(explode ? '=' : ',')) : items!).join(',')
+  return text ?? (pairs ? pairs.map((pair) => pair.join(explode ? '=' : ',')) : (items ?? [])).join(',')
 }
 
 /** Fields of a query, a cookie or a form, each a name and a value. None for an array or an object without members. */
@@ -65,8 +67,8 @@ export function writeFields(
   const delimiter = DELIMITERS[style]
   const { items, pairs, text } = partsOf(value, style, escape, delimiter?.plain)
   if (text !== undefined) return [[key, text]]
-  if (explode) return pairs ?? items!.map((each) => [key, each] as const)
-  const all = pairs?.flat() ?? items!
+  if (explode) return pairs ?? (items ?? []).map((each) => [key, each] as const)
+  const all = pairs?.flat() ?? items ?? []
   return all.length === 0 ? [] : [[key, all.join(delimiter?.written ?? ',')]]
 }
 

@@ -39,7 +39,8 @@ export function readSettings(
 function readRule(rule: ForeignRule, text: string): PermissionRule {
   const [, name = text, arguments_] = /^([^()]*)(\([\s\S]*\))?$/.exec(text) ?? []
   const isServer = /^mcp__(?:(?!__)[^*])+$/.test(name)
-  return { rule, text, pattern: arguments_ === undefined ? (isServer ? `${name}__*` : name) : undefined }
+  const pattern = isServer ? `${name}__*` : name
+  return { rule, text, pattern: arguments_ === undefined ? pattern : undefined }
 }
 
 /** Rules about tools of servers, and about all. */

@@ -6,6 +6,7 @@ import type { ForeignModel } from '../agents/foreign-project.ts'
 import { foreignTextOf, numberOf, objectOf } from '../agents/foreign-value.ts'
 import { quoteForeign } from '../foreign-text.ts'
 import type { LossList } from '../losses.ts'
+import { ownMember } from '../../../base/json/own-member.ts'
 
 /** Providers of svc's own, by what Docker Agent calls them. */
 const PROVIDERS: Readonly<Record<string, string>> = {
@@ -36,9 +37,10 @@ export function readDockerModel(
   const [name = '', ...others] = written.split(',').map((each) => each.trim())
   if (others.length > 0) losses.add(at, `only the first of its ${others.length + 1} models is used`)
   const models = objectOf(root['models'])
-  const inline = /^([^/]+)\/(.+)$/.exec(name)
+  const [, inlineProvider, inlineModel] = /^([^/]+)\/(.+)$/.exec(name) ?? []
   const isDeclared = Object.hasOwn(models, name)
-  const model = isDeclared ? objectOf(models[name]) : inline ? { provider: inline[1]!, model: inline[2]! } : {}
+  const inline = inlineProvider && inlineModel ? { provider: inlineProvider, model: inlineModel } : {}
+  const model: JsonObject = isDeclared ? objectOf(models[name]) : inline
   const lose = (what: string, authority = false): void =>
     losses.add(isDeclared ? `models.${name}` : at, what, authority)
   for (const key of Object.keys(model)) if (!READ.has(key)) lose(`${quoteForeign(key)} is not carried`)
@@ -76,8 +78,8 @@ function providerOf(
   const named = foreignTextOf(model['provider']) ?? ''
   const custom = objectOf(objectOf(root['providers'])[named])
   const given = foreignTextOf(model['base_url']) ?? foreignTextOf(custom['base_url'])
-  const own = Object.hasOwn(PROVIDERS, named) ? PROVIDERS[named] : undefined
-  const [usual, usualVariable] = Object.hasOwn(COMPATIBLE, named) ? COMPATIBLE[named]! : []
+  const own = ownMember(PROVIDERS, named)
+  const [usual, usualVariable] = ownMember(COMPATIBLE, named) ?? []
   const variable = foreignTextOf(model['token_key']) ?? foreignTextOf(custom['token_key'])
   const address = given ?? usual
   if (own !== undefined && given === undefined) {

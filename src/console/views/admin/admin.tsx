@@ -36,21 +36,26 @@ export function AdminScreen(): View {
       <div class="filters">
         <Tabs label="What to administer" tabs={TABS} />
       </div>
-      {tab === 'triggers' ? (
-        <TriggersTab />
-      ) : tab === 'secrets' ? (
-        <SecretsTab />
-      ) : tab === 'sessions' ? (
-        <SessionsTab />
-      ) : tab === 'logs' ? (
-        <LogTab />
-      ) : tab === 'server' ? (
-        <ServerTab />
-      ) : (
-        <KeysTab />
-      )}
+      <AdminTab name={tab} />
     </section>
   )
+}
+
+function AdminTab({ name }: { readonly name: string }): View {
+  switch (name) {
+    case 'triggers':
+      return <TriggersTab />
+    case 'secrets':
+      return <SecretsTab />
+    case 'sessions':
+      return <SessionsTab />
+    case 'logs':
+      return <LogTab />
+    case 'server':
+      return <ServerTab />
+    default:
+      return <KeysTab />
+  }
 }
 
 function KeysTab(): View {
@@ -139,11 +144,11 @@ function TriggersTab(): View {
           <td>{safeText(trigger.agent)}</td>
           <td class="wide">
             {describeTrigger(trigger)}
-            {trigger.next.length > 0 && (
-              <span class="sub" title={trigger.next.map((at) => exactTime(Date.parse(at))).join('\n')}>
-                next <Age at={trigger.next[0]!} />, {exactTime(Date.parse(trigger.next[0]!))}
+            {trigger.next.slice(0, 1).map((next) => (
+              <span key={next} class="sub" title={trigger.next.map((at) => exactTime(Date.parse(at))).join('\n')}>
+                next <Age at={next} />, {exactTime(Date.parse(next))}
               </span>
-            )}
+            ))}
             {trigger.refused && (
               <span class="sub">
                 the tick of {exactTime(Date.parse(trigger.refused.at))} was refused: {safeText(trigger.refused.message)}

@@ -28,11 +28,9 @@ export function LogTab(): View {
         <Tabs label="Least level" name="level" tabs={LEVELS} />
       </div>
       <ErrorNote error={log.error} />
-      {lines === undefined ? (
-        !log.error && <Loading />
-      ) : lines.length === 0 ? (
-        <EmptyState icon="runs" title="No line of this level in the last six hours." />
-      ) : (
+      {lines === undefined && !log.error && <Loading />}
+      {lines?.length === 0 && <EmptyState icon="runs" title="No line of this level in the last six hours." />}
+      {lines !== undefined && lines.length > 0 && (
         <ol class="log" tabindex={0} aria-label="Log">
           {lines.map((line, at) => (
             <LogLine key={at} line={line} />

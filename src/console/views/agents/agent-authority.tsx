@@ -16,11 +16,9 @@ export function AuthorityMatrix({ name, version }: { readonly name: string; read
   return (
     <>
       <h2 class="section">What {safeText(version)} may do</h2>
-      {rows === undefined ? (
-        showUnread(matrix, 3)
-      ) : rows.length === 0 ? (
-        <p class="dim">It calls nothing.</p>
-      ) : (
+      {rows === undefined && showUnread(matrix, 3)}
+      {rows?.length === 0 && <p class="dim">It calls nothing.</p>}
+      {rows !== undefined && rows.length > 0 && (
         <Table label="Authority" heads={['Call', 'Decision', 'When', 'By']}>
           {rows.map((row, at) => (
             <tr key={at}>

@@ -18,15 +18,15 @@ export function AgentsScreen(): View {
         <h1>Agents</h1>
       </header>
       <ErrorNote error={agents.error} />
-      {items === undefined ? (
-        !agents.error && <Loading />
-      ) : items.length === 0 ? (
+      {items === undefined && !agents.error && <Loading />}
+      {items?.length === 0 && (
         <EmptyState icon="agents" title="No agent is published.">
           <p class="dim">
             <code>svc publish --deploy</code> publishes one.
           </p>
         </EmptyState>
-      ) : (
+      )}
+      {items !== undefined && items.length > 0 && (
         <Table
           label="Agents"
           heads={['Agent', 'Deployed', ['Runs today', 'num'], ['Waiting', 'num'], 'Last run', 'Tools']}

@@ -32,6 +32,11 @@ const TABS = [
   ['decided', 'Decided'],
 ] as const
 
+const EMPTY_TITLES: Readonly<Record<string, string>> = {
+  decided: 'Nothing was decided yet.',
+  mine: 'Nothing waits for you.',
+}
+
 export function InboxScreen({ id }: { readonly id?: string }): View {
   const tab = address.value.query.get('tab') ?? 'mine'
   const decided = useResource(
@@ -71,20 +76,9 @@ export function InboxScreen({ id }: { readonly id?: string }): View {
           </nav>
         </header>
         <ErrorNote error={waiting.error} />
-        {items === undefined ? (
-          <Loading />
-        ) : items.length === 0 ? (
-          <EmptyState
-            icon="check"
-            title={
-              tab === 'decided'
-                ? 'Nothing was decided yet.'
-                : tab === 'mine'
-                  ? 'Nothing waits for you.'
-                  : 'Nothing waits for anybody.'
-            }
-          />
-        ) : (
+        {items === undefined && <Loading />}
+        {items?.length === 0 && <EmptyState icon="check" title={EMPTY_TITLES[tab] ?? 'Nothing waits for anybody.'} />}
+        {items !== undefined && items.length > 0 && (
           <ul class="items">
             {items.map((item) => (
               <TaskItem key={item.userTaskId} item={item} tab={tab} isChosen={item.userTaskId === chosen} />

@@ -184,12 +184,11 @@ function countSimilar(task: ShownTask, waiting: readonly InboxItem[]): number {
   return listSimilar(task, others).length - 1
 }
 
-const blockedBy = (digest: ShownDigest | undefined, isLost: boolean): string | undefined =>
-  isLost
-    ? 'The server does not answer; decide when it is back.'
-    : digest?.isIntact === false
-      ? 'The arguments are not those that their digest names. Nothing can be decided here.'
-      : undefined
+function blockedBy(digest: ShownDigest | undefined, isLost: boolean): string | undefined {
+  if (isLost) return 'The server does not answer; decide when it is back.'
+  if (digest?.isIntact !== false) return undefined
+  return 'The arguments are not those that their digest names. Nothing can be decided here.'
+}
 
 /** What is true now. */
 function describeEnd(now: ShownTask | undefined, { approved, arguments: edited }: TaskDecision): Notice {

@@ -58,7 +58,22 @@ export function RunScreen({ id = '' }: { readonly id?: string }): View {
   const error = outline.error ?? status.error
   if (error?.status === 404) return <EmptyState icon="runs" title="There is no such run." isScreen />
   if (!read || !isFilled(holder)) return error ? <ErrorNote error={error} /> : <Loading rows={10} />
-  const tab = address.value.query.get('tab') ?? 'timeline'
+  const showTab = (): View => {
+    switch (address.value.query.get('tab')) {
+      case 'conversation':
+        return <ConversationTab id={id} last={read.after} />
+      case 'why':
+        return <WhyTab id={id} last={read.after} call={callOfStep(read)} />
+      case 'effects':
+        return <EffectsTab id={id} last={read.after} />
+      case 'events':
+        return <EventsTab id={id} last={read.after} />
+      case 'raw':
+        return <RawTab status={status.value} runs={read.runs} />
+      default:
+        return <TimelineTab id={id} outline={holder} change={change} />
+    }
+  }
   return (
     <section class="screen run">
       <a class="back-link" href="/runs">
@@ -69,19 +84,7 @@ export function RunScreen({ id = '' }: { readonly id?: string }): View {
       <ErrorNote error={error} />
       <WaitingNote sessionId={read.sessionId} />
       <Tabs label="What of the run" tabs={TABS} kind="run-tabs" />
-      {tab === 'conversation' ? (
-        <ConversationTab id={id} last={read.after} />
-      ) : tab === 'why' ? (
-        <WhyTab id={id} last={read.after} call={callOfStep(read)} />
-      ) : tab === 'effects' ? (
-        <EffectsTab id={id} last={read.after} />
-      ) : tab === 'events' ? (
-        <EventsTab id={id} last={read.after} />
-      ) : tab === 'raw' ? (
-        <RawTab status={status.value} runs={read.runs} />
-      ) : (
-        <TimelineTab id={id} outline={holder} change={change} />
-      )}
+      {showTab()}
     </section>
   )
 }

@@ -41,15 +41,8 @@ const SENT = ['search', 'agent', 'version', 'trigger', 'person', 'tool', 'sort',
 
 export function RunsScreen(): View {
   const { query } = address.value
-  const [state, search, since, from, to, sort, seconds] = [
-    'state',
-    'search',
-    'since',
-    'from',
-    'to',
-    'sort',
-    'seconds',
-  ].map((name) => query.get(name) ?? '')
+  const given = (name: string): string => query.get(name) ?? ''
+  const [state, sort, seconds] = [given('state'), given('sort'), given('seconds')]
   const [take, setTake] = useState(PAGE)
   const read = (page: Readonly<Record<string, string>>): Promise<OperatorList<RunView>> =>
     callOperator('GET /runs', {
@@ -57,11 +50,11 @@ export function RunsScreen(): View {
         roots: 'true',
         preview: 'true',
         ...page,
-        ...FILTERS[state!],
+        ...FILTERS[state],
         ...Object.fromEntries(SENT.map((name) => [name, query.get(name) || undefined])),
-        since: toMidnight(from!, 'T00:00') ?? toMoment(since!),
+        since: toMidnight(given('from'), 'T00:00') ?? toMoment(given('since')),
         minDuration: seconds ? `${seconds}000` : undefined,
-        until: toMidnight(to!, 'T24:00'),
+        until: toMidnight(given('to'), 'T24:00'),
       },
     })
   const runs = useResource(
@@ -77,7 +70,7 @@ export function RunsScreen(): View {
     <section class="screen">
       <header class="screen-head">
         <h1>Runs</h1>
-        <RunSearchField value={search!} />
+        <RunSearchField value={given('search')} />
         <button type="button" class="button small" disabled={!items?.length} onClick={() => void exportRuns(read)}>
           Export CSV
         </button>
@@ -87,9 +80,8 @@ export function RunsScreen(): View {
         <RunFacets />
       </div>
       <ErrorNote error={runs.error} />
-      {sorted === undefined ? (
-        <Loading />
-      ) : sorted.length === 0 ? (
+      {sorted === undefined && <Loading />}
+      {sorted?.length === 0 && (
         <EmptyState icon="runs" title={query.size > 0 ? 'No runs match.' : 'No run was started yet.'}>
           {query.size > 0 && (
             <p>
@@ -97,9 +89,8 @@ export function RunsScreen(): View {
             </p>
           )}
         </EmptyState>
-      ) : (
-        <RunTable items={sorted} />
       )}
+      {sorted !== undefined && sorted.length > 0 && <RunTable items={sorted} />}
       {items && items.length >= take && take < MOST_READ && (
         <p class="more">
           <button type="button" class="button" onClick={() => setTake(take + 100)}>

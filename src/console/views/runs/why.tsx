@@ -37,7 +37,8 @@ export function WhyTab({
   const [turned, setTurned] = useState<{ readonly skip: number; readonly call: typeof call } | undefined>(undefined)
   const about = call ?? named
   // Another step is shown on its own page.
-  const page = turned && turned.call === call ? { skip: String(turned.skip) } : about ? { with: about } : {}
+  const around = about ? { with: about } : {}
+  const page = turned && turned.call === call ? { skip: String(turned.skip) } : around
   const decisions = useOperator(
     'GET /decisions',
     { query: { run: id, values: 'ref', take: String(TAKE), ...page } },

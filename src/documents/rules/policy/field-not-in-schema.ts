@@ -27,13 +27,13 @@ export const policyFieldNotInSchema: LintRule = {
       const text = pathText(segments.slice(0, first.at))
       const isList = first.types.includes('array')
       const many = `${text}[*]${pathText(segments.slice(first.at)).slice('args'.length)}`
+      const isSpread = segments.slice(first.at, first.at + 1).some((segment) => 'each' in segment)
+      const plain = isSpread ? 'Leave out `each` and `[*]`: they are for lists.' : `Write \`${text}\`.`
       report(place, `${text} is ${first.types.join(' or ')}: the path leads nowhere.`, {
         why: 'The comparison is unknown for every call: a gate stops them all, a grant none.',
         fix: isList
           ? `Write \`${fn === undefined ? many : `${fn}(${many})`}\` with \`each: any\` or \`each: all\`.`
-          : 'each' in segments[first.at]!
-            ? 'Leave out `each` and `[*]`: they are for lists.'
-            : `Write \`${text}\`.`,
+          : plain,
         related: [
           {
             path: described.placeOf('').path,

@@ -19,6 +19,7 @@ import { ASK_USER, REQUEST_INPUT, agentNamed, textOf, toolNamed } from '../../se
 import type { CallHandle } from '../../transaction/call-handle.ts'
 import { callsOf } from '../../prompt/call-results.ts'
 import type { RunHandle } from '../../transaction/transaction.ts'
+import { ownMember } from '../../../base/json/own-member.ts'
 
 const READ_FILE = 'svc.read_file'
 /** Attached text files count like results of `svc.read_file`. */
@@ -167,7 +168,7 @@ function handAnswer(run: RunHandle, step: RunStep, hand: Handing['hand']): void 
 
 const changesOf = (before: JsonObject, edited: JsonObject): readonly JsonValue[] =>
   Object.entries(edited).flatMap(([name, value]): readonly JsonValue[] => {
-    const old = Object.hasOwn(before, name) ? before[name]! : undefined
+    const old = ownMember(before, name)
     if (old !== undefined && canonicalJson(old) === canonicalJson(value)) return []
     return isJsonObject(old) && isJsonObject(value) ? changesOf(old, value) : [value]
   })

@@ -88,6 +88,6 @@ function lateOf(state: Run['state'], callId: string) {
 
 /** The result of a call as its tool gave it, also where it does not match the output schema. */
 export function toolResultOf({ result = null }: JsonObject): JsonValue {
-  const isWrapped = isJsonObject(result) && result['error'] === 'invalid_result' && result['result'] !== undefined
-  return isWrapped ? result['result']! : result
+  const wrapped = isJsonObject(result) && result['error'] === 'invalid_result' ? result['result'] : undefined
+  return wrapped === undefined ? result : wrapped
 }

@@ -51,7 +51,7 @@ function toRunFilter({
     ...(trigger !== undefined && { trigger }),
     ...(person !== undefined && { person: toPrincipalId(person) }),
     ...(approver !== undefined && { approver: toPrincipalId(approver) }),
-    ...(name !== undefined && { metadata: { [name]: value! } }),
+    ...(name !== undefined && value !== undefined && { metadata: { [name]: value } }),
   }
 }
 

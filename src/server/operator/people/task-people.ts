@@ -52,15 +52,13 @@ export async function createPeopleReader(
     const candidates = candidatesFor(valid, approverRole)
       .filter((each) => each !== me && !isStarter(each))
       .filter((each) => !votes.some(({ approver }) => isSameApprover(approver, each)))
-    const standing: TaskStanding = votes.some(({ approver }) => isSameApprover(approver, me))
-      ? 'voted'
-      : !hasNeededRoles(you.roles, approverRole)
-        ? 'no_role'
-        : isStarter(me)
-          ? 'starter'
-          : findUnprovedVote(you, task) !== undefined
-            ? 'no_proof'
-            : 'may_answer'
+    const findStanding = (): TaskStanding => {
+      if (votes.some(({ approver }) => isSameApprover(approver, me))) return 'voted'
+      if (!hasNeededRoles(you.roles, approverRole)) return 'no_role'
+      if (isStarter(me)) return 'starter'
+      return findUnprovedVote(you, task) === undefined ? 'may_answer' : 'no_proof'
+    }
+    const standing = findStanding()
     // Without channels nobody was told, and nothing is read.
     const notices = config.notify ? await store.noticesOfTask(task.id) : []
     // A message that is drawn anew tells nobody.
@@ -111,7 +109,8 @@ function describeIdentity(approver: string, keys: readonly ApiKey[]): string {
   if (kind !== 'key') return `${kind} ${id}`
   const key = keys.find((each) => each.id === id)
   if (key?.person != null) return describeOperator(key.person)
-  return key === undefined ? 'a deleted key' : key.name === null ? `key ${key.prefix}…` : `key "${key.name}"`
+  if (key === undefined) return 'a deleted key'
+  return key.name === null ? `key ${key.prefix}…` : `key "${key.name}"`
 }
 
 function splitIdentity(approver: string): readonly [string, string] {
@@ -124,14 +123,11 @@ const candidatesFor = (credentials: readonly OperatorKey[], role: string | undef
   ...new Set(credentials.filter(({ roles }) => hasNeededRoles(roles, role)).map(({ email }) => `operator:${email}`)),
 ]
 
-const starterIdentity = ({ triggerType, triggeredBy, person }: RunStarter): string | undefined =>
-  person !== null
-    ? `operator:${person}`
-    : triggeredBy === null
-      ? undefined
-      : triggerType === 'api'
-        ? `key:${triggeredBy}`
-        : `operator:${triggeredBy}`
+function starterIdentity({ triggerType, triggeredBy, person }: RunStarter): string | undefined {
+  if (person !== null) return `operator:${person}`
+  if (triggeredBy === null) return undefined
+  return triggerType === 'api' ? `key:${triggeredBy}` : `operator:${triggeredBy}`
+}
 
 const nameOfStarter = (starter: RunStarter, nameOf: (identity: string) => string): string =>
   starter.triggerType === 'scheduled'

@@ -46,7 +46,7 @@ async function mergeInTurns(
   while (merged.length > 1) {
     const next: (readonly RecordedDecision[])[] = []
     for (let at = 0; at < merged.length; at += 2) {
-      next.push(await mergeTwo(merged[at]!, merged[at + 1] ?? [], pause))
+      next.push(await mergeTwo(merged[at] ?? [], merged[at + 1] ?? [], pause))
       await pause()
     }
     merged = next
@@ -65,10 +65,13 @@ async function mergeTwo(
   const merged: RecordedDecision[] = []
   for (let [i, j] = [0, 0]; i < a.length || j < b.length;) {
     const [first, second] = [a[i], b[j]]
-    const isFirst = second === undefined || (first !== undefined && first.recordedAt <= second.recordedAt)
-    merged.push(isFirst ? first! : second)
-    if (isFirst) i++
-    else j++
+    if (first !== undefined && (second === undefined || first.recordedAt <= second.recordedAt)) {
+      merged.push(first)
+      i++
+    } else if (second !== undefined) {
+      merged.push(second)
+      j++
+    }
     if (merged.length % MERGED_AT_ONCE === 0) await pause()
   }
   return merged
@@ -137,12 +140,13 @@ async function decisionsOf(
       ({ type, startedAt, runId }) =>
         type === 'PolicyDecision' && startedAt >= from && (agent === undefined || runOf.get(runId)?.agentId === agent),
     )
-    const names = decided.map((step) => ({ runId: step.runId, callId: callIdOf(step) }))
+    const named = decided.map((step) => ({ step, name: { runId: step.runId, callId: callIdOf(step) } }))
+    const names = named.map(({ name }) => name)
     const calls = names.length === 0 ? [] : await store.callsNamed(session.id, names)
     const callOf = new Map(calls.map((call) => [`${call.runId} ${call.callId}`, call]))
-    for (const [at, step] of decided.entries()) {
+    for (const { step, name } of named) {
       const run = runOf.get(step.runId)
-      const call = callOf.get(`${step.runId} ${names[at]!.callId}`)
+      const call = callOf.get(`${name.runId} ${name.callId}`)
       if (!run || !call) continue
       const looked = snapshotOf(run.agentVersionId)
       const snapshot = looked instanceof Promise ? await looked : looked
@@ -150,7 +154,7 @@ async function decisionsOf(
     }
     await pause()
     if (steps.length < PAGE) return found
-    after = steps.at(-1)!.ordinal
+    after = steps.at(-1)?.ordinal ?? after
   }
 }
 

@@ -129,7 +129,8 @@ async function readDecisions(
   const found: RecordedDecision[] = []
   for (const step of steps) {
     const run = runs.get(step.runId)
-    const call = callOf.get(keyOf(markOf.get(step.ordinal)!))
+    const mark = markOf.get(step.ordinal)
+    const call = mark && callOf.get(keyOf(mark))
     const snapshot = run && (await snapshotOf(run.agentVersionId))
     if (run && call && snapshot)
       found.push(toRecordedDecision(step, session, run, call, snapshot, runsAbove(run, runs)))

@@ -14,6 +14,7 @@ import { findRun } from '../find/find.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { refuseYankedExecution, versionToGoOnWith, type VersionChoice } from './resume.ts'
 import { toRunView } from '../runs.ts'
+import { expectDefined } from '../../../base/expect-defined.ts'
 
 export const forkRuns: OperatorAction<'POST /runs/fork'> = async ({ services, operator, body }) => {
   const planned = await planForks(services, body, body, false)
@@ -89,7 +90,7 @@ async function planForks(
     const source = await readForkSource(services.store, run.id, isDry)
     checkFork(source, toRequest(body))
     const chosen = await versionToGoOnWith(services, run, choice)
-    const version = chosen ?? (await services.store.version(run.agentVersionId))!
+    const version = chosen ?? expectDefined(await services.store.version(run.agentVersionId), 'a run has a version')
     // A fork is a new run, so it uses a yanked version only on request; a resumed run may keep one.
     if (choice.allowYanked !== true) refuseYankedExecution(version, 'Name another version, or add --allow-yanked.')
     planned.push({ source, version })

@@ -8,6 +8,7 @@ import { findWider } from '../versions/authority.ts'
 import { findAgent, findRun, findVersion } from '../find/find.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { toRunView } from '../runs.ts'
+import { expectDefined } from '../../../base/expect-defined.ts'
 
 export const resumeRun: OperatorAction<'POST /runs/:id/resume'> = async ({ services, operator, id, body }) => {
   const { reason, grant = false } = body
@@ -52,7 +53,7 @@ async function untilUnchanged<T>(work: () => Promise<T>): Promise<T> {
 /** A run, and the version of its session as it was read before the run. */
 async function readEnded(services: ServerServices, id: string): Promise<{ readonly run: Run; readonly seen: number }> {
   const { sessionId } = await findRun(services, id)
-  const { version } = (await services.store.session(sessionId))!
+  const { version } = expectDefined(await services.store.session(sessionId), 'a run has a session')
   return { run: await findRun(services, id), seen: version }
 }
 
@@ -106,7 +107,7 @@ export const retryRun: OperatorAction<'POST /runs/:id/retry'> = async ({ service
   const { store, engine, workspace, config } = services
   const retry = await untilUnchanged(async () => {
     const { run, seen } = await readEnded(services, id)
-    const session = (await store.session(run.sessionId))!
+    const session = expectDefined(await store.session(run.sessionId), 'a run has a session')
     if (run.parentRunId !== null) throw fail('not_a_root_run', { runId: run.id, rootRunId: session.rootRunId })
     if (!isTerminal(run.status)) throw fail('run_not_ended', { runId: run.id, status: run.status })
     if (session.erasedAt !== undefined) throw fail('session_erased')

@@ -10,6 +10,7 @@ import { readHold } from '../../view/hold.ts'
 import { findRun } from '../find/find.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { toRunView } from '../runs.ts'
+import { expectDefined } from '../../../base/expect-defined.ts'
 
 export const planRunUndo: OperatorAction<'GET /runs/:id/undo'> = async ({ services, id }) => {
   const { id: runId } = await findRun(services, id)
@@ -56,7 +57,7 @@ async function toUndoItem(services: ServerServices, item: PlannedUndo): Promise<
       return { ...about, why: item.why }
     case 'undone':
     case 'under_way':
-      return { ...about, undoneBy: (await toUndoingRun(services, item.by))! }
+      return { ...about, undoneBy: expectDefined(await toUndoingRun(services, item.by), 'the plan names a run') }
     case 'open': {
       const { undo, decision, failed } = item
       return {

@@ -10,6 +10,7 @@ import type { ServerServices } from '../../runtime/services.ts'
 import type { OperatorPrincipal } from '../../auth/auth.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { findAgent, findVersion } from '../find/find.ts'
+import { expectDefined } from '../../../base/expect-defined.ts'
 
 /** Stores every member of a closure. The digests are computed again: a member whose content is not what its digest says is refused. */
 export const publishClosure: OperatorAction<'POST /publish'> = async ({ services, operator, body }) => {
@@ -39,7 +40,10 @@ export const publishClosure: OperatorAction<'POST /publish'> = async ({ services
     return { ...row, ...(agent && { agentId: agent.agentId, agentVersionId: agent.id }) }
   })
   if (!wantsDeploy) return { published }
-  const root = agents.find(({ snapshot }) => snapshot.id === bundle.root)!
+  const root = expectDefined(
+    agents.find(({ snapshot }) => snapshot.id === bundle.root),
+    'the root of a bundle is among its agents',
+  )
   // A version that was already published may have been yanked since.
   refuseYanked(await store.version(root.id), false)
   const from = await activate(services, operator, await findAgent(services, root.agentId), root.id, message)
@@ -55,11 +59,11 @@ export const deployVersion: OperatorAction<'POST /deploy'> = async ({ services, 
   if (rollback && label !== undefined)
     throwFindings([{ path: '/rollback', message: 'cannot come with version' }], 'The body is not valid')
   const agent = await findAgent(services, reference)
-  const to = rollback
-    ? await previous(services, agent)
-    : label === undefined
-      ? await newest(services, agent)
-      : await findVersion(services, agent, label)
+  const choose = (): Promise<AgentVersion> => {
+    if (rollback) return previous(services, agent)
+    return label === undefined ? newest(services, agent) : findVersion(services, agent, label)
+  }
+  const to = await choose()
   refuseYanked(to, allowYanked)
   const from = await activate(services, operator, agent, to.id, message)
   const runningOnOld = from && from.id !== to.id ? await countOpenSessions(services, agent, from) : 0
