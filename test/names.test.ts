@@ -71,3 +71,18 @@ test('no docstring stands above another one', () => {
   expect(misplacedIn(textsBelow(SRC, CLIENT, import.meta.dirname))).toEqual([])
   expect(misplacedIn({ 'a.ts': '/** Of b. */\n/** Of a. */\nconst a = 1\n' })).toEqual(['a.ts:1'])
 })
+
+/** `value!` at the end of an expression; text and comments are left out as far as lines show them. */
+const ASSERTION = /[\w)\]]!(?=[.,;:)\]}[\s>]|$)(?!\s*=)/g
+
+const assertionsIn = (text: string): number =>
+  text
+    .split('\n')
+    .filter((line) => !/^\s*(?:\*|\/\/|\/\*)/.test(line))
+    .reduce((count, line) => count + (line.match(ASSERTION) ?? []).length, 0)
+
+test('what is known stands in types: assertions that a value is there become fewer', () => {
+  const counts = Object.values(textsBelow(SRC)).map(assertionsIn)
+  expect(counts.reduce((sum, each) => sum + each, 0)).toBeLessThan(230)
+  expect(assertionsIn('const a = list[0]!\nuse(map.get(key)!.name, b!)\n// why!\nif (a !== b) c()\n')).toBe(3)
+})

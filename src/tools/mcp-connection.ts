@@ -16,7 +16,7 @@ import type { McpLink } from './mcp-program.ts'
 import { QuestionProblem, UNKNOWN_ASKER } from './mcp-question.ts'
 import { createToolListReader } from './mcp-tool-list.ts'
 import { withDeadline } from './outcome.ts'
-import { dropOldest } from '../base/collections.ts'
+import { dropOldest, onlyItem } from '../base/collections.ts'
 
 export interface McpConnection {
   /**
@@ -106,8 +106,7 @@ export async function connectMcp(
     const params = request.params as JsonObject
     const { [ASKING_ATTEMPT]: attempt } = (params['_meta'] ?? {}) as JsonObject
     // A question that came on no stream of a call belongs to the only one that is open.
-    const ask =
-      typeof attempt === 'string' ? asking.get(attempt) : asking.size === 1 ? [...asking.values()][0] : undefined
+    const ask = typeof attempt === 'string' ? asking.get(attempt) : onlyItem([...asking.values()])
     if (!ask) throw new ProtocolError(INVALID_REQUEST, UNKNOWN_ASKER)
     try {
       const { action, content } = await ask(params)

@@ -193,12 +193,12 @@ function send({ controller }: OpenRequest, text: string): void {
 }
 
 /** What a program gets that asks us something. */
-const answerToServer = (method: JsonValue | undefined): JsonObject =>
-  method === 'ping'
-    ? { result: {} }
-    : method === 'elicitation/create'
-      ? { error: { code: -32600, message: UNKNOWN_ASKER } }
-      : { error: { code: -32601, message: 'Method not found' } }
+function answerToServer(method: JsonValue | undefined): JsonObject {
+  if (method === 'ping') return { result: {} }
+  return method === 'elicitation/create'
+    ? { error: { code: -32600, message: UNKNOWN_ASKER } }
+    : { error: { code: -32601, message: 'Method not found' } }
+}
 
 const textOfId = (id: JsonValue | undefined): string =>
   typeof id === 'number' || typeof id === 'string' ? String(id) : ''

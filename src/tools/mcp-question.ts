@@ -183,12 +183,11 @@ interface Choices {
 
 /** Choices in each form that a revision of the protocol has for them. */
 function readChoices({ enum: values, enumNames, oneOf, anyOf }: JsonObject): Choices | undefined {
-  const titled = Array.isArray(oneOf) ? oneOf : Array.isArray(anyOf) ? anyOf : undefined
-  const pairs = titled
-    ? titled.map((each) => (isJsonObject(each) ? [each['const'], each['title']] : []))
-    : Array.isArray(values)
-      ? values.map((each, at) => [each, Array.isArray(enumNames) ? enumNames[at] : undefined])
-      : undefined
+  const titled = [oneOf, anyOf].find((each) => Array.isArray(each))
+  const listed = Array.isArray(values)
+    ? values.map((each, at) => [each, Array.isArray(enumNames) ? enumNames[at] : undefined])
+    : undefined
+  const pairs = titled?.map((each) => (isJsonObject(each) ? [each['const'], each['title']] : [])) ?? listed
   if (!pairs || !pairs.every(([value]) => typeof value === 'string')) return undefined
   const unique = new Map(pairs.map(([value, name]) => [value as string, typeof name === 'string' ? name : '']))
   return { values: [...unique.keys()], names: [...unique.values()].map((each) => cutText(each, MOST.title).text) }

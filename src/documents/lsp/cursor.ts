@@ -45,7 +45,7 @@ export function cursorAt(text: string, offset: number): DocumentCursor {
   const before = text.slice(0, offset).split('\n')
   const all = text.split(/\r?\n/)
   const number = before.length - 1
-  const column = before[number]!.length
+  const column = before.at(-1)?.length ?? 0
   const first = all.findLastIndex((line, at) => at < number && isBreak(line)) + 1
   const next = all.findIndex((line, at) => at >= number && at >= first && isBreak(line))
   const lines = all.slice(first, next < 0 ? undefined : next)
@@ -56,19 +56,22 @@ export function cursorAt(text: string, offset: number): DocumentCursor {
   const lineStart = offset - column
   const owner = textOwner(lines, here, column)
   if (owner !== undefined) {
-    const { openers } = readLine(lines[owner]!)
-    const { column: own, name } = openers.at(-1)!
+    const {
+      at: ownerAt,
+      openers,
+      key: { column: own, name },
+    } = owner
     const dashes = openers.filter((each) => each.name === ITEM)
     const [start, end] = wordAround(line, column, Math.max(0, line.search(/\S|$/)))
     return {
       kind: kindIn(lines),
-      path: pathTo(lines, owner, own, dashes),
+      path: pathTo(lines, ownerAt, own, dashes),
       key: name,
       at: 'value',
       isFlow: false,
       start: lineStart + start,
       end: lineStart + end,
-      siblings: siblingsOf(lines, owner, own),
+      siblings: siblingsOf(lines, ownerAt, own),
       lines,
     }
   }
@@ -100,19 +103,33 @@ export function cursorAt(text: string, offset: number): DocumentCursor {
  * The line of the key whose text, of several lines, goes on in the line of the cursor: a block behind `|` or `>`, or a plain
  * or quoted text. Undefined where the cursor is in no such text.
  */
-function textOwner(lines: readonly string[], here: number, column: number): number | undefined {
-  for (let at = 0; at < here; at++) {
-    const { openers, rest } = readLine(lines[at]!)
+function textOwner(lines: readonly string[], here: number, column: number): TextOwner | undefined {
+  let blockEnd = -1
+  for (const [at, line] of lines.slice(0, here).entries()) {
+    // A block text has no keys.
+    if (at <= blockEnd) continue
+    const { openers, rest } = readLine(line)
     const key = openers.at(-1)
     if (key === undefined || key.name === ITEM || !/^[^[{#&*!]/.test(rest)) continue
     const isBlock = /^[|>]/.test(rest)
-    let last = at
-    while (last + 1 < lines.length && goesOn(lines[last + 1]!, key.column)) last++
-    const isHere = here <= last && (lines[here]!.trim() === '' ? isBlock && column > key.column : true)
-    if (isHere) return at
-    if (isBlock) at = last
+    const last = lastLineOf(lines, at, key.column)
+    const isEmpty = lines[here]?.trim() === ''
+    if (here <= last && (!isEmpty || (isBlock && column > key.column))) return { at, openers, key }
+    if (isBlock) blockEnd = last
   }
   return undefined
+}
+
+interface TextOwner {
+  readonly at: number
+  readonly openers: readonly Opener[]
+  readonly key: Opener
+}
+
+/** The last line of the text that begins in a line, below a key at this column. */
+function lastLineOf(lines: readonly string[], at: number, column: number): number {
+  const end = lines.findIndex((line, other) => other > at && !goesOn(line, column))
+  return (end < 0 ? lines.length : end) - 1
 }
 
 const goesOn = (line: string, above: number): boolean => line.trim() === '' || line.search(/\S/) > above
@@ -120,12 +137,17 @@ const goesOn = (line: string, above: number): boolean => line.trim() === '' || l
 /** The cursor inside brackets that are open at its offset; undefined outside of brackets. */
 function flowIn(text: string, lines: readonly string[], first: number, offset: number): FlowCursor | undefined {
   const starts = [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)].slice(first)
-  for (let at = 0; at < lines.length && starts[at]! < offset; at++) {
-    const { openers, rest, column } = readLine(lines[at]!)
+  /** Lines before this offset belong to a block text or to brackets that are closed. */
+  let readTo = 0
+  for (const [at, line] of lines.entries()) {
+    const start = starts[at] ?? text.length
+    if (start >= offset) break
+    if (start < readTo) continue
+    const { openers, rest, column } = readLine(line)
     const named = openers.at(-1)
     // Skips block texts: a bracket in them opens nothing.
-    if (/^[|>]/.test(rest)) while (at + 1 < lines.length && goesOn(lines[at + 1]!, named?.column ?? -1)) at++
-    const begin = starts[at]! + column
+    if (/^[|>]/.test(rest)) readTo = starts[lastLineOf(lines, at, named?.column ?? -1) + 1] ?? text.length
+    const begin = start + column
     if (!/^[[{]/.test(rest) || begin >= offset) continue
     const flow = readFlow(text, begin, offset)
     if (typeof flow !== 'number') {
@@ -137,7 +159,7 @@ function flowIn(text: string, lines: readonly string[], first: number, offset: n
         path: [...pathTo(lines, at, named?.name === ITEM ? column : own, dashes), ...key, ...flow.path],
       }
     }
-    while (at + 1 < lines.length && starts[at + 1]! < flow) at++
+    readTo = flow
   }
   return undefined
 }
@@ -145,9 +167,10 @@ function flowIn(text: string, lines: readonly string[], first: number, offset: n
 /** The names of the keys below a key at the top level: `secrets`. */
 export function keysBelow(lines: readonly string[], name: string): string[] {
   const margin = marginOf(lines)
-  const at = lines.findIndex((line) => isAt(readLine(line), margin, name))
+  const read = lines.map(readLine)
+  const at = read.findIndex((line) => isAt(line, margin, name))
   if (at < 0) return []
-  const { rest } = readLine(lines[at]!)
+  const rest = read[at]?.rest ?? ''
   if (rest.startsWith('{')) {
     // Read from before the first key, the siblings are all keys.
     const flow = readFlow(`{ ${[rest.slice(1), ...lines.slice(at + 1)].join('\n')}`, 0, 1)
@@ -207,7 +230,7 @@ function readLine(line: string): CursorLine {
   const rest = line.slice(column)
   const key = rest.startsWith('#') ? null : KEY.exec(rest)
   if (key === null) return { openers: rest.startsWith('#') ? [] : openers, rest, column }
-  openers.push({ column, name: key[1]!.replace(/^["']|["']$/g, '') })
+  openers.push({ column, name: key[0].replace(/\s*:$/, '').replace(/^["']|["']$/g, '') })
   const value = line.slice(column + key[0].length)
   return { openers, rest: value.trimStart(), column: column + key[0].length + value.length - value.trimStart().length }
 }
@@ -224,7 +247,8 @@ function pathTo(lines: readonly string[], here: number, own: number, dashes: rea
     inList = name === ITEM
   }
   for (const dash of [...dashes].reverse()) open(dash)
-  for (let at = here - 1; at >= 0; at--) for (const opener of [...readLine(lines[at]!).openers].reverse()) open(opener)
+  for (const line of lines.slice(0, here).reverse())
+    for (const opener of [...readLine(line).openers].reverse()) open(opener)
   return path
 }
 
@@ -240,7 +264,7 @@ function wordAround(line: string, column: number, from: number): [number, number
 function siblingsOf(lines: readonly string[], here: number, column: number): ReadonlySet<string> {
   const found = new Set<string>()
   const visitLine = (at: number): boolean => {
-    const { openers } = readLine(lines[at]!)
+    const { openers } = readLine(lines[at] ?? '')
     const key = openers.find((each) => each.name !== ITEM)
     const first = openers[0]
     if (first === undefined) return true
@@ -251,7 +275,7 @@ function siblingsOf(lines: readonly string[], here: number, column: number): Rea
   if (!readLine(lines[here] ?? '').openers.some(({ name, column: at }) => name === ITEM && at < column))
     for (let at = here - 1; at >= 0 && visitLine(at); at--);
   for (let at = here + 1; at < lines.length; at++) {
-    const first = readLine(lines[at]!).openers[0]
+    const first = readLine(lines[at] ?? '').openers[0]
     if (first !== undefined && first.column < column) break
     visitLine(at)
   }

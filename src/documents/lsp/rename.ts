@@ -1,6 +1,6 @@
 /** Renames a document: its identity, and every place that names it by its id. */
 import type { TextEdit } from '../text/diagnostic.ts'
-import type { Document } from '../text/document.ts'
+import { isIdentified, type IdentifiedDocument } from '../text/document.ts'
 import type { TextSpan } from '../text/source.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { namePlaceAt, placesOfTargets, type NamePlace } from './name-places.ts'
@@ -16,7 +16,7 @@ export function renameableAt(
   const place = namePlaceAt(workspace, path, offset)
   const document = place && documentAt(place)
   if (place === undefined || document === undefined) return undefined
-  const { id, name } = document.identity!
+  const { id, name } = document.identity
   return { range: place.range, text: place.spelling === 'name' ? name : id }
 }
 
@@ -29,8 +29,7 @@ export function renameAt(workspace: Workspace, path: string, offset: number, wri
   const place = namePlaceAt(workspace, path, offset)
   const document = place && documentAt(place)
   if (document === undefined) return { problem: 'Only the name of a document can be changed here.' }
-  const { kind, identity } = document
-  const old = identity!
+  const { kind, identity: old } = document
   const id = written.includes('.') ? written : `${old.namespace}.${written}`
   const name = id.slice(id.lastIndexOf('.') + 1)
   const namespace = id.slice(0, id.lastIndexOf('.'))
@@ -50,5 +49,5 @@ export function renameAt(workspace: Workspace, path: string, offset: number, wri
 const SAFE_ID = /^[A-Za-z][\w-]*(?:\.[A-Za-z][\w-]*)+$/
 
 /** The document that is spelled out at a place: all that it may mean have the same id. */
-const documentAt = ({ targets, spelling }: NamePlace): Document | undefined =>
-  spelling === undefined ? undefined : targets.find((target) => typeof target !== 'string')
+const documentAt = ({ targets, spelling }: NamePlace): IdentifiedDocument | undefined =>
+  spelling === undefined ? undefined : targets.filter((target) => typeof target !== 'string').find(isIdentified)

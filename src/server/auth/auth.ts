@@ -27,10 +27,10 @@ export interface OperatorProof {
 }
 
 /** How an answer comes that this caller sends. */
-export const originOf = (principal: ApiPrincipal, { consoleSession }: OperatorProof): DecisionOrigin => ({
-  channel: consoleSession !== undefined ? 'console' : principal.type === 'api_key' ? 'api' : 'operator',
-  proof: proofOfPrincipal(principal),
-})
+export function originOf(principal: ApiPrincipal, { consoleSession }: OperatorProof): DecisionOrigin {
+  const own = principal.type === 'api_key' ? 'api' : 'operator'
+  return { channel: consoleSession === undefined ? own : 'console', proof: proofOfPrincipal(principal) }
+}
 
 export interface AuthenticatedCaller extends OperatorProof {
   readonly principal: ApiPrincipal

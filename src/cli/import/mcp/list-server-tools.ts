@@ -83,7 +83,8 @@ export const toForeignTool = (
   { name, description, inputSchema, readOnly, destructive }: ListedTool,
   server: ForeignServer,
 ): ForeignTool => {
-  const hint = readOnly === true ? 'only reads (read_only)' : destructive === true ? 'destroys' : undefined
+  const loss = destructive === true ? 'destroys' : undefined
+  const hint = readOnly === true ? 'only reads (read_only)' : loss
   return {
     name,
     at: `${server.name} ${name}`,

@@ -258,12 +258,8 @@ const AS_WHOM = 'You decide as the person of your e-mail address in Slack.'
 
 function drawTasks(tasks: readonly ShownTask[], mayShow: boolean, desk: ChannelParts['desk']): SlackDrawing {
   const waiting = tasks.filter(({ status }) => status === 'pending').length
-  const title =
-    waiting === 0
-      ? `All ${tasks.length} tasks are decided`
-      : waiting === tasks.length
-        ? `${waiting} tasks wait for a decision`
-        : `${waiting} of ${tasks.length} tasks wait for a decision`
+  const count = waiting === tasks.length ? waiting : `${waiting} of ${tasks.length}`
+  const title = waiting === 0 ? `All ${tasks.length} tasks are decided` : `${count} tasks wait for a decision`
   const lines = tasks.map((task) => {
     const link = desk.linkOf(task.id as TaskId)
     return {
