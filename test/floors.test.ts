@@ -27,7 +27,7 @@ const FLOORS: Readonly<Record<string, number>> = {
 
 /** The rooms of a floor, lowest first; `.` stands for its loose files. A room imports from itself and from those before it. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  base: ['failures', 'json', 'pattern', 'net', '.'],
+  base: ['values', 'failures', 'json', 'pattern', 'net', '.'],
   blobs: ['.', 'local'],
   cli: [
     'conversation',

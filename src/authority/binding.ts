@@ -7,7 +7,7 @@ import { valueChange, versionChange, type ChangePlace, type VersionChange } from
 import { inputChanges, outputChanges } from './contract.ts'
 import { effectChanges } from './effect-key.ts'
 import { undoChanges } from './undo.ts'
-import { onlyItem } from '../base/collections.ts'
+import { onlyItem } from '../base/values/collections.ts'
 
 export function bindingChanges(was: ComparedCallee, is: ComparedCallee): readonly VersionChange[] {
   const place = { agent: is.agent.id, tool: is.id }

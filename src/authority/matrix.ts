@@ -2,7 +2,7 @@
  * Every call of an agent with the decisions of its policies: `svc compile --matrix`.
  * Source: docs/design/bundles-and-authority.md#comparisons
  */
-import { compareText } from '../base/compare-text.ts'
+import { compareText } from '../base/values/compare-text.ts'
 import { conditionOfEntry } from '../policy/condition/condition.ts'
 import { describeCondition } from '../policy/condition/describe.ts'
 import { EFFECT_KEY, EFFECT_WINDOW, effectRepeatOf } from '../policy/condition/effect-key.ts'

@@ -15,7 +15,7 @@ import { possibleValuesUnder } from '../policy/prove/possible-values.ts'
 import type { PolicyEntry } from '../spec/policy-set.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
 import { proposeWitnesses } from './proposals.ts'
-import { onlyItem } from '../base/collections.ts'
+import { onlyItem } from '../base/values/collections.ts'
 
 export interface PassQuestion {
   readonly sets: PolicySets

@@ -20,7 +20,7 @@ import { candidatesOf, type Choice } from './candidates.ts'
 import { subjectText, subjectsOf, type ComparedEntries } from './questions.ts'
 import type { Widening } from './widening.ts'
 import { nthCombination } from './nth-combination.ts'
-import { onlyItem } from '../base/collections.ts'
+import { onlyItem } from '../base/values/collections.ts'
 import { textBefore } from '../base/text-parts.ts'
 import { ownMember } from '../base/json/own-member.ts'
 

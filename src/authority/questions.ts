@@ -24,7 +24,7 @@ import type { Widening } from './widening.ts'
 import { classesOf, EXACT, listText, type ValueClass } from '../policy/prove/classes.ts'
 import { isNeverUnknown } from '../policy/prove/conditions.ts'
 import { domainAt, type ValueDomain } from '../policy/prove/domains.ts'
-import { getOrInsert } from '../base/collections.ts'
+import { getOrInsert } from '../base/values/collections.ts'
 
 /** The name under which the rewritten policies are decided. */
 export const QUESTION_WIRE = 'asked'

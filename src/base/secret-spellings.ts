@@ -2,7 +2,7 @@
  * Finds a value in text however it is spelled there: JSON escapes, percent escapes, HTML entities and `+` for a space, also
  * escaped again and mixed; base64 and base64url, at any alignment; hexadecimal.
  */
-import { getOrInsert } from './collections.ts'
+import { getOrInsert } from './values/collections.ts'
 
 /** Something to find. `fold` makes characters equal that spell the same. */
 interface Needle {

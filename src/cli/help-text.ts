@@ -5,7 +5,7 @@ import { wrapText } from '../terminal/text.ts'
 import type { CommandGroup, CommandSpec } from './shell/command.ts'
 import { commandGroups, commandTable } from './table/table.ts'
 import { textBefore } from '../base/text-parts.ts'
-import { getOrInsert } from '../base/collections.ts'
+import { getOrInsert } from '../base/values/collections.ts'
 
 /** Wider lines are tiring to read. */
 export const HELP_WIDTH = 80

@@ -18,7 +18,7 @@ import { commandTable } from './table/table.ts'
 import { packageVersion } from './shell/version.ts'
 import { usageFailure } from './shell/usage-failure.ts'
 import { wrapMessage } from '../terminal/message.ts'
-import { expectDefined } from '../base/expect-defined.ts'
+import { expectDefined } from '../base/values/expect-defined.ts'
 import { textAfterLast, textBefore } from '../base/text-parts.ts'
 
 const PURPOSE = 'svc runs AI agents whose risky calls wait for approval and happen once.'

@@ -1,5 +1,5 @@
 /** Policy sets, checked against their digest and compiled so that they can decide many calls. */
-import { compareText } from '../base/compare-text.ts'
+import { compareText } from '../base/values/compare-text.ts'
 import type { PolicyEntry, PolicySet } from '../spec/policy-set.ts'
 import type { DecidedPolicy } from '../spec/step.ts'
 import { readCondition, type Condition } from './condition/condition.ts'

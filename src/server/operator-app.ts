@@ -56,7 +56,7 @@ import { claimTask, getTask, listSimilarTasks, listTasks, probeTask } from './op
 import { createTrigger, deleteTrigger, listTriggers, updateTrigger } from './operator/triggers.ts'
 import { drainWorker, listWorkers } from './operator/workers.ts'
 import { yankVersion } from './operator/versions/yank.ts'
-import { expectDefined } from '../base/expect-defined.ts'
+import { expectDefined } from '../base/values/expect-defined.ts'
 
 const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /publish': publishClosure,

@@ -3,7 +3,7 @@
  * PostgreSQL after a round trip, and the work does not know which.
  */
 import type { Store } from './store.ts'
-import { expectDefined } from '../base/expect-defined.ts'
+import { expectDefined } from '../base/values/expect-defined.ts'
 
 /** Booleans and lists are bound as each database has them. */
 type StatementValue = string | number | boolean | null | undefined | readonly (string | number)[]

@@ -4,7 +4,7 @@ import { shortenText } from '../base/cut-text.ts'
 import { foldText, padText, wrapText } from './text.ts'
 import type { TextStyle, Theme } from './theme.ts'
 import { widthOf } from './width.ts'
-import { onlyItem } from '../base/collections.ts'
+import { onlyItem } from '../base/values/collections.ts'
 
 /** Longer names stand above their value. */
 const LONGEST_NAME = 16

@@ -16,7 +16,7 @@ import type { McpLink } from './mcp-program.ts'
 import { QuestionProblem, UNKNOWN_ASKER } from './mcp-question.ts'
 import { createToolListReader } from './mcp-tool-list.ts'
 import { withDeadline } from './outcome.ts'
-import { dropOldest, onlyItem } from '../base/collections.ts'
+import { dropOldest, onlyItem } from '../base/values/collections.ts'
 
 export interface McpConnection {
   /**

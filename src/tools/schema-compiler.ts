@@ -16,7 +16,7 @@ import { CpuTimeExceeded, withinCpuTime } from './cpu-time.ts'
 import { measureSchema, type SchemaSize } from './schema-size.ts'
 import { addUniqueItems } from './unique-items.ts'
 import { measureValue } from './value-size.ts'
-import { dropOldest } from '../base/collections.ts'
+import { dropOldest } from '../base/values/collections.ts'
 
 /** A schema that is small enough to use, or why it is not. It is compiled at its first check. */
 export type UsableSchema = SizedSchema | { readonly problem: string }

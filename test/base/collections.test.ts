@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { countLeading, dropOldest, groupBy, onlyItem } from '../../src/base/collections.ts'
+import { countLeading, dropOldest, groupBy, onlyItem } from '../../src/base/values/collections.ts'
 
 test('values are grouped by key, and keys and values keep their order', () => {
   expect([...groupBy(['b1', 'a1', 'b2'], (text) => text.slice(0, 1))]).toEqual([

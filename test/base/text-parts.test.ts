@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { expectDefined } from '../../src/base/expect-defined.ts'
+import { expectDefined } from '../../src/base/values/expect-defined.ts'
 import { ownMember } from '../../src/base/json/own-member.ts'
 import { codePointName, joinWords, textAfterLast, textBefore } from '../../src/base/text-parts.ts'
 

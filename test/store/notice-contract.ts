@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as fc from 'fast-check'
 import type { Clock } from '../../src/base/clock.ts'
-import { compareText } from '../../src/base/compare-text.ts'
+import { compareText } from '../../src/base/values/compare-text.ts'
 import { nameBasedId, workspaceIdOf } from '../../src/base/ids.ts'
 import type { NewNotice } from '../../src/spec/notice.ts'
 import type { Store } from '../../src/store/store.ts'

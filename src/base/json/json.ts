@@ -1,7 +1,7 @@
 /** JSON values: the only free-form data passed between layers. */
 import { refuseInexactNumbers } from './exact-number.ts'
 import { mayHoldHalves, wellFormedJson } from './well-formed.ts'
-import { compareText } from '../compare-text.ts'
+import { compareText } from '../values/compare-text.ts'
 import { ownMember } from './own-member.ts'
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue }

@@ -3,8 +3,8 @@
  * stream would cost more CPU per piece of text than everything else that is done with the piece.
  */
 import type { IncomingMessage } from 'node:http'
-import { onlyItem } from '../collections.ts'
-import { expectDefined } from '../expect-defined.ts'
+import { onlyItem } from '../values/collections.ts'
+import { expectDefined } from '../values/expect-defined.ts'
 
 /** Bytes that wait for the reader before the sender is told to pause. */
 const MAX_WAITING_BYTES = 64 * 1024

@@ -1,6 +1,6 @@
 /** Parses regular expressions of JSON Schema (ECMAScript with the `u` flag) into trees. */
-import { onlyItem } from '../collections.ts'
-import { expectDefined } from '../expect-defined.ts'
+import { onlyItem } from '../values/collections.ts'
+import { expectDefined } from '../values/expect-defined.ts'
 
 export type PatternNode =
   /** Takes one code point; `source` is its text in the pattern. */

@@ -15,7 +15,7 @@ import {
 } from '../../operations/schema.ts'
 import type { ItemError } from '../shell/act-on-each.ts'
 import type { CommandSpec } from '../shell/command.ts'
-import { onlyItem } from '../../base/collections.ts'
+import { onlyItem } from '../../base/values/collections.ts'
 
 type RefusedItem<Name extends string> = Readonly<Record<Name, string>> & { readonly error: ItemError }
 

@@ -6,7 +6,7 @@ import { loadDocuments } from './documents.ts'
 import { findProgramConfig } from '../../tools/mcp-programs.ts'
 import { modelEndpoint } from './model-endpoint.ts'
 import type { Project } from './project.ts'
-import { compareText } from '../../base/compare-text.ts'
+import { compareText } from '../../base/values/compare-text.ts'
 
 type EnvVariables = Readonly<Record<string, string | undefined>>
 

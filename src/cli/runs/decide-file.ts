@@ -13,7 +13,7 @@ import { createScriptedAnswers, ruleFindings, type DecisionRule, type ScriptedAn
 import { readServerFile } from '../project/server/server-file.ts'
 import type { ServerTarget } from '../project/server/target.ts'
 import { createSource } from '../../documents/text/source.ts'
-import { expectDefined } from '../../base/expect-defined.ts'
+import { expectDefined } from '../../base/values/expect-defined.ts'
 
 /**
  * The rules of `--decide`, undefined where it was not given.

@@ -1,7 +1,7 @@
 /** A bundle as one file: a `.tar.gz` with the same bytes on every machine. Source: docs/design/bundles-and-authority.md#paths-and-files */
 import { gunzipSync } from 'node:zlib'
 import { packTar, unpackTar } from 'modern-tar'
-import { compareText } from '../../base/compare-text.ts'
+import { compareText } from '../../base/values/compare-text.ts'
 import { digestOf, digestOfJson, type Digest } from '../../base/digest.ts'
 import { fail, type Failure } from '../../base/failure.ts'
 import { canonicalJson, isJsonObject } from '../../base/json/json.ts'

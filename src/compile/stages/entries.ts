@@ -1,5 +1,5 @@
 /** Collects the entries of one policy set. The same rule becomes one entry, however often it is attached. */
-import { compareText } from '../../base/compare-text.ts'
+import { compareText } from '../../base/values/compare-text.ts'
 import type { Digest } from '../../base/digest.ts'
 import { canonicalJson } from '../../base/json/json.ts'
 import { entryIdOf, sealSet } from '../../policy/policy-set.ts'

@@ -1,5 +1,5 @@
 /** Writes agents as snapshots: everything by value, every child pinned by digest. Source: docs/design/bundles-and-authority.md#snapshots */
-import { compareText } from '../../base/compare-text.ts'
+import { compareText } from '../../base/values/compare-text.ts'
 import { digestOf, digestOfJson } from '../../base/digest.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import { canonicalProvider, idOf, providerSpellings, type AgentDocument, type ModelSpec } from '../../spec/document.ts'
@@ -11,7 +11,7 @@ import {
   type SnapshotModel,
 } from '../../spec/snapshot.ts'
 import { idOfDocument, type ResolvedSubAgent, type BundleAgent, type CompileState } from '../state/state.ts'
-import { expectDefined } from '../../base/expect-defined.ts'
+import { expectDefined } from '../../base/values/expect-defined.ts'
 
 /** Fills `member.snapshot`, children first. */
 export function freezeAgents(state: CompileState): void {

@@ -17,7 +17,7 @@ import {
   type AgentTarget,
   type CompileState,
 } from '../state/state.ts'
-import { expectDefined } from '../../base/expect-defined.ts'
+import { expectDefined } from '../../base/values/expect-defined.ts'
 
 /** Default depth. Source: docs/design/models-and-tools.md#limits */
 const DEFAULT_DEPTH = 5

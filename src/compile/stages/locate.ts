@@ -5,7 +5,7 @@ import { lockPathOf } from '../../documents/facts/lock/lock-file.ts'
 import { directoryOf, isUnder } from '../../documents/text/paths.ts'
 import { lockedDigests, lockedMcpDigests, lockedVersions, readLock } from '../state/lock-file.ts'
 import { failUnchecked, reportFinding, typedDocument, type CompileState } from '../state/state.ts'
-import { onlyItem } from '../../base/collections.ts'
+import { onlyItem } from '../../base/values/collections.ts'
 
 /** @throws Failure `no_documents`, `ambiguous_reference` if the path means nothing or more than one thing */
 export function locateSubject(state: CompileState): void {

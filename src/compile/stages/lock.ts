@@ -2,7 +2,7 @@
  * Writes `svc.lock`: the versions that a bundle was compiled with, and the resulting digests.
  * Source: docs/design/bundles-and-authority.md#lock
  */
-import { compareText } from '../../base/compare-text.ts'
+import { compareText } from '../../base/values/compare-text.ts'
 import { digestOfJson } from '../../base/digest.ts'
 import { canonicalJson } from '../../base/json/json.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'

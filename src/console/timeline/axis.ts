@@ -1,5 +1,5 @@
 /** A time axis that cuts waiting: runs wait for days, and on a straight axis their work would be a hair's breadth. */
-import { countLeading } from '../../base/collections.ts'
+import { countLeading } from '../../base/values/collections.ts'
 
 export interface TimeSpan {
   readonly from: number

@@ -5,7 +5,7 @@
  */
 import { isJsonObject } from '../../base/json/json.ts'
 import { SEVERITIES, type Diagnostic } from '../text/diagnostic.ts'
-import { groupBy } from '../../base/collections.ts'
+import { groupBy } from '../../base/values/collections.ts'
 import { directoryOf, joinPath } from '../text/paths.ts'
 import { segmentsOf } from '../../base/json/pointer.ts'
 import { valueAt } from '../../base/json/resolve-pointer.ts'

@@ -1,6 +1,6 @@
 /** The list of all rules, as Markdown. Each links to the folder of its examples; `svc explain` shows these. */
 import type { NamedRule } from '../facts/rule.ts'
-import { groupBy } from '../../base/collections.ts'
+import { groupBy } from '../../base/values/collections.ts'
 
 /** Text of `docs/rules.md`. */
 export function ruleIndex(rules: readonly NamedRule[]): string {

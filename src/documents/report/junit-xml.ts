@@ -1,5 +1,5 @@
 /** JUnit XML, as CI systems read it. */
-import { groupBy } from '../../base/collections.ts'
+import { groupBy } from '../../base/values/collections.ts'
 
 export interface JunitCase {
   readonly file: string

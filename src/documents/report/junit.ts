@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../text/diagnostic.ts'
-import { groupBy } from '../../base/collections.ts'
+import { groupBy } from '../../base/values/collections.ts'
 import { junitXml, type JunitCase } from './junit-xml.ts'
 import { documentFilesIn, type ReportInput } from './summary.ts'
 

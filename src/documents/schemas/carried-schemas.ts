@@ -1,7 +1,7 @@
 /** Bundles JSON Schemas: referenced files are copied into `$defs`. Source: docs/design/bundles-and-authority.md#references */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
-import { compareText } from '../../base/compare-text.ts'
+import { compareText } from '../../base/values/compare-text.ts'
 
 /** Keywords whose members are values, not schemas. */
 const VALUES = new Set(['const', 'enum', 'default', 'examples'])

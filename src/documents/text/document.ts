@@ -7,7 +7,7 @@ import type { FindingPlace } from './diagnostic.ts'
 import { pointerTo, segmentsOf } from '../../base/json/pointer.ts'
 import type { SourceText, TextSpan } from './source.ts'
 import { itemAt, memberOf, type YamlMember, type YamlNode } from './node.ts'
-import { onlyItem } from '../../base/collections.ts'
+import { onlyItem } from '../../base/values/collections.ts'
 
 export interface DocumentIdentity {
   /** `namespace.name`. */

@@ -1,7 +1,7 @@
 /** Parses YAML into the events of js-yaml. */
 import { EVENT_ID, YAMLException, parseEvents, type Event, type ScalarEvent } from 'js-yaml'
 import { indentOf, unclosedAtEnd, DEFICIENT_INDENTATION } from './text-fault.ts'
-import { countLeading } from '../../base/collections.ts'
+import { countLeading } from '../../base/values/collections.ts'
 
 /**
  * Parser events of a text. YAML 1.2 requires a closing bracket to be indented further than the key or dash of the line that

@@ -1,5 +1,5 @@
 /** A place in a file: line and column from 1, offset from 0, columns and offsets in UTF-16 code units. */
-import { countLeading } from '../../base/collections.ts'
+import { countLeading } from '../../base/values/collections.ts'
 export interface TextPosition {
   readonly line: number
   readonly column: number

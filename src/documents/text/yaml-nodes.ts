@@ -15,7 +15,7 @@ import { createFinding, type Diagnostic, type FindingText } from './diagnostic.t
 import { endOfCollection, toScalarNode } from './event-text.ts'
 import type { YamlMember, YamlNode } from './node.ts'
 import type { SourceText } from './source.ts'
-import { expectDefined } from '../../base/expect-defined.ts'
+import { expectDefined } from '../../base/values/expect-defined.ts'
 
 /** Maximum nesting, aliases expanded. */
 export const MAX_NESTING = 64

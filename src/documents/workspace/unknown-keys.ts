@@ -21,7 +21,7 @@ import { nearestCandidate } from '../text/suggest.ts'
 import { commonMistakeAt } from './common-mistakes.ts'
 import type { MissingKeys } from './missing-keys.ts'
 import { homesOfKey, knownKeysAt, type SchemaName } from './schema-keys.ts'
-import { onlyItem } from '../../base/collections.ts'
+import { onlyItem } from '../../base/values/collections.ts'
 
 /** A key that its mapping does not know. */
 interface UnknownKey {

@@ -9,7 +9,7 @@ import type { LimitBreach } from '../session/event.ts'
 import { asksAboutLimit } from './on-limit.ts'
 import { activeMs, costOfRun, rootOfRun, tokensOf } from '../transaction/usage.ts'
 import { withWaitEnded } from '../transaction/waits.ts'
-import { expectDefined } from '../../base/expect-defined.ts'
+import { expectDefined } from '../../base/values/expect-defined.ts'
 
 /** Maximum nesting of sub-agents where the agent sets none. */
 const DEFAULT_DEPTH = 5

@@ -2,7 +2,7 @@
 import { isJsonObject, jsonDepth, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { isFileRef } from '../../spec/file.ts'
 import type { RunStep } from '../../spec/step.ts'
-import { onlyItem } from '../../base/collections.ts'
+import { onlyItem } from '../../base/values/collections.ts'
 
 /** If the input has only this property and it is text, that text is the message. Source: docs/design/models-and-tools.md#prompts */
 const MESSAGE_PROPERTIES: ReadonlySet<string> = new Set(['message', 'prompt', 'text', 'question', 'task'])

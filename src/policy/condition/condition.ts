@@ -11,7 +11,7 @@ import { historyText, withKey } from './history.ts'
 import type { PathSegment } from './segment.ts'
 import { isSpread, readArgumentPath, readPath, type ConditionPath, type FactRoot } from './path.ts'
 import { readWhen, textPointer, whenRange, type WhenNode } from './when.ts'
-import { compareText } from '../../base/compare-text.ts'
+import { compareText } from '../../base/values/compare-text.ts'
 
 export interface ConditionLeaf {
   readonly path: ConditionPath

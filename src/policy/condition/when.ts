@@ -4,7 +4,7 @@
  * Source: docs/design/policies.md#conditions
  */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
-import { onlyItem } from '../../base/collections.ts'
+import { onlyItem } from '../../base/values/collections.ts'
 import { ownMember } from '../../base/json/own-member.ts'
 import { firstCodePoint } from '../../base/text-parts.ts'
 

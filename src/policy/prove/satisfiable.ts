@@ -18,7 +18,7 @@ import {
   type PossibleValues,
   type ValueType,
 } from './possible-values.ts'
-import { onlyItem } from '../../base/collections.ts'
+import { onlyItem } from '../../base/values/collections.ts'
 
 /** A comparison that must be true (`holds`) or must be false; an unknown result is neither. */
 export interface SignedComparison {

@@ -4,7 +4,7 @@ import type { RecordedDecision } from '../../operations/decisions.ts'
 import type { CallFacts } from '../condition/decision.ts'
 import type { HistoryMeasure, HistoryScope, HistorySubject } from '../condition/history.ts'
 import { argumentAt, argumentText } from '../condition/path.ts'
-import { countLeading } from '../../base/collections.ts'
+import { countLeading } from '../../base/values/collections.ts'
 
 /** Final states of calls that had no effect and do not add to a sum. */
 const WITHOUT_EFFECT = new Set(['denied', 'rejected', 'failed', 'invalid', 'not_sent', 'skipped'])

@@ -1,7 +1,7 @@
 /** Opens the official SDK for OpenAI, for compatible servers and for Azure. Loaded with the first completion. */
 import type OpenAI from 'openai'
 import type { SdkParts } from '../sdk-provider.ts'
-import { expectDefined } from '../../base/expect-defined.ts'
+import { expectDefined } from '../../base/values/expect-defined.ts'
 
 export interface OpenaiClientParts extends SdkParts {
   /**

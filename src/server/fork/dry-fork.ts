@@ -22,7 +22,7 @@ import type { Toolbox } from '../../tools/tool.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { compareCalls } from './compare.ts'
 import { createRecording, recordedCalls, type Recording } from './recording.ts'
-import { expectDefined } from '../../base/expect-defined.ts'
+import { expectDefined } from '../../base/values/expect-defined.ts'
 
 /** Answers of people to one dry run. */
 const MAX_ANSWERS = 200

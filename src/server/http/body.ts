@@ -6,7 +6,7 @@ import { EXTERNAL_JSON, isJsonObject, JsonBoundError, parseJson, type JsonBounds
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { AsyncReadable, HttpRequestContext } from './route.ts'
 import { textBefore } from '../../base/text-parts.ts'
-import { onlyItem } from '../../base/collections.ts'
+import { onlyItem } from '../../base/values/collections.ts'
 
 export interface BodyLimits extends JsonBounds {
   readonly maxBytes: number

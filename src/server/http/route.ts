@@ -14,7 +14,7 @@ import { detailOf } from './detail.ts'
 import { toProblem } from './problem.ts'
 import type { HttpReply } from './reply.ts'
 import type { EventStreamBody } from './sse.ts'
-import { expectDefined } from '../../base/expect-defined.ts'
+import { expectDefined } from '../../base/values/expect-defined.ts'
 
 export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 

@@ -4,7 +4,7 @@
  */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
 import { cutText } from '../../base/cut-text.ts'
-import { compareText } from '../../base/compare-text.ts'
+import { compareText } from '../../base/values/compare-text.ts'
 import { digestOf } from '../../base/digest.ts'
 import { fail, isFailure } from '../../base/failure.ts'
 import type { JsonObject } from '../../base/json/json.ts'

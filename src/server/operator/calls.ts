@@ -10,7 +10,7 @@ import { findRun } from './find/find.ts'
 import { subtreeOf } from './outline.ts'
 import type { OperatorAction } from './people/act.ts'
 import { undoingRuns } from './steer/undo.ts'
-import { expectDefined } from '../../base/expect-defined.ts'
+import { expectDefined } from '../../base/values/expect-defined.ts'
 
 /** Maximum calls of one run and those below it; the limits of a run allow fewer. */
 const MAX_EFFECTS = 10_000

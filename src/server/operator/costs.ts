@@ -7,7 +7,7 @@ import { queryFailure } from '../http/refuse.ts'
 import type { OperatorAction } from './people/act.ts'
 import { findAgent } from './find/find.ts'
 import { parseSince } from './runs.ts'
-import { getOrInsert } from '../../base/collections.ts'
+import { getOrInsert } from '../../base/values/collections.ts'
 
 const DEFAULT_SPAN_MS = 30 * 86_400_000
 /** Sums read for one answer: years of some agents, or a month of hundreds. */

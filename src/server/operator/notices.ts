@@ -10,7 +10,7 @@ import { timeoutOfChannel } from '../notify/channels.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { notFoundFailure } from './find/find.ts'
 import type { OperatorAction } from './people/act.ts'
-import { expectDefined } from '../../base/expect-defined.ts'
+import { expectDefined } from '../../base/values/expect-defined.ts'
 import { ownMember } from '../../base/json/own-member.ts'
 
 const DEFAULT_TAKE = 100

@@ -17,7 +17,7 @@ import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorAction } from './people/act.ts'
 import { findAgent, findRun, findTrigger } from './find/find.ts'
 import { nameOf } from './triggers.ts'
-import { expectDefined } from '../../base/expect-defined.ts'
+import { expectDefined } from '../../base/values/expect-defined.ts'
 
 /** Everything that is held, or the part that a release with the same names would release. */
 export const listRestored: OperatorAction<'GET /restored'> = async ({ services, query }) => {

@@ -18,7 +18,7 @@ import type { OperatorAction } from './people/act.ts'
 import { createPeopleReader } from './people/task-people.ts'
 import { notFoundFailure, findAgent, taskById } from './find/find.ts'
 import { toEnding } from './ending.ts'
-import { compareText } from '../../base/compare-text.ts'
+import { compareText } from '../../base/values/compare-text.ts'
 
 /** More than anyone answers. */
 const MOST = 1000

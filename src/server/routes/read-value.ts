@@ -12,7 +12,7 @@ import type { HttpReply } from '../http/reply.ts'
 import { type RouteHandler, readPathParam } from '../http/route.ts'
 import { parseOrdinal } from '../http/validate.ts'
 import type { ServerServices } from '../runtime/services.ts'
-import { expectDefined } from '../../base/expect-defined.ts'
+import { expectDefined } from '../../base/values/expect-defined.ts'
 
 /**
  * GET /v1/runs/{runId}/values/{digest} (extension): a value that an answer named by reference, to whoever may read that answer.

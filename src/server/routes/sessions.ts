@@ -10,7 +10,7 @@ import { parseSessionPatch, parseValuesQuery } from '../http/validate.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { boundedSession } from '../view/session-list.ts'
 import { toSessionListItem } from '../view/shape.ts'
-import { expectDefined } from '../../base/expect-defined.ts'
+import { expectDefined } from '../../base/values/expect-defined.ts'
 
 /** GET /v1/sessions/{sessionId} (extension): as the list of sessions shows it. */
 export const getSession = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>

@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../../base/clock.ts'
 import { Failure, fail } from '../../base/failure.ts'
-import { dropOldest } from '../../base/collections.ts'
+import { dropOldest } from '../../base/values/collections.ts'
 
 /** Failures that one address may have in a burst, and the time after which each no longer counts. */
 const BURST = 1000

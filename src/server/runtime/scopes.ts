@@ -3,7 +3,7 @@
  */
 import type { AgentId, SessionId, TriggerId } from '../../base/ids.ts'
 import type { SessionStore } from '../../store/session-store.ts'
-import { dropOldest } from '../../base/collections.ts'
+import { dropOldest } from '../../base/values/collections.ts'
 
 export interface SessionScope {
   readonly agentId: AgentId

@@ -5,7 +5,7 @@
 import { createApiKeySecret, hashKey } from '../../base/api-key.ts'
 import type { Clock, Instant } from '../../base/clock.ts'
 import type { KeyId } from '../../base/ids.ts'
-import { dropOldest } from '../../base/collections.ts'
+import { dropOldest } from '../../base/values/collections.ts'
 
 /** The person who signs in with a code. */
 export interface SignInIdentity {

@@ -1,6 +1,6 @@
 import type { CopySource } from './copy-side.ts'
 import { COPIED_TABLES } from './copied-tables.ts'
-import { expectDefined } from '../../base/expect-defined.ts'
+import { expectDefined } from '../../base/values/expect-defined.ts'
 
 /** Files of a store whose upload is finalized. */
 export async function* listCopiedFiles(

@@ -3,7 +3,7 @@ import type { WorkspaceId } from '../../base/ids.ts'
 import type { Dialect } from '../dialect.ts'
 import { readRows, writeRows, type NounWork } from '../statement.ts'
 import { defineTable } from './record-table.ts'
-import { expectDefined } from '../../base/expect-defined.ts'
+import { expectDefined } from '../../base/values/expect-defined.ts'
 
 interface StandingRecord {
   readonly workspaceId: WorkspaceId

@@ -1,7 +1,7 @@
 import type { AgentId, WorkspaceId } from '../../base/ids.ts'
 import { joinClauses } from '../rows/filter.ts'
 import type { PostgresPool } from './database/pool.ts'
-import { expectDefined } from '../../base/expect-defined.ts'
+import { expectDefined } from '../../base/values/expect-defined.ts'
 
 const COUNTED = { runs: `what = 'runs'`, sessions: `what <> 'runs'`, statuses: 'what = any (:statuses)' }
 

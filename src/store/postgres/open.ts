@@ -24,7 +24,7 @@ import { sessionReads } from './sessions/sessions.ts'
 import { taskReads } from './tasks.ts'
 import { timerReads } from './timers.ts'
 import { openPostgresUpdates } from './updates.ts'
-import { expectDefined } from '../../base/expect-defined.ts'
+import { expectDefined } from '../../base/values/expect-defined.ts'
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database` */

@@ -1,6 +1,6 @@
 import type { AgentId, WorkspaceId } from '../../base/ids.ts'
 import type { Database } from 'better-sqlite3'
-import { expectDefined } from '../../base/expect-defined.ts'
+import { expectDefined } from '../../base/values/expect-defined.ts'
 
 export interface AgentCounts {
   readonly n: number

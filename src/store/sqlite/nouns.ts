@@ -29,7 +29,7 @@ import { createWorkRunner } from './database/run-work.ts'
 import type { GroupWriter } from './database/writer.ts'
 import type { Store } from '../store.ts'
 import type { KeyUses } from './keys.ts'
-import { expectDefined } from '../../base/expect-defined.ts'
+import { expectDefined } from '../../base/values/expect-defined.ts'
 
 /** @param restoredAt since when a restore holds a trigger */
 export function bindNouns(

@@ -9,7 +9,7 @@ import type { AgentTable } from './agents.ts'
 import type { Database } from 'better-sqlite3'
 import { createRowCache } from './database/row-cache.ts'
 import { openVotes } from './votes.ts'
-import { expectDefined } from '../../base/expect-defined.ts'
+import { expectDefined } from '../../base/values/expect-defined.ts'
 
 export interface TaskTable {
   readonly reads: Pick<Store, 'tasksInScope' | 'pendingTasks'>

@@ -33,7 +33,7 @@ import { openProjectServer } from '../../project/open-server.ts'
 import { explainTask } from '../../runs/why.ts'
 import { FULL_TEMPLATE, planTemplate, writeTemplate } from '../../pages/template.ts'
 import { publishPath } from '../ship/publish.ts'
-import { expectDefined } from '../../../base/expect-defined.ts'
+import { expectDefined } from '../../../base/values/expect-defined.ts'
 
 const AGENT = 'acme.refund-desk'
 const INPUT = { order: 'A-1042', amount: 180 }

@@ -5,7 +5,7 @@ import { packageFile } from '../../project/package-file.ts'
 import { readSchemaFile } from '../../project/schema-file.ts'
 import { suggestWord } from '../../shell/nearest.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
-import { expectDefined } from '../../../base/expect-defined.ts'
+import { expectDefined } from '../../../base/values/expect-defined.ts'
 
 const KINDS = ['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest', 'event']
 /** Prefix of the schema of a command's output. */

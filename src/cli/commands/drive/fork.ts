@@ -16,7 +16,7 @@ import { describeCommandError } from '../../shell/exit.ts'
 import { RemoteError } from '../../shell/remote.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
-import { expectDefined } from '../../../base/expect-defined.ts'
+import { expectDefined } from '../../../base/values/expect-defined.ts'
 
 type ForkAnswer = ValueOf<typeof steeredRuns> | ValueOf<typeof dryForksAnswer>
 

@@ -15,7 +15,7 @@ import { resolveAgent, runIdOf } from '../../project/reference.ts'
 import { RefusedAnswer } from '../../shell/remote.ts'
 import { openAgentTarget, withTarget, type ServerTarget } from '../../project/server/target.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
-import { onlyItem } from '../../../base/collections.ts'
+import { onlyItem } from '../../../base/values/collections.ts'
 
 export async function send(call: CommandContext<FollowAnswer | MessageAccepted | StartRunResponse>): Promise<number> {
   const { given, mode, out, signal } = call

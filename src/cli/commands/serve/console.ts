@@ -12,7 +12,7 @@ import { withOperator, type OperatorClient } from '../../project/server/operator
 import { openProject } from '../../project/project.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { printList } from '../../shell/screen/list.ts'
-import { onlyItem } from '../../../base/collections.ts'
+import { onlyItem } from '../../../base/values/collections.ts'
 
 type ConsoleAnswer =
   | OperatorAnswer<'POST /console/codes'>

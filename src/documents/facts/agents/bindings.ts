@@ -3,7 +3,7 @@ import { rcompare } from 'semver'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { SIDE_EFFECT_CLASSES, type SideEffectClass } from '../../../spec/document.ts'
 import { mappingIn, type Document, type IdentifiedDocument } from '../../text/document.ts'
-import { groupBy } from '../../../base/collections.ts'
+import { groupBy } from '../../../base/values/collections.ts'
 import { memoizePerObject } from '../../workspace/memoize.ts'
 import { pointerTo } from '../../../base/json/pointer.ts'
 import {

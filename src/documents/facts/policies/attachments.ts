@@ -2,7 +2,7 @@
 import { subAgentsOf, toolDocument, toolsOf, usesOf, type CallBinding, type ToolUse } from '../agents/bindings.ts'
 import { linkOf } from './decision.ts'
 import { mappingIn, type Document, type FoundText } from '../../text/document.ts'
-import { groupBy, getOrInsert } from '../../../base/collections.ts'
+import { groupBy, getOrInsert } from '../../../base/values/collections.ts'
 import { memoizePerObject, memoizePerWorkspace } from '../../workspace/memoize.ts'
 import type { PathResolution } from '../../workspace/resolve-path.ts'
 import type { Workspace } from '../../workspace/workspace.ts'

@@ -7,7 +7,7 @@ import { decisionOf } from './decision.ts'
 import type { Document } from '../../text/document.ts'
 import { conditionImplies, isSatisfiable } from '../../../policy/prove/conditions.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
-import { onlyItem } from '../../../base/collections.ts'
+import { onlyItem } from '../../../base/values/collections.ts'
 
 /**
  * A policy of one of the types `over` that fires for every call for which this one, of one of the types `of`, fires.

@@ -1,4 +1,4 @@
-import { groupBy } from '../../../base/collections.ts'
+import { groupBy } from '../../../base/values/collections.ts'
 import { memoizePerWorkspace } from '../../workspace/memoize.ts'
 import { isIdentified, type Document, type IdentifiedDocument } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'

@@ -14,7 +14,7 @@ import { findRun } from '../find/find.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { refuseYankedExecution, versionToGoOnWith, type VersionChoice } from './resume.ts'
 import { toRunView } from '../runs.ts'
-import { expectDefined } from '../../../base/expect-defined.ts'
+import { expectDefined } from '../../../base/values/expect-defined.ts'
 
 export const forkRuns: OperatorAction<'POST /runs/fork'> = async ({ services, operator, body }) => {
   const planned = await planForks(services, body, body, false)

@@ -8,7 +8,7 @@ import { findWider } from '../versions/authority.ts'
 import { findAgent, findRun, findVersion } from '../find/find.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { toRunView } from '../runs.ts'
-import { expectDefined } from '../../../base/expect-defined.ts'
+import { expectDefined } from '../../../base/values/expect-defined.ts'
 
 export const resumeRun: OperatorAction<'POST /runs/:id/resume'> = async ({ services, operator, id, body }) => {
   const { reason, grant = false } = body

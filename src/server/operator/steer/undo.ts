@@ -10,7 +10,7 @@ import { readHold } from '../../view/hold.ts'
 import { findRun } from '../find/find.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { toRunView } from '../runs.ts'
-import { expectDefined } from '../../../base/expect-defined.ts'
+import { expectDefined } from '../../../base/values/expect-defined.ts'
 
 export const planRunUndo: OperatorAction<'GET /runs/:id/undo'> = async ({ services, id }) => {
   const { id: runId } = await findRun(services, id)

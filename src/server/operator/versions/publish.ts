@@ -10,7 +10,7 @@ import type { ServerServices } from '../../runtime/services.ts'
 import type { OperatorPrincipal } from '../../auth/auth.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { findAgent, findVersion } from '../find/find.ts'
-import { expectDefined } from '../../../base/expect-defined.ts'
+import { expectDefined } from '../../../base/values/expect-defined.ts'
 
 /** Stores every member of a closure. The digests are computed again: a member whose content is not what its digest says is refused. */
 export const publishClosure: OperatorAction<'POST /publish'> = async ({ services, operator, body }) => {

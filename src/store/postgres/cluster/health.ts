@@ -6,7 +6,7 @@ import { openPool, type PostgresPool } from '../database/pool.ts'
 import { SCHEMA } from '../open.ts'
 import { refuseMovedDatabase, refuseOtherCluster, type ClusterIdentity } from './identity.ts'
 import { checkOwnership, checkTableRights } from './rights.ts'
-import { expectDefined } from '../../../base/expect-defined.ts'
+import { expectDefined } from '../../../base/values/expect-defined.ts'
 
 export interface DatabaseProblem {
   readonly say: string

@@ -6,7 +6,7 @@ import { fail } from '../../../base/failure.ts'
 import { parseCertainAddress, UNREADABLE_ADDRESS } from '../../../base/net/show-address.ts'
 import { SILENT_WORKER_MS } from '../../worker.ts'
 import type { PostgresPool } from '../database/pool.ts'
-import { expectDefined } from '../../../base/expect-defined.ts'
+import { expectDefined } from '../../../base/values/expect-defined.ts'
 
 export interface ClusterIdentity {
   readonly workspace: string

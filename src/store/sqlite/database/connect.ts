@@ -4,7 +4,7 @@ import type Database from 'better-sqlite3'
 import { fail } from '../../../base/failure.ts'
 import { databaseFailure } from './unusable.ts'
 import { hasNodeSqlite, openNodeSqlite, type NodeSqliteModule } from './node-sqlite.ts'
-import { expectDefined } from '../../../base/expect-defined.ts'
+import { expectDefined } from '../../../base/values/expect-defined.ts'
 
 /** The package with an SQLite for every Node, which package.json names too. */
 export const SQLITE_PACKAGE = '@photostructure/sqlite'

@@ -2,7 +2,7 @@
  * Caches rows that every request reads and few requests change. The directory lock makes this process the only writer, and a
  * writer clears the cache before it commits. Nothing can read in between, because both happen in one synchronous block.
  */
-import { dropOldest } from '../../../base/collections.ts'
+import { dropOldest } from '../../../base/values/collections.ts'
 export interface RowCache<Row, Key extends string = string> {
   /** The row, read from the database when it is not cached. The absence of a row is not cached. */
   get(key: Key): Row | undefined

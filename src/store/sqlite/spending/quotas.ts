@@ -6,7 +6,7 @@ import { MS_OF_DAY } from '../../rows/cost-rows.ts'
 import type { StartLimits, StartOutcome } from '../../start-outcome.ts'
 import type { CostTable } from './costs.ts'
 import type { Database } from 'better-sqlite3'
-import { expectDefined } from '../../../base/expect-defined.ts'
+import { expectDefined } from '../../../base/values/expect-defined.ts'
 
 type StartRefusal = Extract<StartOutcome, { outcome: 'rate_limited' | 'concurrency_limited' | 'plan_limited' }>
 
