@@ -36,7 +36,8 @@ export const strongestProof = (proofs: readonly DecisionProof[]): DecisionProof 
 export function proofOfPrincipal(by: Principal): DecisionProof {
   if (by.type === 'api_key') return by.person === null ? 'key' : 'none'
   if (by.type !== 'operator') return 'none'
-  return by.proof === 'credential' ? 'key' : by.proof === 'link' ? 'link' : 'none'
+  if (by.proof === 'credential') return 'key'
+  return by.proof === 'link' ? 'link' : 'none'
 }
 
 /** What people call a proof, with its article. */

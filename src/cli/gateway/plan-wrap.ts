@@ -60,10 +60,15 @@ export const serversToWrap = (
 ): readonly { readonly server: ClientServer; readonly stays?: string }[] => {
   const globs = entries.map(anyGlob)
   return servers.map((server) => {
-    const isSelected = globs.length === 0 || globs.some((glob) => glob.test(server.name))
-    const stays = !isSelected ? 'not selected' : server.isOff ? 'turned off' : leadsToSvc(server) ? 'is svc' : undefined
+    const stays = findReasonToStay(server, globs)
     return { server, ...(stays !== undefined && { stays }) }
   })
+}
+
+function findReasonToStay(server: ClientServer, globs: readonly RegExp[]): string | undefined {
+  if (globs.length > 0 && !globs.some((glob) => glob.test(server.name))) return 'not selected'
+  if (server.isOff) return 'turned off'
+  return leadsToSvc(server) ? 'is svc' : undefined
 }
 
 const leadsToSvc = ({ command = [] }: ClientServer): boolean => command.includes('mcp') && command.includes('--tools')

@@ -46,7 +46,7 @@ export function useProgress(runId: string, isFollowed: boolean, lastEvent: numbe
 
 /** `2 of 5: reading orders`. Not escaped. */
 export function describeReport({ progress, total, message }: CallProgress): string {
-  const count = progress === undefined ? '' : total === undefined ? `${progress}` : `${progress} of ${total}`
+  const count = [progress, progress === undefined ? undefined : total].filter((each) => each !== undefined).join(' of ')
   return [count, message ?? ''].filter((each) => each !== '').join(': ')
 }
 
