@@ -171,7 +171,7 @@ export interface BenchSpec {
   /** By wire name. */
   readonly tools?: Readonly<Record<string, ToolFunction>>
   /** Descriptions that only the server of a tool has, by wire name. */
-  readonly described?: Readonly<Record<string, { description: string; schema: JsonSchema }>>
+  readonly described?: Readonly<Record<string, { description: string; schema: JsonSchema } | 'never'>>
   /** A secret that tools need and nobody has set. */
   readonly unset?: { secret: string; env: string }
   readonly timeoutMs?: number
@@ -273,7 +273,12 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
           },
         }
       },
-      describe: (_, bound) => Promise.resolve(spec.described?.[bound.wire]),
+      describe: async (_, bound, signal) => {
+        const described = spec.described?.[bound.wire]
+        if (described !== 'never') return described
+        await new Promise((done) => signal.addEventListener('abort', done))
+        throw signal.reason
+      },
       findUnsetSecret: () => spec.unset,
       close: () => Promise.resolve(),
     },

@@ -276,6 +276,21 @@ test('a tool that is not offered is refused', async () => {
   expect(listed.map((each) => [each.tool.wire, each.description])).toEqual([['look', 'Does look.']])
 })
 
+test('a server that says nothing of its tool takes no other tool off the list', async () => {
+  const { inputSchema: _, ...far } = tool('far')
+  const bench = await openGate({}, clientAgent({ tools: [tool('look'), far], policies: [] }), {
+    described: { far: 'never' },
+  })
+  const patience = new AbortController()
+  const listing = bench.engine.gate.listTools(callOf('a', 'look'), patience.signal)
+  await turns()
+  patience.abort()
+  expect((await listing).map((each) => [each.tool.wire, each.inputSchema])).toEqual([
+    ['look', tool('look').inputSchema],
+    ['far', {}],
+  ])
+})
+
 test('an unsafe call whose outcome got lost is held for a person, and not sent again', async () => {
   const agent = clientAgent({
     tools: [tool('look'), tool('post', { sideEffectClass: 'non_idempotent_write' })],

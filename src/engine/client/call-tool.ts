@@ -287,7 +287,9 @@ async function listClientTools(
   const offered = snapshot.tools.filter((tool) => !isCarriedOutHere(tool))
   return Promise.all(
     offered.map(async (tool): Promise<ClientTool> => {
-      const { description, schema } = await driver.describeTool(snapshot, tool, signal)
+      // A server that says nothing takes no other tool off the list; a call of its own reports it.
+      const undescribed = { description: tool.description, schema: {} }
+      const { description, schema } = await driver.describeTool(snapshot, tool, signal).catch(() => undescribed)
       return { tool, description, inputSchema: toObjectSchema(schema) }
     }),
   )
