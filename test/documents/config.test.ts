@@ -43,6 +43,13 @@ test.each<[string, string, string[]]>([
     ['1:1 doc/unknown-key `workspce` is not a key of the top level. Did you mean `workspace`?'],
   ],
   [
+    'a provider whose name stands for clients',
+    'providers: {external: {type: openai}}\n',
+    [
+      '1:13 doc/schema providers.external has no effect: `provider: external` stands for a client, and no model is asked.',
+    ],
+  ],
+  [
     'two routes for one tool',
     'tools: {a.b: {command: [x], http: {url: y}}}\n',
     ['1:9 doc/schema tools.a.b has more than one of `command`, `http`, `openapi` or `mock`.'],

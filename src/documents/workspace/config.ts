@@ -5,6 +5,7 @@ import { createSpans } from '../text/document.ts'
 import { decodeUtf8 } from '../text/decode.ts'
 import { checkNotify } from './check-notify.ts'
 import { checkShape, hasShape } from './shape.ts'
+import { checkProviders } from './check-providers.ts'
 import { readYaml } from '../text/yaml.ts'
 
 export interface ReadConfig {
@@ -27,7 +28,10 @@ export function readConfig(text: string, path: string): ReadConfig {
   if (!hasShape('config', root.value)) return { findings }
   // The shape check has proven the type.
   const config = root.value as ProjectConfig
-  const faults = config.notify ? checkNotify(spans, config.notify) : []
+  const faults = [
+    ...checkProviders(spans, config.providers),
+    ...(config.notify ? checkNotify(spans, config.notify) : []),
+  ]
   findings.push(...faults)
   return faults.length > 0 ? { findings } : { config, findings }
 }

@@ -8,7 +8,8 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { randomUUID } from 'node:crypto'
 import { fail } from '../../../base/failure.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
-import { OPERATOR_URL, openOperatorChannel } from '../../project/server/operator.ts'
+import { OPERATOR_URL, openOperatorChannel, type SendRequest } from '../../project/server/operator.ts'
+import { createSendAgain } from '../../project/server/send-again.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { baseUrl, givenKey } from '../../project/server/target.ts'
 import { packageVersion } from '../../shell/version.ts'
@@ -20,13 +21,14 @@ const CALL_TIMEOUT_MS = 120_000
 export async function mcp(call: CommandContext): Promise<void> {
   const path = endpointPath(call)
   const endpoint = await openEndpoint(call, await openProject(call), path)
-  const conversation = conversationMeta(call)
   // A conversation may outlast this process, whose client numbers its requests from the beginning again.
   const started = randomUUID()
+  const conversation = conversationMeta(call, started)
   const about = { name: 'svc', version: packageVersion }
   const client = new Client(about, { versionNegotiation: { mode: 'auto' } })
   try {
     await client.connect(endpoint.transport)
+    endpoint.keepTrying()
     const stdio = serveStdio(() => {
       const served = new McpServer(about, { capabilities: { tools: {} } })
       const { server } = served
@@ -58,26 +60,46 @@ function endpointPath({ given }: CommandContext): string {
 }
 
 /** This process serves one client, so its calls are one conversation where no name is given. */
-function conversationMeta({ given }: CommandContext): Readonly<Record<string, unknown>> | undefined {
+function conversationMeta({ given }: CommandContext, started: string): Readonly<Record<string, unknown>> | undefined {
   if (given.text('tools') === undefined) return undefined
   const seconds = wholeNumber(given.text('hold'), 'hold')
   return {
-    'svc/conversation': given.text('conversation') ?? randomUUID(),
+    'svc/conversation': given.text('conversation') ?? started,
     ...(seconds !== undefined && { 'svc/wait-seconds': seconds }),
   }
 }
 
-function withMeta<T extends { readonly _meta?: object | undefined }>(
+interface CallParams {
+  readonly name: string
+  readonly arguments?: Readonly<Record<string, unknown>> | undefined
+  readonly _meta?: object | undefined
+}
+
+/** Names the call, so that the server knows it again where it is sent again. */
+function withMeta<T extends CallParams>(
   params: T,
   conversation: Readonly<Record<string, unknown>> | undefined,
   request: string,
 ): T {
-  if (conversation === undefined) return params
-  return { ...params, _meta: { ...conversation, 'svc/request': request, ...params['_meta'] } }
+  const named =
+    conversation === undefined
+      ? { 'svc/idempotency-key': request }
+      : { ...conversation, 'svc/request': request, ...earlierConversation(params) }
+  return { ...params, _meta: { ...named, ...params['_meta'] } }
+}
+
+/** A handle of an earlier process of this client begins with the conversation that it served. */
+function earlierConversation({ name, arguments: given }: CallParams): Readonly<Record<string, unknown>> {
+  const handle = name === 'svc_call_result' ? given?.['handle'] : undefined
+  const [, earlier] =
+    typeof handle === 'string' ? (/^([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}) /.exec(handle) ?? []) : []
+  return earlier === undefined ? {} : { 'svc/conversation': earlier }
 }
 
 interface Endpoint {
   readonly transport: StreamableHTTPClientTransport
+  /** A server that goes away from now on is waited for. */
+  readonly keepTrying: () => void
   close(): Promise<void>
 }
 
@@ -87,8 +109,10 @@ async function openEndpoint(call: CommandContext, project: Project, path: string
   if (key !== undefined) {
     const url = new URL(`${await baseUrl(call, project)}${path}`)
     const requestInit = { headers: { authorization: `Bearer ${key}` } }
+    const { send, begin } = createSendAgain((request) => call.io.fetch(request))
     return {
-      transport: new StreamableHTTPClientTransport(url, { requestInit, fetch: call.io.fetch }),
+      transport: new StreamableHTTPClientTransport(url, { requestInit, fetch: toFetch(send) }),
+      keepTrying: begin,
       close: async () => undefined,
     }
   }
@@ -98,10 +122,15 @@ async function openEndpoint(call: CommandContext, project: Project, path: string
     await operator.close()
     throw fail('no_server', { url: project.dataDirectory })
   }
+  const { send, begin } = createSendAgain(operator.send)
   return {
-    transport: new StreamableHTTPClientTransport(new URL(`${OPERATOR_URL}${path}`), {
-      fetch: (to, init) => operator.send(new Request(to, init as RequestInit)),
-    }),
+    transport: new StreamableHTTPClientTransport(new URL(`${OPERATOR_URL}${path}`), { fetch: toFetch(send) }),
+    keepTrying: begin,
     close: () => operator.close(),
   }
 }
+
+const toFetch =
+  (send: SendRequest) =>
+  (to: string | URL, init?: object): Promise<Response> =>
+    send(new Request(to, init as RequestInit))

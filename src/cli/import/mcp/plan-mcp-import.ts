@@ -7,6 +7,7 @@ import type { ForeignServer, ForeignTool } from '../agents/foreign-project.ts'
 import { ToolPlan } from '../agents/tool-document.ts'
 import { namespaceFor, readImportRecord, writtenOf, type ImportPlan } from '../import-plan.ts'
 import type { LossList } from '../losses.ts'
+import { maskPlanned } from '../mask-planned.ts'
 
 export interface McpImportRequest {
   readonly title: string
@@ -47,7 +48,7 @@ export function planMcpImport({
       return { ref, ...rest }
     }),
   )
-  const files = plan.files()
+  const files = maskPlanned(plan.files(), losses)
   if (files.length === 0) throw usageFailure(`No tool of ${source} is selected.`)
   const recordPath = `imports/${namespace}.mcp.json`
   const before = readImportRecord(directory, recordPath)
