@@ -75,7 +75,7 @@ class PendingAnswer(Shape):
     user_task_id: str | None = None
     prompt: str
     schema: JsonObject | None = None
-    """JSON Schema of textValue or numberValue."""
+    """JSON Schema of textValue or numberValue; that of an object is of the JSON in textValue."""
     options: tuple[TaskOption, ...] = ()
     call: PendingCall | None = None
     expires_at: NullableTimestamp
@@ -136,6 +136,7 @@ class TaskFields(Shape):
     bulk: bool | None = None
     """The policies let it be approved together with others, although it cannot be undone."""
     context: JsonObject | None = None
+    question: TaskQuestion | None = None
     options: tuple[TaskOption, ...] = ()
     min: float | None = None
     max: float | None = None
@@ -153,6 +154,22 @@ class TaskContent(TaskFields):
     """A user task, as in events of kind user_task."""
 
     user_task_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskQuestion(Shape):
+    """Set where the server of a tool asks a person in the middle of a call. It wrote the prompt and
+    the schema, and may be answered with `approved` false, which declines; with
+    `metadata["svc/cancel"]` true beside it, the question is closed without an answer."""
+
+    server: str
+    """The MCP server as the agent names it."""
+    tool: str
+    """Logical id of the tool that was called."""
+    schema: JsonObject | None = None
+    """Of the answer. That of several fields is their JSON object"""
+    url: str | None = None
+    """An address that a person opens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -748,6 +765,7 @@ class UserTaskReqContent(StepContent):
     bulk: bool | None = None
     """The policies let it be approved together with others, although it cannot be undone."""
     context: JsonObject | None = None
+    question: TaskQuestion | None = None
     options: tuple[TaskOption, ...] = ()
     min: float | None = None
     max: float | None = None
@@ -1232,6 +1250,7 @@ __all__ = [
     "TaskItem",
     "TaskList",
     "TaskOption",
+    "TaskQuestion",
     "TaskTool",
     "TaskVote",
     "TextEventData",

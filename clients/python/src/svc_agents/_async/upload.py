@@ -72,8 +72,8 @@ class AsyncFiles:
                 if source.is_ours:
                     opened.close()
 
-        headers = {**presigned.required_headers, "Content-Length": str(source.size)}
-        request = Request(method=presigned.http_method, path=presigned.upload_url, headers=headers)
+        headers = {**(presigned.required_headers or {}), "Content-Length": str(source.size)}
+        request = Request(method=presigned.http_method or "PUT", path=presigned.upload_url, headers=headers)
         await self._connection.send(
             request,
             timeout=presigned.expires_in_seconds,
