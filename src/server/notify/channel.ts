@@ -94,3 +94,5 @@ export const failedTry = (why: string, retryAfterMs?: number): Extract<TryOutcom
   why,
   ...(retryAfterMs !== undefined && { retryAfterMs }),
 })
+
+export const refusedTry = (why: string): Extract<TryOutcome, { at: 'refused' }> => ({ at: 'refused', why })

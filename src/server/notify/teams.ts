@@ -4,7 +4,7 @@
  */
 import { retryAfterMs } from '../../base/retry.ts'
 import type { ChannelConfig } from '../../spec/config.ts'
-import { failedTry, type ChannelParts, type NoticeChannel, type TryOutcome } from './channel.ts'
+import { failedTry, refusedTry, type ChannelParts, type NoticeChannel, type TryOutcome } from './channel.ts'
 import { drawTeamsCard } from './chat/draw-teams-card.ts'
 
 /** Notices of one card. */
@@ -17,7 +17,7 @@ export function openTeamsChannel(config: ChannelConfig, parts: ChannelParts): No
     async send(messages, signal) {
       const address = parts.env[fromEnv]?.trim() ?? ''
       if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
-        return failedTry(`the environment variable ${fromEnv} of the server has no address of a workflow`)
+        return refusedTry(`the environment variable ${fromEnv} of the server has no address of a workflow`)
       const content = await drawTeamsCard(messages, config, parts.desk)
       const response = await parts.fetch(address, {
         method: 'POST',

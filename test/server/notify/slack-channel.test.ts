@@ -356,7 +356,7 @@ test('a message that Slack refuses keeps no other one back', async () => {
 test.each([['xoxb'], [''], ['hunter2 hunter2']])('nothing leaves without a bot token: %j', async (TOKEN) => {
   const { slack, addTask, aNotice, send } = await open({}, { TOKEN })
   expect(await send(aNotice('task.created', addTask('a')))).toEqual([
-    { at: 'failed', why: 'the environment variable TOKEN of the server has no bot token of the form xoxb-…' },
+    { at: 'refused', why: 'the environment variable TOKEN of the server has no bot token of the form xoxb-…' },
   ])
   expect(slack.calls).toEqual([])
 })
@@ -379,5 +379,17 @@ test('a test says which scopes are missing', async () => {
       at: 'refused',
       why: 'the token in TOKEN lacks the scope im:write, users:read.email: add it to the app under OAuth & Permissions, and install the app again',
     },
+  ])
+})
+
+test('a test says that people who click could not be known, or could not be believed', async () => {
+  const unknown = await open({ signing_secret: { fromEnv: 'SECRET' } }, { TOKEN: 'xoxb-1-test', SECRET: 'x' } as never)
+  unknown.slack.scopes = 'chat:write'
+  expect(await unknown.send(unknown.aNotice('notify.test', null))).toMatchObject([
+    { at: 'refused', why: expect.stringContaining('lacks the scope users:read, users:read.email: add it') as unknown },
+  ])
+  const unbelieved = await open({ signing_secret: { fromEnv: 'SECRET' } })
+  expect(await unbelieved.send(unbelieved.aNotice('notify.test', null))).toEqual([
+    { at: 'refused', why: 'the environment variable SECRET of the server has no signing secret, so no click counts' },
   ])
 })

@@ -90,7 +90,7 @@ test('an address that is missing is named by its variable, and never said itself
     env: { TEAMS_URL: 'not an address' },
   })
   expect(await operator('POST /notices/test', { channel: 'desk' })).toMatchObject({
-    state: 'waiting',
+    state: 'dead',
     error: 'the environment variable TEAMS_URL of the server has no address of a workflow',
   })
 })

@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { retryAfterMs } from '../../../base/retry.ts'
 import type { ChannelParts, TryOutcome } from '../channel.ts'
-import { failedTry } from '../channel.ts'
+import { failedTry, refusedTry } from '../channel.ts'
 import type { SlackConfig } from '../../../spec/config.ts'
 import { readAnswerText } from '../chat/read-answer.ts'
 
@@ -55,7 +55,7 @@ export function createSlackApi(
       if (!/^xox[a-z]-[\w-]+$/.test(secret))
         throw new SlackFault(
           'no_token',
-          failedTry(`the environment variable ${token.fromEnv} of the server has no bot token of the form xoxb-…`),
+          refusedTry(`the environment variable ${token.fromEnv} of the server has no bot token of the form xoxb-…`),
         )
       // Every method takes a form; only some take JSON.
       const form = new URLSearchParams(

@@ -60,6 +60,9 @@ export function createNoticeDesk(services: ServerServices): NoticeDesk {
           if (isFailure(error)) return { error: error.message }
           throw error
         })
+      // Somebody was faster.
+      const now = accepted.error === undefined ? undefined : await desk.readTask(taskId)
+      if (now && now.status !== 'pending') return `Nothing was decided: ${describeEnd(now)}`
       if (accepted.error !== undefined) return `Nothing was decided: ${accepted.error}`
       return 'duplicate' in accepted && accepted.duplicate ? 'You have said so already.' : undefined
     },
