@@ -17,6 +17,7 @@ export type FileId = BrandedId<'file'>
 export type TriggerId = BrandedId<'trigger'>
 export type KeyId = BrandedId<'key'>
 export type DecisionId = BrandedId<'decision'>
+export type PasskeyId = BrandedId<'passkey'>
 export type ConsoleSessionId = BrandedId<'console'>
 
 const DIGITS = Buffer.from('0123456789abcdef')

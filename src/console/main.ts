@@ -21,6 +21,7 @@ const SCREENS: ScreenTable = [
   [/^\/files$/, later('FilesScreen')],
   [/^\/costs$/, later('CostsScreen')],
   [/^\/admin$/, later('AdminScreen')],
+  [/^\/passkeys$/, async () => (await import('./passkey-screen.ts')).PasskeysScreen],
 ]
 
 void startPage(SCREENS)

@@ -10,6 +10,7 @@ import { insightOperations } from './insight.ts'
 import { keyOperations } from './keys.ts'
 import { noticeOperations } from './notices.ts'
 import type { Operation, RouteOf } from './operation.ts'
+import { passkeyOperations } from './passkeys.ts'
 import { runOperations } from './runs.ts'
 import type { TypedSchema } from './schema.ts'
 import { serverOperations } from './server.ts'
@@ -32,6 +33,7 @@ export const operations = {
   ...taskOperations,
   ...insightOperations,
   ...noticeOperations,
+  ...passkeyOperations,
   ...serverOperations,
 }
 

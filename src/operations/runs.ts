@@ -24,6 +24,8 @@ import {
   type TypedSchema,
   type ValueOf,
 } from './schema.ts'
+import type { GivenAssertion } from '../spec/passkey.ts'
+import { givenAssertion } from './passkeys.ts'
 import { pauseView } from './pauses.ts'
 import { costSum, effectOutcome, ending, pageFields, reference, runHold, undoingRun, versionLabel } from './shared.ts'
 
@@ -163,8 +165,9 @@ export type RehearsalOptions = ValueOf<typeof rehearsal>
 const reason = optional(bounded(string, { maxLength: 2000 }))
 const person = bounded(string, { maxLength: 300 })
 
-const messageBody: TypedSchema<JsonObject & { readonly as?: string }> = object({
+const messageBody: TypedSchema<JsonObject & { readonly as?: string; readonly passkey?: GivenAssertion }> = object({
   as: described(optional(textUpTo(300)), 'The identity that the request has.'),
+  passkey: described(optional(givenAssertion), 'What a passkey signed about what its owner was shown.'),
 })
 
 export const runOperations = {

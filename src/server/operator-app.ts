@@ -35,6 +35,7 @@ import { streamLogs } from './operator/logs.ts'
 import { getDifference, getMatrix } from './operator/versions/authority.ts'
 import { createConsoleCode, endConsoleSession, listConsoleSessions } from './operator/console.ts'
 import { identifyOnChannel, type IdentifyOperator } from './operator/people/identify.ts'
+import { createPasskeyChallenge, enrolPasskey, listPasskeys, removePasskey } from './operator/people/passkeys.ts'
 import { createKey, createOperatorKey, listKeys, revokeKey } from './operator/keys.ts'
 import { getOutline, getStep } from './operator/outline.ts'
 import { getHolders } from './operator/steer/holders.ts'
@@ -121,6 +122,10 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /notices': listNotices,
   'POST /notices/:id/retry': retryNotice,
   'POST /notices/test': testChannel,
+  'GET /passkeys': listPasskeys,
+  'POST /passkeys/challenge': createPasskeyChallenge,
+  'POST /passkeys': enrolPasskey,
+  'POST /passkeys/:id/remove': removePasskey,
   'GET /pauses': listPauses,
   'POST /pauses': setPaused,
   'GET /logs': streamLogs,

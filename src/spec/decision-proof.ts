@@ -3,6 +3,7 @@
  * Source: docs/design/approvals.md#proofs
  */
 import type { Principal } from './key.ts'
+import type { GivenAssertion } from './passkey.ts'
 
 /** Weakest first. */
 export const DECISION_PROOFS = ['none', 'link', 'key', 'ssh', 'passkey', 'hardware'] as const
@@ -14,6 +15,8 @@ export type DecisionChannel = 'api' | 'operator' | 'console' | 'slack' | 'scenar
 export interface DecisionOrigin {
   readonly channel: DecisionChannel
   readonly proof: DecisionProof
+  /** What the passkey signed. */
+  readonly assertion?: GivenAssertion
 }
 
 export const isDecisionProof = (value: unknown): value is DecisionProof =>

@@ -1,10 +1,20 @@
 /** What is stored beside sessions: what is published and deployed, who may start and decide, and files. */
 import type { Instant } from '../base/clock.ts'
 import type { Digest } from '../base/digest.ts'
-import type { AgentId, ConsoleSessionId, FileId, KeyId, TriggerId, VersionId, WorkspaceId } from '../base/ids.ts'
+import type {
+  AgentId,
+  ConsoleSessionId,
+  FileId,
+  KeyId,
+  PasskeyId,
+  TriggerId,
+  VersionId,
+  WorkspaceId,
+} from '../base/ids.ts'
 import type { StoredFile } from '../spec/file.ts'
 import type { ApiKey, ConsoleSession, OperatorKey, TickRefusal, Trigger } from '../spec/key.ts'
 import type { NewNotice } from '../spec/notice.ts'
+import type { OneTimeToken, Passkey } from '../spec/passkey.ts'
 import type { PublishedDocument } from '../spec/snapshot.ts'
 import type {
   AgentRow,
@@ -98,6 +108,20 @@ export interface CatalogStore {
   touchConsoleSession(id: ConsoleSessionId, at: Instant): Promise<void>
   /** A second end keeps the instant of the first. @throws Failure `not_found` */
   endConsoleSession(id: ConsoleSessionId, at: Instant): Promise<void>
+  createPasskey(passkey: Passkey): Promise<void>
+  /** Those that were not removed, oldest first. */
+  passkeys(workspaceId: WorkspaceId): Promise<readonly Passkey[]>
+  usePasskey(
+    id: PasskeyId,
+    use: { readonly signCount: number; readonly isBackedUp: boolean; readonly at: Instant },
+  ): Promise<void>
+  /** @returns false where it was removed before */
+  removePasskey(id: PasskeyId, at: Instant): Promise<boolean>
+  /** @param deletesBefore tokens that expired before this instant are deleted */
+  putOneTimeToken(token: OneTimeToken, deletesBefore: Instant): Promise<void>
+  oneTimeToken(hash: string): Promise<OneTimeToken | undefined>
+  /** Uses it up. @returns false where it was used before, has expired or never was one */
+  useOneTimeToken(hash: string, at: Instant): Promise<boolean>
 
   // Files
   /** T13. @throws Failure `storage_limit_exceeded` when pending and stored bytes with this file would exceed `quota` */

@@ -75,5 +75,7 @@ test.each(DOORS)('%s does not prove a passkey, and names the address that may', 
   const refused = await answer(refund, { userTaskId, approved: true })
   expect(refused).toMatchObject({ status: 'WaitingForHITL', code: 'proof_required' })
   expect(refused.error).toMatch(/^An approval of this task takes a passkey, and this one came with (no proof|a key)\. /)
-  expect(refused.error).toContain(`Approve it in the console: ${server.consoleUrl}/inbox/${userTaskId}?tab=all`)
+  expect(refused.error).toContain(
+    `Approve it in the console: ${server.consoleUrl!.replace('127.0.0.1', 'localhost')}/inbox/${userTaskId}?tab=all`,
+  )
 })

@@ -24,6 +24,8 @@ import {
   aFile,
   aKey,
   aConsoleSession,
+  aOneTimeToken,
+  aPasskey,
   anOperatorKey,
   aPublication,
   aRun,
@@ -1435,6 +1437,38 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         await expect(store.createConsoleSession({ ...ben, id: ana.id })).rejects.toThrow(/unique/i)
         const none = aConsoleSession('none')
         await expect(store.endConsoleSession(none.id, NOW)).rejects.toMatchObject({ code: 'not_found' })
+      })
+
+      test('keeps passkeys, the later count of their signatures, and no removed one in the list', async () => {
+        const laptop = aPasskey('laptop')
+        await store.createPasskey(laptop)
+        await store.createPasskey(aPasskey('phone', { createdAt: NOW + 1, isDeviceBound: false, isBackedUp: true }))
+        await expect(store.createPasskey({ ...laptop, id: 'other' as never })).rejects.toThrow(/unique/i)
+        await store.usePasskey(laptop.id, { signCount: 7, isBackedUp: true, at: NOW + 2 })
+        await store.usePasskey(laptop.id, { signCount: 6, isBackedUp: false, at: NOW + 3 })
+        expect(await store.passkeys(WORKSPACE)).toEqual([
+          { ...laptop, signCount: 7, lastUsedAt: NOW + 3 },
+          aPasskey('phone', { createdAt: NOW + 1, isDeviceBound: false, isBackedUp: true }),
+        ])
+        expect([await store.removePasskey(laptop.id, NOW + 4), await store.removePasskey(laptop.id, NOW + 5)]).toEqual([
+          true,
+          false,
+        ])
+        expect((await store.passkeys(WORKSPACE)).map(({ name }) => name)).toEqual(['phone'])
+      })
+
+      test('lets a secret be used once, until it expires', async () => {
+        const token = aOneTimeToken('one')
+        await store.putOneTimeToken(token, NOW)
+        expect(await store.oneTimeToken(token.hash)).toEqual(token)
+        const used = await Promise.all([1, 2, 3].map(() => store.useOneTimeToken(token.hash, NOW + 1)))
+        expect(used.filter(Boolean)).toHaveLength(1)
+        expect(await store.oneTimeToken(token.hash)).toEqual({ ...token, usedAt: NOW + 1 })
+        await store.putOneTimeToken(aOneTimeToken('two'), NOW)
+        expect(await store.useOneTimeToken(aOneTimeToken('two').hash, token.expiresAt)).toBe(false)
+        expect(await store.useOneTimeToken(aOneTimeToken('none').hash, NOW)).toBe(false)
+        await store.putOneTimeToken(aOneTimeToken('three', { expiresAt: NOW + DAY }), token.expiresAt + 1)
+        expect(await store.oneTimeToken(token.hash)).toBeUndefined()
       })
 
       test('tells who looks at which task until then, and forgets who does not any more', async () => {

@@ -5,6 +5,7 @@ import type { FileId, KeyId, RunId, SessionId, TaskId, TriggerId } from '../../s
 import type { StoredEvent } from '../../src/spec/event.ts'
 import type { StoredFile } from '../../src/spec/file.ts'
 import type { ApiKey, ConsoleSession, OperatorKey, Trigger } from '../../src/spec/key.ts'
+import type { OneTimeToken, Passkey } from '../../src/spec/passkey.ts'
 import type { PolicySet } from '../../src/spec/policy-set.ts'
 import { NOTHING_USED, type Run } from '../../src/spec/run.ts'
 import type { Session } from '../../src/spec/session.ts'
@@ -208,6 +209,35 @@ export const aConsoleSession = (name: string, about: Partial<ConsoleSession> = {
   createdAt: NOW,
   lastUsedAt: NOW,
   endedAt: null,
+  ...about,
+})
+
+export const aPasskey = (name: string, about: Partial<Passkey> = {}): Passkey => ({
+  id: nameBasedId('passkey', name),
+  workspaceId: WORKSPACE,
+  operator: 'ana@acme.example',
+  name,
+  credentialId: `credential-of-${name}`,
+  publicKey: 'MFkw',
+  algorithm: -7,
+  signCount: 0,
+  isDeviceBound: true,
+  isBackedUp: false,
+  createdAt: NOW,
+  lastUsedAt: null,
+  removedAt: null,
+  ...about,
+})
+
+export const aOneTimeToken = (name: string, about: Partial<OneTimeToken> = {}): OneTimeToken => ({
+  hash: digestOf(name).slice(7),
+  workspaceId: WORKSPACE,
+  purpose: 'approve',
+  operator: 'ana@acme.example',
+  subject: null,
+  createdAt: NOW,
+  expiresAt: NOW + 60_000,
+  usedAt: null,
   ...about,
 })
 

@@ -734,3 +734,36 @@ CREATE INDEX notice_ended on notice (ended_at) where ended_at is not null;
 CREATE INDEX notice_of_task on notice (task_id) where task_id is not null;
 
 CREATE INDEX notice_dead on notice (workspace_id) where state = 'dead';
+
+CREATE TABLE passkey (
+  id text primary key,
+  workspace_id text not null,
+  operator text not null,
+  name text not null,
+  credential_id text not null unique,
+  -- SubjectPublicKeyInfo, base64url.
+  public_key text not null,
+  algorithm integer not null,
+  sign_count integer not null,
+  is_device_bound integer not null check (is_device_bound in (0, 1)),
+  is_backed_up integer not null check (is_backed_up in (0, 1)),
+  created_at integer not null,
+  last_used_at integer,
+  removed_at integer
+) strict;
+
+CREATE INDEX passkey_of_workspace on passkey (workspace_id);
+
+CREATE TABLE one_time_token (
+  -- SHA-256 of the secret, hexadecimal.
+  hash text primary key,
+  workspace_id text not null,
+  purpose text not null check (purpose in ('approve', 'enrol', 'remove', 'link')),
+  operator text not null,
+  subject text,
+  created_at integer not null,
+  expires_at integer not null,
+  used_at integer
+) strict;
+
+CREATE INDEX one_time_token_expired on one_time_token (expires_at);

@@ -38,6 +38,12 @@ export const accessFailures = {
     message: () => 'Nobody is signed in here.',
     fix: 'Open the address that `svc console` prints, or send an operator credential as X-Operator-Key.',
   },
+  passkey_refused: {
+    status: 403,
+    exit: EXIT.denied,
+    message: (a: { why: string }) => `The passkey does not count: ${a.why}.`,
+    fix: 'Try again in the console. Passkeys are listed at Admin, Passkeys.',
+  },
   sign_in_refused: {
     status: 401,
     exit: EXIT.denied,

@@ -16,7 +16,7 @@ import { takeText } from '../parts/input.ts'
 import { useKeys } from '../parts/keys.ts'
 import { takeLostFocus } from '../parts/lost-focus.ts'
 import { SecondButton } from '../parts/second-button.tsx'
-import { mayDecide, mayEdit, type DecidePanelProps } from './decision.ts'
+import { mayDecide, mayEdit, needsPasskey, type DecidePanelProps } from './decision.ts'
 import { EditPanel } from './edit-panel.tsx'
 import { RejectForm } from './reject-form.tsx'
 import { useReading } from './use-reading.ts'
@@ -109,7 +109,8 @@ function VotePanel({ task, unread, blocked, isSending, onDecide, onLater }: Deci
   const offered = isRead && canApprove ? 'a' : undefined
   const label: Child = (
     <>
-      {card.needsSecondAct ? 'Hold to approve' : 'Approve'} <kbd>a</kbd>
+      {card.needsSecondAct ? 'Hold to approve' : 'Approve'}
+      {needsPasskey(task) && ' with a passkey'} <kbd>a</kbd>
     </>
   )
   return (

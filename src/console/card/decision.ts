@@ -4,6 +4,7 @@ import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '..
 import { toAnswerBody, type TaskDecision } from '../../client/index.ts'
 import type { MessageAccepted } from '../../spec/api.ts'
 import { describeTaskView, VIEW_DIGEST } from '../../view/task-view.ts'
+import { isProofAtLeast } from '../../spec/decision-proof.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import type { UnreadValues } from '../../view/card-reading.ts'
 import { digestInBrowser } from '../wire/digest.ts'
@@ -26,11 +27,23 @@ export async function digestOfShown(task: ShownTask): Promise<ShownDigest> {
 }
 
 /** Sends a decision about what was shown: the server refuses it where the task is something else now. */
-export function sendDecision(task: ShownTask, digest: ShownDigest, decision: TaskDecision): Promise<MessageAccepted> {
+export async function sendDecision(
+  task: ShownTask,
+  digest: ShownDigest,
+  decision: TaskDecision,
+): Promise<MessageAccepted> {
   const metadata = { ...decision.metadata, [VIEW_DIGEST]: digest.view }
   const body = toAnswerBody({ id: task.id, argumentsDigest: task.argumentsDigest }, { ...decision, metadata })
-  return callOperator('POST /runs/:id/messages', { id: task.runId, body })
+  const isSigned = decision.approved !== false && needsPasskey(task)
+  const signed = isSigned && (await (await import('../passkey-screen.ts')).signApproval(task, digest.view, body))
+  return callOperator('POST /runs/:id/messages', {
+    id: task.runId,
+    body: signed ? { ...body, passkey: { ...signed } } : body,
+  })
 }
+
+/** True where an approval takes more than the page can show by itself. */
+export const needsPasskey = ({ approvalProof = 'none' }: ShownTask): boolean => !isProofAtLeast('key', approvalProof)
 
 export interface ArgumentChange {
   readonly name: string

@@ -71,6 +71,9 @@ export declare const checks: Readonly<
     | 'GET /costs query'
     | 'GET /notices query'
     | 'POST /notices/test body'
+    | 'POST /passkeys/challenge body'
+    | 'POST /passkeys body'
+    | 'POST /passkeys/:id/remove body'
     | 'GET /logs query'
     | 'GET /restored query'
     | 'POST /restored/release body',

@@ -1,6 +1,6 @@
 /** Runs of all agents, driven with the operator's authority. The routes that read one run are those of `/v1`. */
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
-import { fail, type Failure } from '../../base/failure.ts'
+import { fail, Failure } from '../../base/failure.ts'
 import { foldIdentity } from '../../base/identity.ts'
 import { readHold } from '../view/hold.ts'
 import { isUuid, type RunId, type SessionId } from '../../base/ids.ts'
@@ -19,6 +19,7 @@ import { notFoundFailure, findAgent, findRun, findVersion } from './find/find.ts
 import { previewOf, searchRuns } from './find/run-search.ts'
 import { toEnding } from './ending.ts'
 import { viewDigestOf } from './tasks.ts'
+import { provedOrigin } from './people/passkey-approval.ts'
 
 export const startRun: OperatorAction<'POST /runs'> = async ({ services, operator, body }) => {
   const { input = {}, rehearsal, version } = body
@@ -109,8 +110,8 @@ export const sendMessage: OperatorAction<'POST /runs/:id/messages'> = async ({
   body,
 }) => {
   const run = await findRun(services, id)
-  const { as } = body
-  const message = parseMessage({ runId: run.id, ...body }, run.id)
+  const { as, passkey, ...given } = body
+  const message = parseMessage({ runId: run.id, ...given }, run.id)
   const same = as === undefined || foldIdentity(as) === foldIdentity(operator.id)
   if (!same && (operator.proof === 'credential' || !services.development))
     return refuseMessage(run, fail('not_an_approver', { why: `the request is not by ${as}` }))
@@ -127,7 +128,9 @@ export const sendMessage: OperatorAction<'POST /runs/:id/messages'> = async ({
   }
   await checkMessageFiles(services, services.workspace.id, message.files ?? [])
   const by: OperatorPrincipal = same ? operator : { ...operator, id: as, proof: 'claimed' }
-  const origin = originOf(by, { ...(consoleSession && { consoleSession }) })
+  const caller = originOf(by, { ...(consoleSession && { consoleSession }) })
+  const origin = passkey === undefined ? caller : await provedOrigin(services, by, caller, message, passkey)
+  if (origin instanceof Failure) return refuseMessage(run, origin)
   return nameConsole(services, await services.engine.answer(run.id, toAnswer(message, by, origin)))
 }
 

@@ -12,6 +12,7 @@ import { type RouteHandler, readPathParam } from '../http/route.ts'
 import { waitAsPreferred } from './prefer-wait.ts'
 import { runInScope } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
+import { siteOf } from '../operator/people/passkeys.ts'
 import { taskAddress } from '../../view/console-address.ts'
 import { readPending } from '../view/pending.ts'
 import { parseIdempotencyKey, parseMessage } from '../http/validate.ts'
@@ -46,13 +47,13 @@ export const sendMessage = (services: ServerServices, identify: IdentifyCaller):
   })
 
 /** Where a channel cannot prove what a policy asks for, the console may: its address, for people. */
-export function nameConsole(
-  { serverState: { consoleUrl } }: ServerServices,
-  accepted: MessageAccepted,
-): MessageAccepted {
+export function nameConsole(services: ServerServices, accepted: MessageAccepted): MessageAccepted {
   const { code, error, userTaskId } = accepted
-  if (code !== 'proof_required' || consoleUrl === null || userTaskId === undefined) return accepted
-  return { ...accepted, error: `${error} Approve it in the console: ${taskAddress(consoleUrl, userTaskId)}` }
+  if (code !== 'proof_required' || services.serverState.consoleUrl === null || userTaskId === undefined) return accepted
+  return {
+    ...accepted,
+    error: `${error} Approve it in the console: ${taskAddress(siteOf(services).origin, userTaskId)}`,
+  }
 }
 
 /** The body as the engine takes it: `text` wins over `message`. */

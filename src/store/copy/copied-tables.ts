@@ -5,6 +5,7 @@ import { EFFECTS } from '../nouns/effects.ts'
 import { FILES } from '../nouns/files.ts'
 import { NOTICES } from '../nouns/notices.ts'
 import { OPERATOR_KEYS } from '../nouns/operator-keys.ts'
+import { ONE_TIME_TOKENS, PASSKEYS } from '../nouns/passkeys.ts'
 import { PAUSE_ACTS } from '../nouns/pauses.ts'
 import { STANDING_ACTS } from '../nouns/standing.ts'
 import { TASK_CLAIMS } from '../nouns/task-claims.ts'
@@ -240,6 +241,16 @@ const definitions: readonly CopiedTable[] = [
     name: 'console_session',
     columns: CONSOLE_SESSIONS.columns,
     order: ['n'],
+  },
+  {
+    name: 'passkey',
+    columns: PASSKEYS.columns,
+    order: ['n'],
+  },
+  {
+    name: 'one_time_token',
+    columns: ONE_TIME_TOKENS.columns,
+    order: ['hash'],
   },
   {
     name: 'file',

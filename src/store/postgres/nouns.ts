@@ -11,6 +11,7 @@ import { prepareEvents } from '../nouns/events.ts'
 import { prepareFiles } from '../nouns/files.ts'
 import { prepareNotices } from '../nouns/notices.ts'
 import { prepareOperatorKeys } from '../nouns/operator-keys.ts'
+import { preparePasskeys } from '../nouns/passkeys.ts'
 import { preparePauses } from '../nouns/pauses.ts'
 import { prepareRuns } from '../nouns/runs.ts'
 import { prepareSessions } from '../nouns/sessions.ts'
@@ -47,6 +48,7 @@ export function bindPostgresNouns(pool: PostgresPool, hints: SessionHints, keys:
     ...bindWork(prepareFiles(POSTGRES), runners),
     ...bindWork(prepareNotices(POSTGRES), runners),
     ...bindWork(prepareOperatorKeys(POSTGRES), runners),
+    ...bindWork(preparePasskeys(POSTGRES), runners),
     ...bindWork(preparePauses(POSTGRES), runners),
     ...bindWork(prepareRuns(POSTGRES), runners),
     ...bindWork(prepareSessions(POSTGRES), runners),

@@ -14,6 +14,7 @@ import { prepareEvents } from '../nouns/events.ts'
 import { prepareFiles } from '../nouns/files.ts'
 import { prepareNotices } from '../nouns/notices.ts'
 import { prepareOperatorKeys } from '../nouns/operator-keys.ts'
+import { preparePasskeys } from '../nouns/passkeys.ts'
 import { preparePauses } from '../nouns/pauses.ts'
 import { prepareRuns } from '../nouns/runs.ts'
 import { prepareSessions } from '../nouns/sessions.ts'
@@ -69,6 +70,7 @@ export function bindNouns(
     ...bindWork(prepareFiles(SQLITE), runners),
     ...bindWork(prepareNotices(SQLITE), runners),
     ...bindWork(prepareOperatorKeys(SQLITE), runners),
+    ...bindWork(preparePasskeys(SQLITE), runners),
     ...bindWork(pauses, runners),
     pauses: async (workspaceId) => expectDefined(presentPauses.get(workspaceId), 'a list is read for every workspace'),
     // Works on a full disk too: a pause must take effect.

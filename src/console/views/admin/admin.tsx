@@ -32,6 +32,7 @@ export function AdminScreen(): View {
     <section class="screen">
       <header class="screen-head">
         <h1>Admin</h1>
+        <a href="/passkeys">Passkeys</a>
       </header>
       <div class="filters">
         <Tabs label="What to administer" tabs={TABS} />
