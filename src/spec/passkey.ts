@@ -41,7 +41,7 @@ export interface GivenAssertion extends PasskeyAssertion {
 }
 
 /** What a secret is good for. */
-export type OneTimePurpose = 'approve' | 'enrol' | 'remove' | 'link'
+export type OneTimePurpose = 'approve' | 'enrol' | 'remove'
 
 /** A secret that is good once, until it expires. */
 export interface OneTimeToken {

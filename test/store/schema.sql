@@ -758,7 +758,7 @@ CREATE TABLE one_time_token (
   -- SHA-256 of the secret, hexadecimal.
   hash text primary key,
   workspace_id text not null,
-  purpose text not null check (purpose in ('approve', 'enrol', 'remove', 'link')),
+  purpose text not null,
   operator text not null,
   subject text,
   created_at integer not null,

@@ -18,12 +18,12 @@ create table passkey (
 );
 create index passkey_of_workspace on passkey (workspace_id);
 
--- Secrets that are good once: challenges of passkeys, and links in mails.
+-- Secrets that are good once: challenges of passkeys.
 create table one_time_token (
   -- SHA-256 of the secret, hexadecimal.
   hash text primary key,
   workspace_id text not null,
-  purpose text not null check (purpose in ('approve', 'enrol', 'remove', 'link')),
+  purpose text not null,
   operator text not null,
   subject text,
   created_at bigint not null,
