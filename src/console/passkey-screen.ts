@@ -1,5 +1,4 @@
-/** The file for the browser with everything about passkeys: few tasks ask for one. */
+/** The file for the browser with the passkeys of a person. */
 import './first.ts'
 
-export { signApproval } from './passkey/passkey-ceremony.ts'
 export { PasskeysScreen } from './passkey/passkey-screen.tsx'

@@ -35,7 +35,8 @@ export async function sendDecision(
   const metadata = { ...decision.metadata, [VIEW_DIGEST]: digest.view }
   const body = toAnswerBody({ id: task.id, argumentsDigest: task.argumentsDigest }, { ...decision, metadata })
   const isSigned = decision.approved !== false && needsPasskey(task)
-  const signed = isSigned && (await (await import('../passkey-screen.ts')).signApproval(task, digest.view, body))
+  const signed =
+    isSigned && (await (await import('../passkey/passkey-ceremony.ts')).signApproval(task, digest.view, body))
   return callOperator('POST /runs/:id/messages', {
     id: task.runId,
     body: signed ? { ...body, passkey: { ...signed } } : body,

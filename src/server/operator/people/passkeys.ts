@@ -3,16 +3,16 @@ import { randomBytes } from 'node:crypto'
 import { hashKey } from '../../../base/api-key.ts'
 import { toIsoText, isoOrNull } from '../../../base/clock.ts'
 import { fail } from '../../../base/failure.ts'
-import { isLoopback } from '../../../base/net/loopback.ts'
 import type { PasskeyView } from '../../../operations/passkeys.ts'
 import { isProvedPerson } from '../../../spec/key.ts'
 import type { GivenAssertion, OneTimePurpose, Passkey } from '../../../spec/passkey.ts'
 import { confirmChallengeText, enrolChallengeText } from '../../../view/passkey-challenge.ts'
 import type { OperatorPrincipal } from '../../auth/auth.ts'
 import type { ServerServices } from '../../runtime/services.ts'
+import { siteOf } from '../../auth/passkey-site.ts'
 import { notFoundFailure } from '../find/find.ts'
 import type { OperatorAction, OperatorRequest } from './act.ts'
-import { PasskeyProblem, readCeremony, readPublicKey, verifyAssertion, type PasskeySite } from './verify-passkey.ts'
+import { PasskeyProblem, readCeremony, readPublicKey, verifyAssertion } from './verify-passkey.ts'
 
 /** Long enough to find a security key. */
 const CHALLENGE_MS = 5 * 60_000
@@ -150,17 +150,6 @@ export async function useNonce(
   if (!isTheirs) throw refuse('its challenge is for something else')
   if (!(await store.useOneTimeToken(hash, clock.now())))
     throw refuse('its challenge was used before, or is older than five minutes')
-}
-
-/**
- * Where passkeys work: the console's address as it is configured, else this machine under a name, since a passkey belongs to a name and
- * never to a number.
- */
-export function siteOf({ config, serverState: { consoleUrl } }: ServerServices): PasskeySite {
-  if (consoleUrl === null) throw fail('console_off')
-  const url = new URL(config.console?.url ?? consoleUrl)
-  if (isLoopback(url.hostname.replace(/^\[|\]$/g, ''))) url.hostname = 'localhost'
-  return { origin: url.origin, rpId: url.hostname }
 }
 
 /** Words what is wrong with a passkey as a failure. */

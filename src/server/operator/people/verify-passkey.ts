@@ -4,13 +4,8 @@
  */
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto'
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
+import type { PasskeySite } from '../../auth/passkey-site.ts'
 import type { Passkey, PasskeyAssertion } from '../../../spec/passkey.ts'
-
-/** Where the console is, as browsers name it. */
-export interface PasskeySite {
-  readonly origin: string
-  readonly rpId: string
-}
 
 export interface ExpectedCeremony extends PasskeySite {
   readonly type: 'webauthn.create' | 'webauthn.get'
