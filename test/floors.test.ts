@@ -94,6 +94,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'fork',
     'view',
     'auth',
+    'acts',
     'routes',
     'mcp',
     'operator',

@@ -3,6 +3,7 @@ import { fail, isFailure, type Failure } from '../base/failure.ts'
 import type { RunId, TaskId, WorkspaceId } from '../base/ids.ts'
 import { canonicalJson } from '../base/json/json.ts'
 import { fromJson } from '../base/json/typed-json.ts'
+import type { NewAct } from '../spec/act.ts'
 import type { MessageAccepted } from '../spec/api.ts'
 import { answerableWhileHidden, pendingOf } from '../view/pending.ts'
 import type { Run } from '../spec/run.ts'
@@ -18,6 +19,13 @@ import type { MessageFile } from './session/event.ts'
 import { steerRun } from './steer-run.ts'
 import { answerTask } from './machine/tasks.ts'
 
+interface AnswerOptions {
+  /** The caller may not see the timeline, and so neither its tasks. */
+  readonly hidden: boolean
+  /** Recorded with an answer that is accepted. */
+  readonly act: NewAct | undefined
+}
+
 /**
  * Answers a run, unless a request with the same key has answered it. Another process may get the repetition of a request that this
  * one is answering, so the answer applies to the session only as it was when the key was looked up.
@@ -27,7 +35,7 @@ export async function answerUnlessRepeated(
   driver: SessionDriver,
   runId: RunId,
   given: GivenAnswer,
-  hidden: boolean,
+  options: AnswerOptions,
   claim: OpenClaim,
 ): Promise<MessageAccepted> {
   const run = await parts.store.run(runId)
@@ -37,7 +45,7 @@ export async function answerUnlessRepeated(
     const repeated = await findRepeated(parts, claim)
     if (repeated) return fromJson<MessageAccepted>(repeated, 'status')
     try {
-      return await answerRun(parts, driver, runId, given, hidden, { claim, seen: session?.version })
+      return await answerRun(parts, driver, runId, given, options, { claim, seen: session?.version })
     } catch (error) {
       if (!isFailure(error, 'run_moved_on')) throw error
     }
@@ -46,7 +54,6 @@ export async function answerUnlessRepeated(
 
 /**
  * Answers a user task of the run or of a descendant where `given` names one, else its question; or steers it while it works.
- * @param hidden the caller may not see the timeline, and so neither its tasks
  * @param keyed the claim with which the answer is stored, unless the session has another version than `seen`
  * @throws Failure `not_found`, `run_moved_on`
  */
@@ -55,7 +62,7 @@ export async function answerRun(
   driver: SessionDriver,
   runId: RunId,
   given: GivenAnswer,
-  hidden: boolean,
+  { hidden, act }: AnswerOptions,
   keyed?: { readonly claim: OpenClaim; readonly seen: number | undefined },
 ): Promise<MessageAccepted> {
   const run = await parts.store.run(runId)
@@ -64,6 +71,7 @@ export async function answerRun(
   const finish: FinishAnswer = (tx, accepted) => {
     const { id: sessionId, version } = tx.session
     if (keyed && keyed.seen !== version) throw fail('run_moved_on', { sessionId, seen: keyed.seen ?? 0 })
+    if (accepted.code === undefined && accepted.duplicate !== true) tx.recordAct(act)
     const answered = withPending(tx.run(runId), accepted, hidden)
     // A run that did not wait may do so when the client asks again.
     if (keyed && accepted.code !== 'run_not_waiting' && accepted.code !== 'run_not_working')

@@ -24,7 +24,7 @@ import { callsOf } from './prompt/call-results.ts'
 import { claimOf, closeClaim, findRepeated, toRepeated } from './interface/repeated-request.ts'
 import type { RunHandle } from './transaction/transaction.ts'
 import { undoneNotes } from './session/undone.ts'
-import { contextOf, firstSession, newRootRun } from './start.ts'
+import { actOfStart, contextOf, firstSession, newRootRun } from './start.ts'
 
 /**
  * Reads the parts of a run that a fork takes over.
@@ -161,6 +161,7 @@ function toForkUpdate(parts: EngineParts, source: ForkSource, request: ForkReque
   root.setState(stateAfter(root, steps, source.calls))
   const limit = root.snapshot.limits.max_wall_clock_seconds
   if (limit !== undefined) root.setTimer('wall_clock', '', now + limit * 1000)
+  tx.recordAct(actOfStart(request, run))
   return tx.toUpdate()!
 }
 

@@ -12,7 +12,7 @@ export async function migrateStoredRun(
   { store, redactor }: Pick<EngineParts, 'store' | 'redactor'>,
   driver: SessionDriver,
   runId: RunId,
-  { by, reason, version }: MigrationRequest,
+  { by, reason, version, act }: MigrationRequest,
 ): Promise<void> {
   const stored = await store.run(runId)
   if (!stored) throw fail('not_found', { what: 'run' })
@@ -26,6 +26,7 @@ export async function migrateStoredRun(
       if (run.record.parentRunId !== null) throw fail('not_a_root_run', { runId, rootRunId: tx.session.rootRunId })
       const obstacle = whyNotMovable(run)
       if (obstacle !== undefined) throw fail('run_not_movable', { runId, why: obstacle })
+      tx.recordAct(act)
       advanceRun(run, { type: 'migrated', version, by: approverOf(by), reason: why })
     },
     { about: [runId], versions },

@@ -3,6 +3,8 @@ import { fail } from '../base/failure.ts'
 import { createEmbeddedQueue } from '../queue/embedded.ts'
 import type { SessionQueue } from '../queue/queue.ts'
 import { systemTimers } from '../queue/timers.ts'
+import type { NewAct } from '../spec/act.ts'
+import type { RecordedWrites } from '../store/act-store.ts'
 import { undoneCallOf } from '../spec/run.ts'
 import { approverOf } from '../spec/key.ts'
 import { advanceRun } from './machine/advance.ts'
@@ -57,19 +59,20 @@ export function createEngine(parts: EngineParts): Engine {
     starting.add(done)
     return started
   }
+  const writesWith = (act: NewAct | undefined): RecordedWrites => (act ? store.recording(act) : store)
   return {
     store,
     start,
     gate: createClientGate({ parts, driver, notifier, start }),
-    async answer(runId, given, hidden = false, idempotency) {
-      if (!idempotency) return answerRun(parts, driver, runId, given, hidden)
+    async answer(runId, given, hidden = false, idempotency, act) {
+      if (!idempotency) return answerRun(parts, driver, runId, given, { hidden, act })
       const claim = claimOf(parts, given.by, `POST /v1/runs/${runId}/messages`, idempotency)
-      return answerOnce(claim, () => answerUnlessRepeated(parts, driver, runId, given, hidden, claim))
+      return answerOnce(claim, () => answerUnlessRepeated(parts, driver, runId, given, { hidden, act }, claim))
     },
     signal: (runId, name, data) => signalRun(parts, driver, runId, name, data),
     complete: (token, report) => completeOutside(parts, driver, token, report),
     probe: (taskId, principal, signal) => probeCall(parts, driver, taskId, principal, signal),
-    async cancel(runId, principal, reason) {
+    async cancel(runId, principal, reason, act) {
       const run = await store.run(runId)
       if (!run) throw fail('not_found', { what: 'run' })
       const undone = undoneCallOf(run)
@@ -78,6 +81,7 @@ export function createEngine(parts: EngineParts): Engine {
       const status = await driver.post(
         run.sessionId,
         (tx) => {
+          tx.recordAct(act)
           advanceRun(tx.run(runId), { type: 'cancelled', reason: why, by: approverOf(principal) })
           return tx.run(runId).statusNow()
         },
@@ -90,8 +94,8 @@ export function createEngine(parts: EngineParts): Engine {
     undo: (runId, request) => undoStoredRun(parts, driver, runId, request),
     migrate: (runId, request) => migrateStoredRun(parts, driver, runId, request),
     resume: (runId, request) => resumeStoredRun(parts, driver, runId, request),
-    async erase(sessionId) {
-      await store.eraseSession(sessionId, parts.clock.now())
+    async erase(sessionId, act) {
+      await writesWith(act).eraseSession(sessionId, parts.clock.now())
       // Drops the copy in memory as well.
       await driver.release(sessionId)
     },
@@ -104,17 +108,17 @@ export function createEngine(parts: EngineParts): Engine {
     waitForPause: (run, signal) => waitForPause(store, notifier, driver, run, signal),
     conversation: (sessionId, part) => conversationOf(store, sessionId, part),
     recover: () => claims.start(),
-    async release(sessions, triggers, whole) {
+    async release(sessions, triggers, whole, act) {
       // Before the release: a crash in between counts the time from here again, and never loses it.
       for (const id of sessions) await driver.endHold(id)
-      await store.releaseRestored(sessions, triggers, whole)
+      await writesWith(act).releaseRestored(sessions, triggers, whole)
       for (const id of sessions) await driver.release(id)
       // Those that began in the meantime.
       if (whole) await driver.claimAll()
       await claims.scheduleNextTimer()
     },
-    async setPaused(workspaceId, act) {
-      const isChanged = await store.setPaused(workspaceId, act)
+    async setPaused(workspaceId, pause, act) {
+      const isChanged = await writesWith(act).setPaused(workspaceId, pause)
       // Also where nothing changed: an earlier request may have been stored, and its pause not read back.
       await driver.pausesChanged()
       return isChanged

@@ -17,7 +17,7 @@ export async function resumeStoredRun(
   { store, redactor }: Pick<EngineParts, 'store' | 'redactor'>,
   driver: SessionDriver,
   runId: RunId,
-  { by, reason, version, grants = false, seen }: ResumeRequest,
+  { by, reason, version, grants = false, seen, act }: ResumeRequest,
 ): Promise<ResumedRun> {
   const run = await store.run(runId)
   const session = run && (await store.session(run.sessionId))
@@ -45,6 +45,7 @@ export async function resumeStoredRun(
       if (isHeld && event.version) throw fail('run_not_ended', { runId, status: here.record.status })
       if (isHeld) for (const held of tx.runs().filter((each) => outageHold(each))) advanceRun(tx.run(held.id), event)
       else advanceRun(here, event)
+      tx.recordAct(act)
       return here.statusNow()
     },
     { about: [runId], versions },

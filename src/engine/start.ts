@@ -1,8 +1,9 @@
 /** Starting a run. Source: docs/design/http.md#start */
 import { fail, isFailure } from '../base/failure.ts'
 import type { RunId, SessionId, TriggerId } from '../base/ids.ts'
-import type { JsonObject } from '../base/json/json.ts'
+import { isJsonObject, type JsonObject } from '../base/json/json.ts'
 import { fromJson } from '../base/json/typed-json.ts'
+import type { NewAct } from '../spec/act.ts'
 import type { StartRunResponse } from '../spec/api.ts'
 import type { Run } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
@@ -162,6 +163,7 @@ function firstUpdate(
   const root = tx.addRun(run)
   root.addEvent('session', 'engine.session.started', { status: 'Running', output: null, error: null })
   advanceRun(root, { type: 'started' })
+  tx.recordAct(actOfStart(request, run))
   return { ...tx.toUpdate()!, ...(request.follows && { follows: request.follows }) }
 }
 
@@ -214,8 +216,16 @@ async function nextUpdate(
   const root = tx.addRun(run)
   root.addEvent('session', 'engine.session.resumed', { status: 'Running', output: null, error: null })
   advanceRun(root, { type: 'started' })
+  tx.recordAct(actOfStart(request, run))
   return { ...tx.toUpdate()!, labels: labelsOf(parts, request) }
 }
+
+/** The act of a start names the run that it starts, and says so where its subject is another one. */
+export const actOfStart = ({ act }: { readonly act?: NewAct }, { id, sessionId }: Run): NewAct | undefined =>
+  act &&
+  (act.runId === null
+    ? { ...act, runId: id, sessionId }
+    : { ...act, after: { ...(isJsonObject(act.after) && act.after), run: id } })
 
 export const newRootRun = (
   { ids }: EngineParts,

@@ -56,7 +56,7 @@ export async function undoStoredRun(
   parts: Pick<EngineParts, 'store' | 'redactor'>,
   driver: SessionDriver,
   runId: RunId,
-  { by, reason, calls }: UndoRequest,
+  { by, reason, calls, act }: UndoRequest,
 ): Promise<{ readonly runId: RunId }> {
   const { store, redactor } = parts
   const plan = await planUndo({ store }, driver, runId)
@@ -74,6 +74,7 @@ export async function undoStoredRun(
       if (now.state.at !== 'done') throw fail('run_not_ended', { runId, status: now.statusNow() })
       checkNoneUnderWay(tx.runs())
       for (const { call } of asked) checkOpen(call, tx)
+      tx.recordAct(act)
       const refs = asked.map(({ call }) => call)
       return addUndoRun(tx.run(first.call.runId), first.call, first.undo, { ...requester, calls: refs }).run.id
     },

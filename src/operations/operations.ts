@@ -5,6 +5,7 @@
  * document (`operator-document.ts`). Bodies and answers are JSON; failures are `ErrorBody`.
  */
 import type { Conversation, RunStatusBody, StartRunBody, StartRunResponse } from '../spec/api.ts'
+import { actOperations } from './acts.ts'
 import { decisionOperations } from './decisions.ts'
 import { insightOperations } from './insight.ts'
 import { keyOperations } from './keys.ts'
@@ -35,6 +36,7 @@ export const operations = {
   ...noticeOperations,
   ...passkeyOperations,
   ...serverOperations,
+  ...actOperations,
 }
 
 type Operations = typeof operations

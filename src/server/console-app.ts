@@ -15,6 +15,7 @@ import type { ServerServices } from './runtime/services.ts'
 export function createConsoleApp(services: ServerServices, rules: ListenerRules): NodeHandler {
   const page = openConsolePage()
   const app = createOperatorApp(services, {
+    channel: 'api',
     identify: identifyVisitor(rules),
     check: (call) => checkConsoleRequest(rules, call),
     routes: [...listSignInRoutes(services, rules), reportRoute(services, rules)],

@@ -17,6 +17,7 @@ import { openRuntime, type OpenRuntime } from './runtime/runtime.ts'
 import { listenHttp, listenAdmin } from './http/listen.ts'
 import { createConsoleApp } from './console-app.ts'
 import { createInternalApp } from './internal-app.ts'
+import { recordConfiguration } from './acts/configured-act.ts'
 import { createNoticeDesk } from './operator/people/notice-desk.ts'
 import { createOperatorApp, type OperatorApp } from './operator-app.ts'
 import { openBackgroundJobs } from './runtime/upkeep/background-jobs.ts'
@@ -145,6 +146,7 @@ async function openListeners(
 
   // Before the first effect of a run leaves.
   await runtime.learnOthers()
+  await recordConfiguration(services)
   const recovered = await engine.recover()
   runtime.beginNotices(createNoticeDesk(services))
   const restored = await store.restored(workspace.id)

@@ -4,7 +4,10 @@
  */
 import { findOperation, type OwnOperatorRoute } from '../operations/operations.ts'
 import { toNodeHandler } from 'h3/node'
-import { fail } from '../base/failure.ts'
+import { fail, isFailure } from '../base/failure.ts'
+import type { MakeAct } from '../spec/act.ts'
+import { createActMaker } from './acts/act-maker.ts'
+import { firstActOf, recordRefusal } from './acts/record-refusal.ts'
 import { listApiRoutes } from './app.ts'
 import { mcpRoutes } from './mcp/serve-mcp.ts'
 import type { IdentifyCaller } from './auth/auth.ts'
@@ -15,6 +18,7 @@ import { parseOperatorBody, parseOperatorQuery } from './http/validate.ts'
 import { serveRoutes, type ApiRoute, type HttpMethod, type HttpRequestContext } from './http/route.ts'
 import type { ServerServices } from './runtime/services.ts'
 import type { OperatorAction, OperatorRequest } from './operator/people/act.ts'
+import { listActs } from './operator/acts.ts'
 import { listAgents, listDocuments, listVersions, getSnapshot } from './operator/versions/agents.ts'
 import { listCalls } from './operator/calls.ts'
 import { listCosts } from './operator/costs.ts'
@@ -34,7 +38,7 @@ import { streamLive } from './operator/live.ts'
 import { streamLogs } from './operator/logs.ts'
 import { getDifference, getMatrix } from './operator/versions/authority.ts'
 import { createConsoleCode, endConsoleSession, listConsoleSessions } from './operator/console.ts'
-import { identifyOnChannel, type IdentifyOperator } from './operator/people/identify.ts'
+import { identifyOnChannel, type IdentifyOperator, type OperatorIdentity } from './operator/people/identify.ts'
 import { createPasskeyChallenge, enrolPasskey, listPasskeys, removePasskey } from './operator/people/passkeys.ts'
 import { createKey, createOperatorKey, listKeys, revokeKey } from './operator/keys.ts'
 import { getOutline, getStep } from './operator/outline.ts'
@@ -141,6 +145,7 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /workers/:id/drain': drainWorker,
   'GET /secrets': listSecrets,
   'GET /status': getStatus,
+  'GET /acts': listActs,
 }
 
 /** A whole compiled bundle travels in one body (32 MiB of sources), schemas nested in it. */
@@ -155,6 +160,8 @@ export interface OperatorApp {
 
 /** The differences between a listener and the local channel. */
 export interface OperatorListener {
+  /** Of requests that belong to no session of the console. */
+  readonly channel: 'local' | 'api'
   readonly identify: IdentifyOperator
   /** Runs before routing; throws a Failure to refuse. */
   readonly check: (call: HttpRequestContext) => void
@@ -162,19 +169,30 @@ export interface OperatorListener {
   readonly routes: readonly ApiRoute[]
 }
 
-const LOCAL_CHANNEL: OperatorListener = { identify: identifyOnChannel, check: () => {}, routes: [] }
+const LOCAL_CHANNEL: OperatorListener = { channel: 'local', identify: identifyOnChannel, check: () => {}, routes: [] }
 
 export function createOperatorApp(
   services: ServerServices,
-  { identify, check, routes }: OperatorListener = LOCAL_CHANNEL,
+  { channel, identify: identifyOperator, check, routes }: OperatorListener = LOCAL_CHANNEL,
 ): OperatorApp {
   const { ids, clock, log, redactor, serverState: about } = services
   const guard = (call: HttpRequestContext) => {
     check(call)
     if (about.closing) throw fail('shutting_down')
   }
+  const identify: IdentifyActor = async (call) => {
+    try {
+      const identity = await identifyOperator(services, call)
+      return { ...identity, act: createActMaker(services, call, identity, channel) }
+    } catch (error) {
+      // Whoever shows no credential at all is asked to sign in, and has tried nothing.
+      if (isFailure(error, 'invalid_operator_key'))
+        await recordRefusal(services, 'access.used', call, error, createActMaker(services, call, {}, channel))
+      throw error
+    }
+  }
   const identifyForApi: IdentifyCaller = async (_, call) => {
-    const { operator: principal, endsAt: expiresAt, ...proof } = await identify(services, call)
+    const { operator: principal, endsAt: expiresAt, ...proof } = await identify(call)
     return { ...proof, principal, trigger: null, isTriggerHeld: false, expiresAt }
   }
   const own = Object.entries(ROUTES).map(([line, act]) =>
@@ -186,9 +204,11 @@ export function createOperatorApp(
   return { fetch: async (request) => app.fetch(request), handleNode: toNodeHandler(app) as NodeHandler }
 }
 
+type IdentifyActor = (call: HttpRequestContext) => Promise<OperatorIdentity & { readonly act: MakeAct }>
+
 function toRoute(
   services: ServerServices,
-  identify: IdentifyOperator,
+  identify: IdentifyActor,
   line: string,
   act: (request: OperatorRequest) => Promise<unknown>,
 ): ApiRoute {
@@ -198,15 +218,23 @@ function toRoute(
     method,
     path,
     async handle(call) {
-      const identity = await identify(services, call)
-      const answer = await act({
+      const identity = await identify(call)
+      const request: OperatorRequest = {
         services,
         ...identity,
         body: method === 'GET' || body === 'bytes' ? undefined : parseOperatorBody(line, await readJson(call, BODY)),
         query: parseOperatorQuery(line, call.url.searchParams),
         id: (call.params['id'] ?? '').toLowerCase(),
         call,
-      })
+      }
+      let answer: unknown
+      try {
+        answer = await act(request)
+      } catch (error) {
+        const kind = firstActOf(line)
+        if (kind !== undefined) await recordRefusal(services, kind, call, error, identity.act)
+        throw error
+      }
       // The engine also reports changes of sessions; a superfluous hint costs a reader one request.
       if (method !== 'GET' && !isQuestion) services.changes.tell()
       return form === 'stream' ? (answer as HttpReply) : { status: 200, json: answer }

@@ -3,6 +3,7 @@ import type { Instant } from '../base/clock.ts'
 import type { Digest } from '../base/digest.ts'
 import type { AgentId, RunId, SessionId, StepId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json/json.ts'
+import type { NewAct } from '../spec/act.ts'
 import type { EffectRecord } from '../spec/effect.ts'
 import type { StoredEvent } from '../spec/event.ts'
 import type { NewNotice } from '../spec/notice.ts'
@@ -154,6 +155,8 @@ export interface SessionUpdate {
   readonly claims?: readonly IdempotencyClaim[]
   /** What channels are told of this update; absent where nothing is. */
   readonly notices?: readonly NewNotice[]
+  /** Acts of operators that this update carries out; absent where nobody acted. */
+  readonly acts?: readonly NewAct[]
   /** New labels of a continued session. */
   readonly labels?: SessionLabels
   /**

@@ -5,12 +5,13 @@
  * A session (one execution tree) is the unit of writing. A writer names the version it read; of two concurrent writers the
  * slower one is refused, and nothing of its update is stored.
  */
+import type { ActStore } from './act-store.ts'
 import type { CatalogStore } from './catalog-store.ts'
 import type { ClusterStore } from './cluster-store.ts'
 import type { NoticeStore } from './notice-store.ts'
 import type { SessionStore } from './session-store.ts'
 
-export interface Store extends SessionStore, CatalogStore, ClusterStore, NoticeStore {
+export interface Store extends SessionStore, CatalogStore, ClusterStore, NoticeStore, ActStore {
   /** Writes everything committed to a new file; reads and writes continue meanwhile. */
   backup(path: string): Promise<void>
   /** Deletes every session with its runs, timeline, tasks and events. Publications, triggers, keys and files stay. */

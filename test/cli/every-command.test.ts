@@ -163,6 +163,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'files get': () => ['files', 'get', ids.file, '-o', 'back.txt'],
   inbox: () => ['inbox'],
   logs: () => ['logs'],
+  'log acts': () => ['log', 'acts'],
   costs: () => ['costs', '--by', 'agent,model,day'],
   'effects list': () => ['effects', 'list'],
   'effects show': () => ['effects', 'show', 'refund:A-7'],

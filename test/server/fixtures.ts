@@ -1,6 +1,7 @@
 /** A server without a socket: a real store in memory, a clock wound by hand, and an engine that writes down what it is asked. */
 import { ownStoreClock } from '../../src/base/clock.ts'
 import { createApp } from '../../src/server/app.ts'
+import { createRefusedActs } from '../../src/server/runtime/refused-acts.ts'
 import { createKeyAttempts } from '../../src/server/runtime/attempts.ts'
 import { createChangeHints } from '../../src/server/runtime/change-hints.ts'
 import { createSignInCodes } from '../../src/server/runtime/sign-in-codes.ts'
@@ -274,7 +275,7 @@ export function openFixture(
     resume: () => Promise.reject(new Error('not asked here')),
     planUndo: () => Promise.reject(new Error('not asked here')),
     undo: () => Promise.reject(new Error('not asked here')),
-    erase: (sessionId) => store.eraseSession(sessionId, clock.now()),
+    erase: (sessionId, act) => (act ? store.recording(act) : store).eraseSession(sessionId, clock.now()),
     follow(run, after, signal) {
       const runId = typeof run === 'string' ? run : run.id
       return doors.follow ? doors.follow(runId, after, signal) : replay(runId, after)
@@ -286,10 +287,11 @@ export function openFixture(
     waitForPause: async (run, signal) => doors.waitForPause?.(run, signal),
     conversation: (sessionId) => doors.conversation!(sessionId),
     recover: async () => 0,
-    release: (sessions, triggers, whole) => store.releaseRestored(sessions, triggers, whole),
+    release: (sessions, triggers, whole, act) =>
+      (act ? store.recording(act) : store).releaseRestored(sessions, triggers, whole),
     signal: async () => ({ status: 'Running' }),
     complete: () => Promise.reject(new Error('not asked here')),
-    setPaused: (workspaceId, act) => store.setPaused(workspaceId, act),
+    setPaused: (workspaceId, pause, act) => (act ? store.recording(act) : store).setPaused(workspaceId, pause),
     close: async () => {},
   }
   async function* replay(runId: RunId, after: number): AsyncGenerator<readonly FollowedEvent[]> {
@@ -309,6 +311,7 @@ export function openFixture(
     redactor: createRedactor(),
     readers: createStreamReaders(),
     attempts: createKeyAttempts(clock),
+    refusedActs: createRefusedActs({ store, log: silentLog }),
     changes: createChangeHints(engine),
     signInCodes: createSignInCodes(clock),
     secretState: () => 'missing',

@@ -17,6 +17,7 @@ const UUIDS: Readonly<Record<string, readonly string[]>> = {
   effect: ['session_id', 'run_id'],
   task_claim: ['task_id'],
   notice: ['session_id', 'run_id', 'task_id'],
+  act: ['session_id', 'run_id'],
 }
 const STATUSES = ['Running', 'WaitingForHITL', 'Completed']
 

@@ -8,6 +8,7 @@ import { longSessionContract } from './long-session-contract.ts'
 import { BACKED_UP_AT, RESTORED_AT, restoredContract } from './restored-contract.ts'
 import { searchContract } from './search-contract.ts'
 import { startPostgres } from './postgres-server.ts'
+import { actContract } from './act-contract.ts'
 import { noticeContract } from './notice-contract.ts'
 import { sessionContract } from './session-contract.ts'
 
@@ -31,6 +32,7 @@ async function openEmpty(clock: Clock) {
 describe.skipIf(!server)('on PostgreSQL', () => {
   storeContract('postgres', openEmpty)
   noticeContract('postgres', openEmpty)
+  actContract('postgres', openEmpty)
   sessionContract('postgres', openEmpty)
   longSessionContract('postgres', openEmpty)
   searchContract('postgres', openEmpty)

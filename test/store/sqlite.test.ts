@@ -10,6 +10,7 @@ import { holdRestoredWork } from '../../src/store/sqlite/sessions/restored.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { storeContract } from './contract.ts'
 import { longSessionContract } from './long-session-contract.ts'
+import { actContract } from './act-contract.ts'
 import { noticeContract } from './notice-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { BACKED_UP_AT, RESTORED_AT, restoredContract } from './restored-contract.ts'
@@ -44,6 +45,7 @@ const newPath = () => join(root, `${count++}.db`)
 storeContract('sqlite in memory', (clock) => openSqlite(':memory:', { clock }))
 longSessionContract('sqlite', (clock) => openSqlite(':memory:', { clock }))
 noticeContract('sqlite in memory', (clock) => openSqlite(':memory:', { clock }))
+actContract('sqlite in memory', (clock) => openSqlite(':memory:', { clock }))
 sessionContract('sqlite in memory', (clock) => openSqlite(':memory:', { clock }))
 storeContract('sqlite in a file', (clock) => openSqlite(newPath(), { clock }))
 sessionContract('sqlite in a file', (clock) => openSqlite(newPath(), { clock }))

@@ -43,6 +43,23 @@ export const operateCommands: readonly CommandEntry[] = [
     load: async () => (await import('../commands/operate/logs.ts')).logs,
   },
   {
+    path: 'log acts',
+    plane: 'operator',
+    summary: 'what operators did: who, when, why, from where; newest first',
+    options: [
+      { flags: '--kind <kinds>', description: 'version, key.created and such, separated by commas' },
+      { flags: '--by <person>', description: 'by this person; server: for the server itself' },
+      { flags: '--run <run>', description: 'on this run' },
+      { flags: '--since <time>', description: '7d, 2026-11-20 or RFC 3339' },
+      { flags: '--until <time>', description: 'up to this time; now by default' },
+      { flags: '--limit <n>', description: 'at most this many; 100 by default' },
+    ],
+    examples: ['svc log acts --since 7d', 'svc log acts --kind key,credential --by ana@example.com --json'],
+    ...printsAnswer('GET /acts'),
+    exits: { 5: 'no such run' },
+    load: async () => (await import('../commands/operate/acts.ts')).logActs,
+  },
+  {
     path: 'overview',
     plane: 'operator',
     summary: 'how the last 24 hours went: what waits, failed, was spent and was slow',

@@ -9,6 +9,7 @@ import type { TraceContext } from '../../base/trace-context.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import type { ModelProviders } from '../../providers/provider.ts'
 import type { QueueTimers } from '../../queue/timers.ts'
+import type { NewAct } from '../../spec/act.ts'
 import type { MessageAccepted, StartRunResponse } from '../../spec/api.ts'
 import type { LiveText, StoredEvent } from '../../spec/event.ts'
 import type { Principal } from '../../spec/key.ts'
@@ -61,6 +62,8 @@ export interface StartRequest {
   /** Another session, refused with `run_moved_on` where it was saved since this version of it was read. */
   readonly follows?: SessionUpdate['follows']
   readonly idempotency?: RequestKey
+  /** Recorded with the start; absent where no operator started it. */
+  readonly act?: NewAct
   /** The trace that the run continues. */
   readonly trace?: TraceContext
 }
@@ -75,6 +78,7 @@ export interface ResumeRequest {
   readonly grants?: boolean
   /** Version of the session that the caller has read; refused with `run_moved_on` if it has changed. */
   readonly seen?: number
+  readonly act?: NewAct
 }
 
 /** The calls of an ended run and its descendants, and how each would be undone. */
@@ -116,6 +120,7 @@ export interface UndoRequest {
   readonly reason?: string
   /** Absent = all that can be undone. */
   readonly calls?: readonly CallReference[]
+  readonly act?: NewAct
 }
 
 /** The parts of a run that a fork takes over. */
@@ -145,6 +150,7 @@ export interface ForkRequest {
   readonly version: AgentVersion
   readonly limits: StartLimits
   readonly idempotency?: RequestKey
+  readonly act?: NewAct
   /** True where its calls are played from a recording. */
   readonly isDry?: boolean
 }
@@ -210,6 +216,7 @@ export interface MigrationRequest {
   readonly by: Principal
   readonly reason?: string
   readonly version: AgentVersion
+  readonly act?: NewAct
 }
 
 export interface Engine {
@@ -227,10 +234,17 @@ export interface Engine {
    * Completes a task of the run or of a descendant, or replies to a question of the run. An answer that cannot be accepted
    * changes nothing; `error` and `code` say why.
    * @param hidden true while the trigger hides the timeline: a key's `userTaskId` is then `task_not_found`
+   * @param act recorded with an answer that is accepted
    * @param idempotency a repetition gets the first response; one that arrives meanwhile waits for it
    * @throws Failure `idempotency_key_reused`
    */
-  answer(runId: RunId, answer: GivenAnswer, hidden?: boolean, idempotency?: RequestKey): Promise<MessageAccepted>
+  answer(
+    runId: RunId,
+    answer: GivenAnswer,
+    hidden?: boolean,
+    idempotency?: RequestKey,
+    act?: NewAct,
+  ): Promise<MessageAccepted>
   /** Gives a signal to the run, or the descendant, that waits for it. A refused signal changes nothing, as with `answer`. */
   signal(runId: RunId, name: string, data: JsonValue): Promise<MessageAccepted>
   /**
@@ -252,6 +266,7 @@ export interface Engine {
     runId: RunId,
     principal: Principal,
     reason?: string,
+    act?: NewAct,
   ): Promise<{ readonly runId: RunId; readonly status: RunStatusName }>
   /**
    * Continues a run that failed, was cancelled or is held, at the step at which it stopped. Calls that were made are not
@@ -294,7 +309,7 @@ export interface Engine {
    * Erases the content of an ended session, here and in the store.
    * @throws Failure `not_found`, `session_not_ended`, `session_on_hold`
    */
-  erase(sessionId: SessionId): Promise<void>
+  erase(sessionId: SessionId, act?: NewAct): Promise<void>
   /**
    * Events of the run, its descendants and its session after `after`, without a gap and without a repeat, then live; ends
    * after the terminal event of the run (for the root: of the session). Events that arrive together are yielded together.
@@ -325,14 +340,19 @@ export interface Engine {
    * @param whole releases everything else that the restore holds, too: ended sessions, and those that began since
    * Source: docs/design/runs-and-recovery.md#restoring
    */
-  release(sessions: readonly SessionId[], triggers: readonly TriggerId[], whole?: WholeRelease): Promise<void>
+  release(
+    sessions: readonly SessionId[],
+    triggers: readonly TriggerId[],
+    whole?: WholeRelease,
+    act?: NewAct,
+  ): Promise<void>
   /**
    * Pauses something, or lets it go on. Once it resolves no effect of what is paused leaves this process, and none leaves another
    * one a second later. @returns false, and nothing has changed, where it was so already
    *
    * Source: docs/design/steering.md#pauses
    */
-  setPaused(workspaceId: WorkspaceId, act: PauseAct): Promise<boolean>
+  setPaused(workspaceId: WorkspaceId, pause: PauseAct, act?: NewAct): Promise<boolean>
   /** How many sessions this process holds. */
   leasesHeld(): number
   /** Accepts no more work; resolves when outcomes in flight are stored, or after `graceMs`. Runs continue at the next start. */

@@ -1,5 +1,6 @@
 /** Opens a transaction on a session that was read. */
 import type { RunId, TaskId } from '../../base/ids.ts'
+import type { NewAct } from '../../spec/act.ts'
 import { isHeldUntilRestart } from '../../spec/hold.ts'
 import type { Run } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
@@ -34,6 +35,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
   const queuedEvents: TransactionParts['queuedEvents'] = []
   const log = createStepLog(session, context)
   const claims: IdempotencyClaim[] = []
+  const acts: NewAct[] = []
   const effects = createEffectLedger(context.effectsOf)
 
   const putTask = (task: TaskRecord): void => {
@@ -89,6 +91,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
     },
     nextEvent: () => queuedEvents.shift(),
     recordClaim: (claim) => void claims.push(claim),
+    recordAct: (act) => void (act && acts.push(act)),
     toUpdate() {
       deriveStatuses(tx)
       deriveWaits(tx)
@@ -107,6 +110,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
         changedTasks.size +
         changedCalls.size +
         claims.length +
+        acts.length +
         effects.changes().length
       if (changes === 0) return undefined
       const root = tx.run(session.rootRunId).record
@@ -132,6 +136,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
         setTimers: timerChanges.flatMap(({ key, at }): SessionTimer[] => (at === null ? [] : [{ ...key, at }])),
         clearTimers: timerChanges.flatMap(({ key, at }) => (at === null ? [key] : [])),
         ...(claims.length > 0 && { claims }),
+        ...(acts.length > 0 && { acts }),
         ...(effects.changes().length > 0 && { effects: effects.changes() }),
         ...derivePlan(tx, tree.runs),
         busy: hasWork(runs),

@@ -5,6 +5,7 @@
 import type { Instant } from '../../base/clock.ts'
 import type { RunId, TaskId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
+import type { NewAct } from '../../spec/act.ts'
 import type { EventKind } from '../../spec/event.ts'
 import type { Run, RunState, RunUsage } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
@@ -62,6 +63,8 @@ export interface SessionTransaction {
   nextEvent(): { readonly run: RunHandle; readonly event: RunTransitionEvent } | undefined
   /** Stores an answer under its idempotency key, together with this update. */
   recordClaim(claim: IdempotencyClaim): void
+  /** Records what an operator did, together with this update. */
+  recordAct(act: NewAct | undefined): void
   /** Derives statuses and waits, and collects the changes; undefined when there are none. */
   toUpdate(): SessionUpdate | undefined
 }

@@ -6,6 +6,7 @@ import { hashKey, isWellFormedKey } from '../../base/api-key.ts'
 import type { Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { ConsoleSessionId, KeyId } from '../../base/ids.ts'
+import type { MakeAct } from '../../spec/act.ts'
 import { proofOfPrincipal, type DecisionOrigin } from '../../spec/decision-proof.ts'
 import type { Principal, Trigger } from '../../spec/key.ts'
 import { clientAddress, isInRanges } from '../http/ip.ts'
@@ -40,6 +41,8 @@ export interface AuthenticatedCaller extends OperatorProof {
   readonly isTriggerHeld: boolean
   /** Expiry of the key; null = never. */
   readonly expiresAt: Instant | null
+  /** Makes the records of what an operator does; absent for a key, whose runs say what it did. */
+  readonly act?: MakeAct
 }
 
 /** How a listener identifies its callers: the API by key, the operator channel by credential or local identity. */

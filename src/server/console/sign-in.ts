@@ -9,6 +9,9 @@ import { readJson, type BodyLimits } from '../http/body.ts'
 import { clientAddress } from '../http/ip.ts'
 import { okReply, type HttpReply } from '../http/reply.ts'
 import type { ApiRoute, HttpRequestContext } from '../http/route.ts'
+import { createActMaker } from '../acts/act-maker.ts'
+import { recordRefusal } from '../acts/record-refusal.ts'
+import { describeConsoleSession } from '../operator/console.ts'
 import { identifyByCredential } from '../operator/people/identify.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { consoleReader } from '../runtime/watch-readers.ts'
@@ -47,7 +50,11 @@ const isSignedIn = async (
 /** With `{code}` of an address that `svc console` printed, or `{key}`, the operator credential of a person. */
 async function signIn(services: ServerServices, rules: ListenerRules, call: HttpRequestContext): Promise<HttpReply> {
   const { store, ids, clock, workspace } = services
-  const identity = await identityIn(services, rules, call, await readJson(call, BODY))
+  const body = await readJson(call, BODY)
+  const identity = await identityIn(services, rules, call, body).catch(async (error: unknown) => {
+    await recordRefusal(services, 'console.signed_in', call, error, createActMaker(services, call, {}, 'api'))
+    throw error
+  })
   // Signing in always creates a new session, so a session planted in this browser ends.
   const before = await readSession(services, rules, call)
   if (before) {
@@ -66,7 +73,15 @@ async function signIn(services: ServerServices, rules: ListenerRules, call: Http
     lastUsedAt: now,
     endedAt: null,
   }
-  await store.createConsoleSession(session)
+  const { operator, keyId } = identity
+  const made = {
+    ...createActMaker(services, call, {}, 'api')('console.signed_in', describeConsoleSession(session)),
+    by: `operator:${operator}`,
+    proof: keyId === null ? 'local' : 'credential',
+    keyId,
+    channel: 'console',
+  } as const
+  await store.recording(made).createConsoleSession(session)
   services.log.write('info', 'signed in to the console', { operator: session.operator, session: session.id })
   return {
     status: 200,
@@ -103,7 +118,10 @@ async function identityIn(
 async function signOut(services: ServerServices, rules: ListenerRules, call: HttpRequestContext): Promise<HttpReply> {
   const session = await readSession(services, rules, call)
   if (session) {
-    await services.store.endConsoleSession(session.id, services.clock.now())
+    const proof = { consoleSession: session.id, ...(session.keyId !== null && { keyId: session.keyId }) }
+    const act = createActMaker(services, call, proof, 'api')('console.signed_out', describeConsoleSession(session))
+    const ended = { ...act, by: `operator:${session.operator}`, proof: session.keyId === null ? 'local' : 'credential' }
+    await services.store.recording(ended).endConsoleSession(session.id, services.clock.now())
     services.readers.stop(consoleReader(session.id))
   }
   const headers = { 'set-cookie': writeSessionCookie(call, isSecure(rules, call), undefined) }

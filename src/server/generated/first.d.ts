@@ -76,7 +76,8 @@ export declare const checks: Readonly<
     | 'POST /passkeys/:id/remove body'
     | 'GET /logs query'
     | 'GET /restored query'
-    | 'POST /restored/release body',
+    | 'POST /restored/release body'
+    | 'GET /acts query',
     Check
   >
 >

@@ -14,14 +14,12 @@ export function withNotices(store: Store, notify: NotifyConfig, added: () => voi
     added()
     return answer
   }
-  return {
-    ...store,
-    start: (update, ...more) => tell(update, (told) => store.start(told, ...more)),
-    save: (update, ...more) => tell(update, (told) => store.save(told, ...more)),
-    async deploy(agentId, versionId, at, by, message) {
+  const tellingDeploy =
+    (deploy: Store['deploy']): Store['deploy'] =>
+    async (agentId, versionId, at, by, message) => {
       const [agent, version] = [await store.agent(agentId), await store.version(versionId)]
       const from = agent?.deployedVersionId ?? null
-      if (!agent || !version || from === versionId) return await store.deploy(agentId, versionId, at, by, message)
+      if (!agent || !version || from === versionId) return await deploy(agentId, versionId, at, by, message)
       const earlier = from === null ? undefined : await store.version(from)
       const notices = deriveDeploymentNotices(notify, {
         key: `deployment.changed ${agentId} ${versionId} ${at}`,
@@ -34,9 +32,18 @@ export function withNotices(store: Store, notify: NotifyConfig, added: () => voi
           from: earlier?.snapshot.version ?? null,
         },
       })
-      const answer = await store.deploy(agentId, versionId, at, by, message, notices)
+      const answer = await deploy(agentId, versionId, at, by, message, notices)
       if (notices.length > 0) added()
       return answer
+    }
+  return {
+    ...store,
+    start: (update, ...more) => tell(update, (told) => store.start(told, ...more)),
+    save: (update, ...more) => tell(update, (told) => store.save(told, ...more)),
+    deploy: tellingDeploy((...deployment) => store.deploy(...deployment)),
+    recording(act) {
+      const writes = store.recording(act)
+      return { ...writes, deploy: tellingDeploy((...deployment) => writes.deploy(...deployment)) }
     },
   }
 }

@@ -3,6 +3,7 @@ import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { ConsoleSession } from '../../spec/key.ts'
 import type { ConsoleSessionView } from '../../operations/server.ts'
+import type { ActAbout } from '../../spec/act.ts'
 import { consoleReader } from '../runtime/watch-readers.ts'
 import type { OperatorAction } from './people/act.ts'
 import { notFoundFailure } from './find/find.ts'
@@ -10,9 +11,10 @@ import { notFoundFailure } from './find/find.ts'
 /** Maximum sessions in an answer; nobody reads more. */
 const MAX_SESSIONS = 200
 
-export const createConsoleCode: OperatorAction<'POST /console/codes'> = async ({ services, operator, keyId }) => {
+export const createConsoleCode: OperatorAction<'POST /console/codes'> = async ({ services, operator, keyId, act }) => {
   const { signInCodes, serverState } = services
   if (serverState.consoleUrl === null) throw fail('console_off')
+  await services.store.addAct(act('console.invited', { subject: 'an address that signs in to the console' }))
   const { code, expiresAt } = signInCodes.create({ operator: operator.id, keyId: keyId ?? null })
   // The code is in the fragment, which browsers send to no server, proxy or log.
   return { url: `${serverState.consoleUrl}/#code=${code}`, expiresAt: toIsoText(expiresAt) }
@@ -29,15 +31,21 @@ export const endConsoleSession: OperatorAction<'POST /console/sessions/:id/end'>
   services,
   id,
   consoleSession,
+  act,
 }) => {
   const { store, clock, readers, workspace } = services
   const found = (await store.consoleSessions(workspace.id, MAX_SESSIONS)).find((each) => each.id === id)
   if (!found) throw notFoundFailure('session of the console')
   const endedAt = found.endedAt ?? clock.now()
-  await store.endConsoleSession(found.id, endedAt)
+  await store.recording(act('console.signed_out', describeConsoleSession(found))).endConsoleSession(found.id, endedAt)
   readers.stop(consoleReader(found.id))
   return toConsoleSessionView({ ...found, endedAt }, consoleSession === found.id)
 }
+
+export const describeConsoleSession = ({ id, operator, browser }: ConsoleSession): ActAbout => ({
+  subject: `the console, as ${operator}`,
+  after: { session: id, browser },
+})
 
 const toConsoleSessionView = (session: ConsoleSession, isThis: boolean): ConsoleSessionView => ({
   sessionId: session.id,

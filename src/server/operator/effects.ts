@@ -50,14 +50,23 @@ async function undoneEffects(
 }
 
 /** Lets an effect happen again. Refused while a call with the key is in flight. */
-export const releaseEffect: OperatorAction<'POST /effects/release'> = async ({ services, operator, body }) => {
+export const releaseEffect: OperatorAction<'POST /effects/release'> = async ({ services, operator, body, act }) => {
   const { store, workspace, clock, log } = services
   const { key } = boundedKey(body.key)
   const now = clock.now()
   const [holder] = await store.effectsOfKey(workspace.id, key, now)
   if (!holder) throw fail('effect_not_held', { key: body.key })
   const by = approverOf(operator)
-  const released = await store.releaseEffect(workspace.id, key, by, body.reason, now)
+  const toAct = (answer: unknown) => {
+    const calls = answer as readonly EffectRecord[]
+    return act('effect.released', {
+      subject: `effect ${holder.shown}`,
+      reason: body.reason,
+      run: { id: holder.runId, sessionId: holder.sessionId },
+      before: calls.map(({ runId, callId, tool }) => ({ run: runId, call: callId, tool })),
+    })
+  }
+  const released = await store.recording(toAct).releaseEffect(workspace.id, key, by, body.reason, now)
   log.write('info', 'An effect key was released.', { effect: holder.shown, runId: holder.runId, by })
   return { key, items: released.map(toEffectView) }
 }

@@ -31,13 +31,17 @@ export const getFile: OperatorAction<'GET /files/content'> = async ({ services, 
 /** Bytes of a file that are in memory at once; larger ones are uploaded to the storage itself. */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024
 
-export const keepFile: OperatorAction<'POST /files'> = async ({ services, operator, query, call }) => {
+export const keepFile: OperatorAction<'POST /files'> = async ({ services, operator, query, call, act }) => {
   const bytes = await readBytes(call, MAX_KEPT_BYTES)
   const about = { filename: query.filename, mediaType: query.mediaType, maxContentLength: bytes.length }
   const { objectKey } = await presignUpload(services, operator.workspaceId, about)
   const file = await findReserved(services, objectKey)
   await (await openBlobs(services)).put(file.stagingKey, bytes, file.mediaType)
-  await registerUpload(services, await openBlobs(services), file, bytes.length)
+  const kept = act('file.kept', {
+    subject: `file ${file.filename}`,
+    after: { bytes: bytes.length, type: file.mediaType },
+  })
+  await registerUpload(services, await openBlobs(services), file, bytes.length, kept)
   return toFileView((await services.store.fileByKey(services.workspace.id, objectKey)) ?? file)
 }
 

@@ -11,12 +11,12 @@ import type { KeyView, OperatorKeyView } from '../../operations/keys.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorAction } from './people/act.ts'
 import { findAgent, findKey, findTriggerOf } from './find/find.ts'
-import { nameOf } from './triggers.ts'
+import { describeApiKey, nameOf } from './triggers.ts'
 
 /** Name of keys that a command creates for itself and revokes at its end; lists show them only while they are valid. */
 const ONE_COMMAND = 'one command'
 
-export const createKey: OperatorAction<'POST /keys'> = async ({ services, operator, body }) => {
+export const createKey: OperatorAction<'POST /keys'> = async ({ services, operator, body, act }) => {
   const { allowUploads = false, oneCommand = false, name = null, expiresInSeconds } = body
   const agent = await findAgent(services, body.agent)
   const trigger = await findTriggerOf(services, agent, body.trigger)
@@ -36,11 +36,15 @@ export const createKey: OperatorAction<'POST /keys'> = async ({ services, operat
     allowUploads,
     ...newSecret(secret, now, expiresInSeconds),
   }
-  await services.store.createKey(key)
+  const made = act('key.created', {
+    subject: describeApiKey(key, agent.name),
+    after: { prefix: key.prefix, trigger: trigger.name, allowUploads, expiresAt: isoOrNull(key.expiresAt) },
+  })
+  await services.store.recording(made).createKey(key)
   return { ...(await toKeyView(services, key)), secret }
 }
 
-export const createOperatorKey: OperatorAction<'POST /operator-keys'> = async ({ services, body }) => {
+export const createOperatorKey: OperatorAction<'POST /operator-keys'> = async ({ services, body, act }) => {
   const { email, roles = [], name = null, expiresInSeconds } = body
   const secret = createApiKeySecret()
   const key: OperatorKey = {
@@ -52,7 +56,11 @@ export const createOperatorKey: OperatorAction<'POST /operator-keys'> = async ({
     name,
     ...newSecret(secret, services.clock.now(), expiresInSeconds),
   }
-  await services.store.createOperatorKey(key)
+  const made = act('credential.created', {
+    subject: `credential of ${key.email}`,
+    after: { prefix: key.prefix, roles: [...key.roles], expiresAt: isoOrNull(key.expiresAt) },
+  })
+  await services.store.recording(made).createOperatorKey(key)
   return { ...toOperatorKeyView(key), secret }
 }
 
@@ -79,16 +87,19 @@ export const listKeys: OperatorAction<'GET /keys'> = async ({ services, query })
 }
 
 /** Takes effect at once, on open streams too. */
-export const revokeKey: OperatorAction<'POST /keys/:id/revoke'> = async ({ services, id }) => {
+export const revokeKey: OperatorAction<'POST /keys/:id/revoke'> = async ({ services, id, act }) => {
   const { store, clock, readers } = services
   const key = await findKey(services, id)
   const revokedAt = key.revokedAt ?? clock.now()
   if ('email' in key) {
-    await store.revokeOperatorKey(key.id, revokedAt)
+    const revoked = act('credential.revoked', { subject: `credential of ${key.email}`, before: { prefix: key.prefix } })
+    await store.recording(revoked).revokeOperatorKey(key.id, revokedAt)
     readers.stop(key.id)
     return toOperatorKeyView({ ...key, revokedAt })
   }
-  await store.revokeKey(key.id, revokedAt)
+  const subject = describeApiKey(key, await nameOf(services, key.agentId))
+  const revoked = act('key.revoked', { subject, before: { prefix: key.prefix } })
+  await store.recording(revoked).revokeKey(key.id, revokedAt)
   readers.stop(key.id)
   return toKeyView(services, { ...key, revokedAt })
 }

@@ -38,24 +38,25 @@ export const listNotices: OperatorAction<'GET /notices'> = async ({ services, qu
 }
 
 /** @throws Failure `not_found`, `notice_waits`, `channel_not_configured` */
-export const retryNotice: OperatorAction<'POST /notices/:id/retry'> = async ({ services, operator, id }) => {
+export const retryNotice: OperatorAction<'POST /notices/:id/retry'> = async ({ services, operator, id, act }) => {
   const { store, workspace, clock, log, serverState } = services
   const found = await readNotice(services, id)
   if (!found) throw notFoundFailure('notice')
   findChannel(services, found.channel)
-  if (!(await store.retryNotice(workspace.id, id, clock.now()))) throw fail('notice_waits')
+  const retried = act('notice.retried', { subject: `notice ${id} to ${found.channel}` })
+  if (!(await store.recording(retried).retryNotice(workspace.id, id, clock.now()))) throw fail('notice_waits')
   serverState.onNoticesAdded?.()
   log.write('info', 'A notice is sent again.', { notice: id, channel: found.channel, by: approverOf(operator) })
   return toNoticeView((await readNotice(services, id)) ?? found)
 }
 
 /** @throws Failure `channel_not_configured` */
-export const testChannel: OperatorAction<'POST /notices/test'> = async ({ services, body, operator }) => {
+export const testChannel: OperatorAction<'POST /notices/test'> = async ({ services, body, operator, act }) => {
   const { store, workspace, clock, ids, serverState } = services
   const config = findChannel(services, body.channel)
   const at = clock.now()
   const id = ids.next<string>()
-  await store.addNotices([
+  await store.recording(act('channel.tested', { subject: `channel ${body.channel}` })).addNotices([
     {
       id,
       workspaceId: workspace.id,

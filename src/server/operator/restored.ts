@@ -13,6 +13,7 @@ import { ASKS_AFTER_RELEASE_MS } from '../../spec/restore.ts'
 import type { WholeRelease } from '../../store/queries.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import { nextTick } from '../runtime/ticks.ts'
+import type { MakeAct } from '../../spec/act.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorAction } from './people/act.ts'
 import { findAgent, findRun, findTrigger } from './find/find.ts'
@@ -41,16 +42,20 @@ export const listRestored: OperatorAction<'GET /restored'> = async ({ services, 
   }
 }
 
-export const releaseRestored: OperatorAction<'POST /restored/release'> = async ({ services, operator, body }) => {
+export const releaseRestored: OperatorAction<'POST /restored/release'> = async ({ services, operator, body, act }) => {
   const { store, engine, log, serverState } = services
   const isWhole = isEverything(body)
   if (!isWhole && body.asksForSeconds !== undefined)
     throw fail('usage', { what: 'How long calls ask is said of everything that a restore holds.' })
   const { sessions, triggers } = await wanted(services, body)
   // First, so that nothing that is released makes a call that is known to have happened.
-  const known = await recordHappened(services, approverOf(operator), body.happened ?? [])
+  const known = await recordHappened(services, approverOf(operator), body.happened ?? [], act)
   const whole = isWhole ? await wholeRelease(services, body.asksForSeconds) : undefined
-  await engine.release(sessions, triggers, whole)
+  const released = act('restore.released', {
+    subject: isWhole ? 'everything that the restore holds' : 'a part of what the restore holds',
+    after: { runs: sessions.length, triggers: triggers.length, asksUntil: isoOrNull(whole?.asksUntil ?? null) },
+  })
+  await engine.release(sessions, triggers, whole, released)
   serverState.onTriggersChanged?.()
   const asksUntil = isoOrNull((await store.lastRestore())?.asksUntil ?? null)
   const counts = { runs: sessions.length, triggers: triggers.length, asksUntil, known }
@@ -72,11 +77,16 @@ async function recordHappened(
   { store, workspace, clock, ids }: ServerServices,
   by: string,
   texts: readonly string[],
+  act: MakeAct,
 ): Promise<number> {
   if (texts.length === 0) return 0
   const keys = texts.map((text) => ({ id: ids.next(), ...boundedKey(text) }))
   const [sessionId, runId] = [ids.next() as SessionId, ids.next() as RunId]
-  return store.recordKnownEffects(workspace.id, { at: clock.now(), by, sessionId, runId, keys })
+  const recorded = act('effects.recorded', {
+    subject: `${texts.length} effects`,
+    after: keys.map(({ shown }) => shown),
+  })
+  return store.recording(recorded).recordKnownEffects(workspace.id, { at: clock.now(), by, sessionId, runId, keys })
 }
 
 type ReleaseNames = Pick<OperatorRoutes['POST /restored/release']['body'], 'run' | 'agent' | 'trigger'>

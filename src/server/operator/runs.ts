@@ -4,14 +4,16 @@ import { fail, Failure } from '../../base/failure.ts'
 import { foldIdentity } from '../../base/identity.ts'
 import { readHold } from '../view/hold.ts'
 import { isUuid, type RunId, type SessionId } from '../../base/ids.ts'
+import { approverOf } from '../../spec/key.ts'
 import type { RehearsalOptions, RunView } from '../../operations/runs.ts'
 import { isWaiting, originFields, type Run } from '../../spec/run.ts'
 import { VIEW_DIGEST } from '../../view/task-view.ts'
 import { startLimits } from '../runtime/rates.ts'
 import { logNamedVersion } from '../routes/start-run.ts'
 import { checkMessageFiles, nameConsole, toAnswer } from '../routes/messages.ts'
+import { describeAnswer, describeRun, recordRefusedAnswer } from '../acts/act-subjects.ts'
 import type { ServerServices } from '../runtime/services.ts'
-import { originOf, type OperatorPrincipal } from '../auth/auth.ts'
+import { originOf } from '../auth/auth.ts'
 import { queryFailure } from '../http/refuse.ts'
 import { pageOf, parseMessage } from '../http/validate.ts'
 import type { OperatorAction } from './people/act.ts'
@@ -21,7 +23,7 @@ import { toEnding } from './ending.ts'
 import { viewDigestOf } from './tasks.ts'
 import { provedOrigin } from './people/passkey-approval.ts'
 
-export const startRun: OperatorAction<'POST /runs'> = async ({ services, operator, body }) => {
+export const startRun: OperatorAction<'POST /runs'> = async ({ services, operator, body, act }) => {
   const { input = {}, rehearsal, version } = body
   const agent = await findAgent(services, body.agent)
   const named = version === undefined ? undefined : await findVersion(services, agent, version)
@@ -37,6 +39,7 @@ export const startRun: OperatorAction<'POST /runs'> = async ({ services, operato
     input,
     ...(named && { versionId: named.id }),
     limits: startLimits(services.config),
+    act: act('run.started', { subject: `run of ${agent.name}`, after: { version: version ?? null } }),
   })
   if (sessionId) start.catch(() => services.rehearsals.forget(sessionId))
   const started = await start
@@ -90,10 +93,15 @@ export const listRuns: OperatorAction<'GET /runs'> = async ({ services, query })
   return { items: await Promise.all(views), total }
 }
 
-export const cancelRun: OperatorAction<'POST /runs/:id/cancel'> = async ({ services, operator, id, body }) => {
+export const cancelRun: OperatorAction<'POST /runs/:id/cancel'> = async ({ services, operator, id, body, act }) => {
   const { reason } = body
   const run = await findRun(services, id)
-  const { status } = await services.engine.cancel(run.id, operator, reason)
+  const { status } = await services.engine.cancel(
+    run.id,
+    operator,
+    reason,
+    act('run.cancelled', { subject: describeRun(run), reason, run }),
+  )
   return { runId: run.id, before: run.status, after: status }
 }
 
@@ -108,30 +116,32 @@ export const sendMessage: OperatorAction<'POST /runs/:id/messages'> = async ({
   consoleSession,
   id,
   body,
+  act,
 }) => {
   const run = await findRun(services, id)
   const { as, passkey, ...given } = body
   const message = parseMessage({ runId: run.id, ...given }, run.id)
   const same = as === undefined || foldIdentity(as) === foldIdentity(operator.id)
+  const by = same ? operator : ({ ...operator, id: as, proof: 'claimed' } as const)
+  const about = describeAnswer(run, message)
+  const refuse = (failure: Failure) => recordRefusedAnswer(services, act, about, refuseMessage(run, failure))
   if (!same && (operator.proof === 'credential' || !services.development))
-    return refuseMessage(run, fail('not_an_approver', { why: `the request is not by ${as}` }))
+    return refuse(fail('not_an_approver', { why: `the request is not by ${as}` }))
   if (!same && (await ownsCredential(services, as)))
-    return refuseMessage(
-      run,
-      fail('not_an_approver', { why: `${as} has a credential, and the request does not carry it` }),
-    )
+    return refuse(fail('not_an_approver', { why: `${as} has a credential, and the request does not carry it` }))
   const seen = message.metadata?.[VIEW_DIGEST]
   if (seen !== undefined && message.userTaskId !== undefined) {
     // Arguments that are edited between this check and the vote are refused by their own digest, in the vote's transaction.
     const view = await viewDigestOf(services, operator, message.userTaskId)
-    if (view !== undefined && view !== seen) return refuseMessage(run, fail('stale_view'))
+    if (view !== undefined && view !== seen) return refuse(fail('stale_view'))
   }
   await checkMessageFiles(services, services.workspace.id, message.files ?? [])
-  const by: OperatorPrincipal = same ? operator : { ...operator, id: as, proof: 'claimed' }
   const caller = originOf(by, { ...(consoleSession && { consoleSession }) })
   const origin = passkey === undefined ? caller : await provedOrigin(services, by, caller, message, passkey)
-  if (origin instanceof Failure) return refuseMessage(run, origin)
-  return nameConsole(services, await services.engine.answer(run.id, toAnswer(message, by, origin)))
+  if (origin instanceof Failure) return refuse(origin)
+  const answered = { ...act('run.answered', about), by: approverOf(by), proof: by.proof }
+  const accepted = await services.engine.answer(run.id, toAnswer(message, by, origin), undefined, undefined, answered)
+  return recordRefusedAnswer(services, act, about, nameConsole(services, accepted))
 }
 
 async function ownsCredential({ store, workspace, clock }: ServerServices, name: string): Promise<boolean> {

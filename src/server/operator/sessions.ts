@@ -6,6 +6,7 @@ import { LISTED_WHOLE_BYTES, sessionListReply, sessionsCursor } from '../view/se
 import { toSessionListItem } from '../view/shape.ts'
 import type { SessionView } from '../../operations/sessions.ts'
 import { labelProblems } from '../http/labels.ts'
+import { describeErasure, describeLabels } from '../acts/act-subjects.ts'
 import { throwFindings } from '../http/refuse.ts'
 import { pageOf } from '../http/validate.ts'
 import type { OperatorAction, OperatorRequest } from './people/act.ts'
@@ -62,19 +63,21 @@ export const getSession = async (request: Pick<OperatorRequest, 'services' | 'id
 
 /** Sets labels, and whether a legal hold keeps the session. */
 export const patchSession: OperatorAction<'PATCH /sessions/:id'> = async (request) => {
-  const { services, body } = request
+  const { services, body, act } = request
   const { id } = await findSession(request)
   const { title } = body
   throwFindings(labelProblems(body), 'The body is not valid')
   const given = { ...body, ...(title !== undefined && { title: title === '' ? null : title }) }
-  await services.store.labelSession(id, services.redactor.json(given))
+  await services.store
+    .recording(act('session.labelled', describeLabels(id, given)))
+    .labelSession(id, services.redactor.json(given))
   return getSession(request)
 }
 
 /** Erases the content of a session; ignores the trigger's `allowDelete`. */
 export const deleteSession: OperatorAction<'DELETE /sessions/:id'> = async (request) => {
   const { id } = await findSession(request)
-  await request.services.engine.erase(id)
+  await request.services.engine.erase(id, request.act('session.erased', describeErasure(id)))
   // Open screens must drop the erased content, too.
   request.services.changes.tell(id)
   return getSession(request)

@@ -7,7 +7,7 @@ import { approverOf } from '../../spec/key.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorAction } from './people/act.ts'
 
-export const revokeStanding: OperatorAction<'POST /policies/revoke'> = async ({ services, operator, body }) => {
+export const revokeStanding: OperatorAction<'POST /policies/revoke'> = async ({ services, operator, body, act }) => {
   const { store, workspace, clock, log } = services
   const { name, reason, undo = false } = body
   const agents = await agentsWith(services, name)
@@ -21,7 +21,13 @@ export const revokeStanding: OperatorAction<'POST /policies/revoke'> = async ({ 
   const { revoked } = await store.workspaceHistory(workspace.id)
   const before = revoked.includes(name)
   const by = approverOf(operator)
-  await store.setStandingRevoked(workspace.id, { name, isRevoked: !undo, at: clock.now(), by, reason })
+  const recorded = act(undo ? 'standing.restored' : 'standing.ended', {
+    subject: `standing authority "${name}"`,
+    reason,
+  })
+  await store
+    .recording(recorded)
+    .setStandingRevoked(workspace.id, { name, isRevoked: !undo, at: clock.now(), by, reason })
   log.write('info', undo ? 'A standing authority was restored.' : 'A standing authority was ended.', { name, by })
   return { name, revoked: !undo, changed: before === undo, agents }
 }

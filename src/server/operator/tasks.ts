@@ -19,6 +19,7 @@ import { createPeopleReader } from './people/task-people.ts'
 import { notFoundFailure, findAgent, taskById } from './find/find.ts'
 import { toEnding } from './ending.ts'
 import { compareText } from '../../base/values/compare-text.ts'
+import { describeRun } from '../acts/act-subjects.ts'
 
 /** More than anyone answers. */
 const MOST = 1000
@@ -106,9 +107,12 @@ export const claimTask: OperatorAction<'POST /tasks/:id/claim'> = async ({ servi
   return toInboxItem(task, run, await describe(task, run))
 }
 
-export const probeTask: OperatorAction<'POST /tasks/:id/probe'> = async ({ services, operator, id, call }) => {
+export const probeTask: OperatorAction<'POST /tasks/:id/probe'> = async ({ services, operator, id, call, act }) => {
   const found = await taskById(services, id)
   if (!found) throw notFoundFailure('user task')
+  // Before the probe asks outside: it may not come back.
+  const probing = act('task.probed', { subject: `task ${found.task.id} of ${describeRun(found.run)}`, run: found.run })
+  await services.store.addAct(probing)
   const { durationMs: _, ...probed } = await services.engine.probe(found.task.id, operator, call.request.signal)
   return { userTaskId: found.task.id, ...probed }
 }

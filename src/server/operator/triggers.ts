@@ -4,8 +4,9 @@ import { toIsoText, type Instant } from '../../base/clock.ts'
 import { Failure, isFailure, type InvalidPlace } from '../../base/failure.ts'
 import type { AgentId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
+import { toJson } from '../../base/json/typed-json.ts'
 import { checkInput } from '../../engine/check-start.ts'
-import { DEFAULT_TRIGGER_SETTINGS, type Trigger } from '../../spec/key.ts'
+import { DEFAULT_TRIGGER_SETTINGS, type ApiKey, type Trigger } from '../../spec/key.ts'
 import type { OperatorRoutes } from '../../operations/operations.ts'
 import { triggerSettings, type TriggerView } from '../../operations/triggers.ts'
 import { describeRefusal } from '../runtime/schedule.ts'
@@ -17,7 +18,7 @@ import type { OperatorAction } from './people/act.ts'
 import { findAgent, findTrigger } from './find/find.ts'
 
 /** A trigger without a name is named after its type, numbered from the second one on. */
-export const createTrigger: OperatorAction<'POST /triggers'> = async ({ services, body }) => {
+export const createTrigger: OperatorAction<'POST /triggers'> = async ({ services, body, act }) => {
   const { type, name, cron, timeZone, input } = body
   refuse([...scheduleProblems(body), ...rangeProblems(body)])
   const agent = await findAgent(services, body.agent)
@@ -40,12 +41,13 @@ export const createTrigger: OperatorAction<'POST /triggers'> = async ({ services
     refusal: null,
     createdAt: services.clock.now(),
   }
-  await services.store.createTrigger(trigger)
+  const made = act('trigger.created', { subject: describeTrigger(trigger, agent.name), after: settingsShown(trigger) })
+  await services.store.recording(made).createTrigger(trigger)
   services.serverState.onTriggersChanged?.()
   return await toTriggerView(services, trigger)
 }
 
-export const updateTrigger: OperatorAction<'PATCH /triggers/:id'> = async ({ services, id, body }) => {
+export const updateTrigger: OperatorAction<'PATCH /triggers/:id'> = async ({ services, id, body, act }) => {
   refuse(rangeProblems(body))
   const { active, input } = body
   const found = await findTrigger(services, id)
@@ -53,7 +55,9 @@ export const updateTrigger: OperatorAction<'PATCH /triggers/:id'> = async ({ ser
   if (input !== undefined) await checkScheduleInput(services, found.agentId, input)
   const changes = { ...(active !== undefined && { active }), ...(input !== undefined && { input }) }
   const trigger = { ...found, ...changes, ...settingsOf(body) }
-  await services.store.updateTrigger(trigger)
+  const [before, after] = changedSettings(settingsShown(found), settingsShown(trigger))
+  const subject = describeTrigger(found, await nameOf(services, found.agentId))
+  await services.store.recording(act('trigger.changed', { subject, before, after })).updateTrigger(trigger)
   services.serverState.onTriggersChanged?.()
   // Open streams use the old settings; clients reconnect under the new ones.
   for (const key of await keysOf(services, trigger)) services.readers.stop(key.id)
@@ -61,13 +65,18 @@ export const updateTrigger: OperatorAction<'PATCH /triggers/:id'> = async ({ ser
 }
 
 /** Revokes the trigger's keys as well. */
-export const deleteTrigger: OperatorAction<'DELETE /triggers/:id'> = async ({ services, id }) => {
+export const deleteTrigger: OperatorAction<'DELETE /triggers/:id'> = async ({ services, id, act }) => {
   const trigger = await findTrigger(services, id)
+  const agent = await nameOf(services, trigger.agentId)
   for (const key of await keysOf(services, trigger)) {
-    if (key.revokedAt === null) await services.store.revokeKey(key.id, services.clock.now())
+    if (key.revokedAt === null) {
+      const revoked = act('key.revoked', { subject: describeApiKey(key, agent), before: { prefix: key.prefix } })
+      await services.store.recording(revoked).revokeKey(key.id, services.clock.now())
+    }
     services.readers.stop(key.id)
   }
-  await services.store.deleteTrigger(trigger.id)
+  const deleted = act('trigger.deleted', { subject: describeTrigger(trigger, agent), before: settingsShown(trigger) })
+  await services.store.recording(deleted).deleteTrigger(trigger.id)
   services.serverState.onTriggersChanged?.()
   return { triggerId: trigger.id }
 }
@@ -84,6 +93,25 @@ const keysOf = async ({ store, workspace }: ServerServices, trigger: Trigger) =>
 
 export const nameOf = async ({ store }: ServerServices, agentId: AgentId): Promise<string> =>
   (await store.agent(agentId))?.name ?? agentId
+
+/** `key "web shop" of demo.agent`; a key without a name by its beginning. */
+export const describeApiKey = ({ name, prefix }: ApiKey, agent: string): string =>
+  `${name === null ? `key ${prefix}…` : `key "${name}"`} of ${agent}`
+
+/** `schedule "nightly" of demo.agent` */
+const describeTrigger = ({ type, name }: Trigger, agent: string): string =>
+  `${type === 'api' ? 'trigger' : 'schedule'} "${name}" of ${agent}`
+
+/** What a record says of a trigger. */
+const settingsShown = ({ active, cron, timeZone, input, ...trigger }: Trigger): JsonObject =>
+  toJson({ active, ...settingsOf(trigger), cron, timeZone, input })
+
+/** The settings that differ, as they were and as they are. */
+function changedSettings(before: JsonObject, after: JsonObject): readonly [JsonObject, JsonObject] {
+  const names = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+  const pick = (from: JsonObject): JsonObject => Object.fromEntries(names.map((name) => [name, from[name] ?? null]))
+  return [pick(before), pick(after)]
+}
 
 function freeName(type: string, taken: readonly string[]): string {
   let name = type

@@ -10,13 +10,15 @@ export const listWorkers: OperatorAction<'GET /workers'> = async ({ services: { 
   return { items: rows.map((row) => toWorkerView(row, clock.now())), total: rows.length }
 }
 
-export const drainWorker: OperatorAction<'POST /workers/:id/drain'> = async ({ services, operator, id }) => {
+export const drainWorker: OperatorAction<'POST /workers/:id/drain'> = async ({ services, operator, id, act }) => {
   const { store, clock, log } = services
   const found = (await store.workers()).filter((row) => row.id.toLowerCase().endsWith(id))
   const [row] = found
   if (!row) throw fail('not_found', { what: 'server process' }, { fix: 'svc workers list shows them.' })
   if (found.length > 1)
     throw fail('ambiguous_reference', { text: id, candidates: found.map((each) => each.id).join(' or ') })
+  // Where there is one process, it remembers that by itself and writes nothing.
+  await store.addAct(act('worker.drained', { subject: `server process ${row.id}` }))
   await store.askToDrain(row.id)
   log.write('warn', 'a server process is asked to drain', { worker: row.id, by: operator.id })
   return toWorkerView({ ...row, isDraining: true }, clock.now())

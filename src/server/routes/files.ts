@@ -4,6 +4,7 @@ import { dieAtFailpoint } from '../../base/failpoint.ts'
 import { fail } from '../../base/failure.ts'
 import type { WorkspaceId } from '../../base/ids.ts'
 import type { Finalized, Presigned } from '../../spec/api.ts'
+import type { NewAct } from '../../spec/act.ts'
 import type { StoredFile } from '../../spec/file.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { withCaller, type AuthenticatedCaller, type IdentifyCaller } from '../auth/auth.ts'
@@ -109,6 +110,7 @@ export async function registerUpload(
   blobs: Blobs,
   file: StoredFile,
   maxContentLength: number,
+  act?: NewAct,
 ): Promise<Finalized> {
   const common = { objectKey: file.objectKey, filename: file.filename, mediaType: file.mediaType }
   if (file.finalizedAt !== null) return { ...common, sizeBytes: file.sizeBytes ?? 0, alreadyFinalized: true }
@@ -124,7 +126,7 @@ export async function registerUpload(
     await blobs.delete(file.objectKey)
     throw fail('size_mismatch', { size: sizeBytes, limit })
   }
-  await store.finalizeFile(file.id, sizeBytes, clock.now())
+  await (act ? store.recording(act) : store).finalizeFile(file.id, sizeBytes, clock.now())
   return { ...common, sizeBytes, alreadyFinalized: false }
 }
 

@@ -5,6 +5,7 @@ import type { FileItem, MessageAccepted, MessageBody } from '../../spec/api.ts'
 import type { Principal } from '../../spec/key.ts'
 import type { DecisionOrigin } from '../../spec/decision-proof.ts'
 import type { GivenAnswer } from '../../spec/task.ts'
+import { describeAnswer, recordRefusedAnswer } from '../acts/act-subjects.ts'
 import { originOf, seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { apiBodyLimits, readJson } from '../http/body.ts'
 import { acceptedReply } from '../http/reply.ts'
@@ -20,7 +21,7 @@ import { parseIdempotencyKey, parseMessage } from '../http/validate.ts'
 /** POST /v1/runs/{runId}/input and /messages: one behaviour on two paths. A refused message is answered 202 with `error` and changes nothing. */
 export const sendMessage = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async (call, caller) => {
-    const { principal } = caller
+    const { principal, act } = caller
     const run = await runInScope(services, principal, readPathParam(call, 'runId'))
     const key = parseIdempotencyKey(call.request.headers)
     const given = await readJson(call, apiBodyLimits(services.config))
@@ -28,13 +29,15 @@ export const sendMessage = (services: ServerServices, identify: IdentifyCaller):
     await checkMessageFiles(services, principal.workspaceId, body.files ?? [])
     const isHidden = !seesTimeline(principal)
     const idempotency = key === undefined ? undefined : { key, bodyDigest: digestOfJson(given) }
+    const about = describeAnswer(run, body)
     const answered = await services.engine.answer(
       run.id,
       toAnswer(body, principal, originOf(principal, caller)),
       isHidden,
       idempotency,
+      act?.('run.answered', about),
     )
-    const accepted = nameConsole(services, answered)
+    const accepted = await recordRefusedAnswer(services, act, about, nameConsole(services, answered))
     // A refused message changed nothing, so there is nothing to wait for.
     const waited = accepted.error === undefined ? await waitAsPreferred(services, call, caller, run) : undefined
     const later = waited?.run

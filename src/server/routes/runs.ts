@@ -1,3 +1,4 @@
+import { describeRun } from '../acts/act-subjects.ts'
 import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { apiBodyLimits, readJson } from '../http/body.ts'
 import { conversationCursors, conversationReply } from '../view/conversation.ts'
@@ -48,8 +49,9 @@ export const getConversation = (services: ServerServices, identify: IdentifyCall
 
 /** POST /v1/runs/{runId}/cancel (extension): reaches all descendants; a terminal run keeps its status. */
 export const cancelRun = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
-  withCaller(services, identify, async (call, { principal }) => {
+  withCaller(services, identify, async (call, { principal, act }) => {
     const run = await runInScope(services, principal, readPathParam(call, 'runId'))
     const { reason } = parseCancel(await readJson(call, apiBodyLimits(services.config)))
-    return acceptedReply(await services.engine.cancel(run.id, principal, reason))
+    const cancelled = act?.('run.cancelled', { subject: describeRun(run), reason, run })
+    return acceptedReply(await services.engine.cancel(run.id, principal, reason, cancelled))
   })

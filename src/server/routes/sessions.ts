@@ -1,6 +1,7 @@
 /** A session by its id: reading it, naming it and erasing it. Source: docs/design/http.md#sessions-and-lists */
 import { fail } from '../../base/failure.ts'
 import type { Session } from '../../spec/session.ts'
+import { describeErasure, describeLabels } from '../acts/act-subjects.ts'
 import { withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { sessionInScope } from '../auth/scope.ts'
 import { apiBodyLimits, readJson } from '../http/body.ts'
@@ -21,20 +22,22 @@ export const getSession = (services: ServerServices, identify: IdentifyCaller): 
 
 /** PATCH /v1/sessions/{sessionId} (extension): sets title, metadata or tags, also while its runs work. */
 export const patchSession = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
-  withCaller(services, identify, async (call, { principal }) => {
+  withCaller(services, identify, async (call, { principal, act }) => {
     const { id } = await sessionInScope(services, principal, readPathParam(call, 'sessionId'))
     const { title, ...labels } = parseSessionPatch(await readJson(call, apiBodyLimits(services.config)))
     const given = { ...labels, ...(title !== undefined && { title: title === '' ? null : title }) }
-    await services.store.labelSession(id, services.redactor.json(given))
+    const { store } = services
+    const writes = act ? store.recording(act('session.labelled', describeLabels(id, given))) : store
+    await writes.labelSession(id, services.redactor.json(given))
     return sessionReply(expectDefined(await services.store.session(id), 'the session was read before'))
   })
 
 /** DELETE /v1/sessions/{sessionId} (extension): erases its content; a key only where its trigger allows it. */
 export const deleteSession = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
-  withCaller(services, identify, async ({ params }, { principal, trigger }) => {
+  withCaller(services, identify, async ({ params }, { principal, trigger, act }) => {
     const { id } = await sessionInScope(services, principal, readPathParam({ params }, 'sessionId'))
     if (trigger && !trigger.allowDelete) throw fail('delete_not_allowed')
-    await services.engine.erase(id)
+    await services.engine.erase(id, act?.('session.erased', describeErasure(id)))
     return sessionReply(expectDefined(await services.store.session(id), 'the session was read before'))
   })
 

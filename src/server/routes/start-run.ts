@@ -19,7 +19,7 @@ import { parseIdempotencyKey, parseStart } from '../http/validate.ts'
 /** POST /v1/agents/{agentId}/runs: 202 once session, run and first work item are durable. */
 export const startRun = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async (call, caller) => {
-    const { principal, trigger, isTriggerHeld } = caller
+    const { principal, trigger, isTriggerHeld, act } = caller
     if (isTriggerHeld) throw fail('trigger_held')
     const agentId = await agentInScope(services, principal, readPathParam(call, 'agentId'))
     const key = parseIdempotencyKey(call.request.headers)
@@ -46,6 +46,9 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
         ...(named && { versionId: named }),
         limits: startLimits(services.config, trigger ?? undefined),
         ...(trace && { trace }),
+        ...(act && {
+          act: act('run.started', { subject: `run of ${(await services.store.agent(agentId))?.name ?? agentId}` }),
+        }),
         ...(key !== undefined && { idempotency: { key, bodyDigest: digestOfJson(body ?? {}) } }),
       })
     } catch (error) {

@@ -13,6 +13,7 @@ import type { ProjectConfig } from '../../spec/config.ts'
 import { canonicalProvider } from '../../spec/document.ts'
 import type { Store } from '../../store/store.ts'
 import { joinListeners } from '../../store/worker.ts'
+import { createRefusedActs } from './refused-acts.ts'
 import { createKeyAttempts } from './attempts.ts'
 import { createChangeHints } from './change-hints.ts'
 import { watchEventLoop, type EventLoopLag } from './event-loop-lag.ts'
@@ -196,6 +197,8 @@ async function openParts(
   })
   if (!readOnly) await forgetEndedRehearsals(rehearsals, store)
   closing.push((graceMs) => engine.close(graceMs))
+  const refusedActs = createRefusedActs({ store, log, ...(options.timers && { timers: options.timers }) })
+  closing.push(() => refusedActs.close())
 
   const services: ServerServices = {
     ...(options.dataDirectory !== undefined && { directory: options.dataDirectory }),
@@ -210,6 +213,7 @@ async function openParts(
     redactor,
     readers: createStreamReaders(),
     attempts: createKeyAttempts(clock),
+    refusedActs,
     changes: createChangeHints(engine),
     signInCodes: createSignInCodes(clock),
     scopes: createSessionScopes(store),

@@ -10,6 +10,7 @@ import type { ModelProviders } from '../../providers/provider.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { Store } from '../../store/store.ts'
 import type { RouteHandler } from '../http/route.ts'
+import type { RefusedActs } from './refused-acts.ts'
 import type { KeyAttempts } from './attempts.ts'
 import type { ChangeHints } from './change-hints.ts'
 import type { SignInCodes } from './sign-in-codes.ts'
@@ -38,6 +39,8 @@ export interface ServerServices {
   readonly changes: ChangeHints
   /** One-time codes with which a browser signs in to the console. */
   readonly signInCodes: SignInCodes
+  /** Records acts that were refused. */
+  readonly refusedActs: RefusedActs
   /** Failed keys per address, to slow down guessing. */
   readonly attempts: KeyAttempts
   readonly scopes: SessionScopes

@@ -1,4 +1,5 @@
 /** Every copied table, referenced tables first. */
+import { ACTS } from '../nouns/acts.ts'
 import { API_KEYS } from '../nouns/api-keys.ts'
 import { CONSOLE_SESSIONS } from '../nouns/console-sessions.ts'
 import { EFFECTS } from '../nouns/effects.ts'
@@ -291,6 +292,11 @@ const definitions: readonly CopiedTable[] = [
     name: 'pause_act',
     columns: PAUSE_ACTS.columns,
     order: ['n'],
+  },
+  {
+    name: 'act',
+    columns: ACTS.columns,
+    order: ['workspace_id', 'seq'],
   },
   // After the sessions: those that begin while it is there are held.
   { name: 'restore', columns: toColumns({ integer: 'at backed_up_at released_at asks_until' }), order: ['at'] },

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { cutText } from '../../base/cut-text.ts'
 import { isLostConnection, storeUnreachable } from './database/errors.ts'
 import type { PostgresPool } from './database/pool.ts'
+import { queriesOn, type PostgresQueries } from './database/queries.ts'
 import type { LeaseHolder } from '../lease.ts'
 import type { SessionUpdate } from '../session-update.ts'
 
@@ -16,6 +17,7 @@ const LONGEST_NAME = 63
 const TRIED_FOR_MS = 30_000
 
 /**
+ * @param more writes what belongs to the answer, in the same transaction
  * @param ask called when the reply was lost, once the server has ended the connection on its side
  * @throws Failure `store_unreachable` when nobody can be asked
  */
@@ -24,6 +26,7 @@ export async function runWithReply<Row extends object>(
   text: string,
   values: readonly unknown[],
   ask: () => Promise<readonly Row[]>,
+  more?: (tx: PostgresQueries, rows: readonly Row[]) => Promise<void>,
 ): Promise<readonly Row[]> {
   let backend: number | undefined
   let wasSent = false
@@ -32,7 +35,14 @@ export async function runWithReply<Row extends object>(
       backend = (client as { processID?: number }).processID
       wasSent = true
       // Named, so that a connection keeps its plan. The beginning says which function is called.
-      return (await client.query<Row>({ name: cutText(text, LONGEST_NAME).text, text, values: [...values] })).rows
+      const named = { name: cutText(text, LONGEST_NAME).text, text, values: [...values] }
+      if (!more) return (await client.query<Row>(named)).rows
+      // An error leaves the transaction open; the pool drops the connection then, and with it the transaction.
+      await client.query('begin')
+      const { rows } = await client.query<Row>(named)
+      await more(queriesOn(client), rows)
+      await client.query('commit')
+      return rows
     })
   } catch (error) {
     if (!wasSent || !isLostConnection(error)) throw error

@@ -1,6 +1,7 @@
 /** The nouns that both databases share, on PostgreSQL. */
 import { POSTGRES } from '../dialect.ts'
 import { prepareActivity } from '../nouns/activity.ts'
+import { prepareActs } from '../nouns/acts.ts'
 import { prepareAgents } from '../nouns/agents.ts'
 import { prepareApiKeys } from '../nouns/api-keys.ts'
 import { prepareCalls } from '../nouns/calls.ts'
@@ -21,20 +22,18 @@ import { prepareTaskClaims } from '../nouns/task-claims.ts'
 import { prepareTasks } from '../nouns/tasks.ts'
 import { prepareTriggers } from '../nouns/triggers.ts'
 import { prepareVersions } from '../nouns/versions.ts'
-import { bindWork } from '../statement.ts'
+import { bindWork, type WorkRunners } from '../statement.ts'
 import type { Store } from '../store.ts'
 import type { SessionHints } from './database/hints.ts'
-import type { PostgresPool } from './database/pool.ts'
-import { createWorkRunners } from './database/run-work.ts'
 import type { PostgresKeyUses } from './keys.ts'
 
 /** @param hints tells other processes of claims, which they show too */
-export function bindPostgresNouns(pool: PostgresPool, hints: SessionHints, keys: PostgresKeyUses) {
-  const runners = createWorkRunners(pool)
+export function bindPostgresNouns(runners: WorkRunners, hints: SessionHints, keys: PostgresKeyUses) {
   const apiKeys = bindWork(prepareApiKeys(POSTGRES), runners)
   const claims = bindWork(prepareTaskClaims(), runners)
   return {
     ...bindWork(prepareActivity(POSTGRES), runners),
+    ...bindWork(prepareActs(POSTGRES), runners),
     ...bindWork(prepareAgents(), runners),
     ...apiKeys,
     keys: async (workspaceId) => (await apiKeys.keys(workspaceId)).map(keys.withUse),

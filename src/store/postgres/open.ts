@@ -14,12 +14,14 @@ import { checkSchemaVersions, readSchemaVersions } from './database/migrate.ts'
 import type { DatabaseMoment } from './database/moment.ts'
 import { openPool, type PostgresPool } from './database/pool.ts'
 import { openPostgresKeys } from './keys.ts'
+import { recordingPool, recordingRunners } from './acts.ts'
+import { createWorkRunners } from './database/run-work.ts'
 import { bindPostgresNouns } from './nouns.ts'
 import { deletionMethods } from './sessions/delete-sessions.ts'
-import { erasePostgresSession } from './sessions/erase-session.ts'
+import { erasureMethods } from './sessions/erase-session.ts'
 import { leaseMethods } from './sessions/leases.ts'
 import { restoredMethods } from './sessions/restored.ts'
-import { toLabelColumns } from './sessions/session-labels.ts'
+import { labelMethods } from './sessions/session-labels.ts'
 import { sessionReads } from './sessions/sessions.ts'
 import { taskReads } from './tasks.ts'
 import { timerReads } from './timers.ts'
@@ -135,7 +137,9 @@ function createPostgresStore(
     clock,
     ...costReads(pool),
     ...deletionMethods(pool),
-    ...bindPostgresNouns(pool, hints, keys),
+    ...bindPostgresNouns(createWorkRunners(pool), hints, keys),
+    ...labelMethods(pool),
+    ...erasureMethods(pool, hints),
     ...leaseMethods(pool, moment, hints),
     ...restoredMethods(pool),
     ...sessionReads(pool, moment),
@@ -144,21 +148,15 @@ function createPostgresStore(
     ...updates,
     ...workerMethods(pool, moment),
     hints: (signal) => hints.follow(signal),
-    async labelSession(id, labels) {
-      const given = toLabelColumns(labels)
-      const set = await pool.row<{ done: boolean }>(
-        `select label_session(
-           :id::uuid, :has_title, :title, :metadata, :has_metadata, :tags::text[], :legal_hold, :tags_text
-         ) as done`,
-        { id, ...given },
-      )
-      if (set?.done) return
-      const stored = await pool.row('select 1 as found from session where id = :id', { id })
-      throw stored ? fail('session_erased') : fail('not_found', { what: 'session' })
-    },
-    async eraseSession(id, at) {
-      await erasePostgresSession(pool, id, at)
-      hints.changed([id])
+    recording(act) {
+      const recorded = recordingPool(pool, act)
+      return {
+        ...bindPostgresNouns(recordingRunners(recorded), hints, keys),
+        ...deletionMethods(recorded),
+        ...restoredMethods(recorded),
+        ...labelMethods(recorded),
+        ...erasureMethods(recorded, hints),
+      }
     },
     async backup() {
       throw fail('backup_elsewhere', { database: pool.database })

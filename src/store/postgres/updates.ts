@@ -5,6 +5,7 @@ import type { LeaseHolder } from '../lease.ts'
 import type { SessionUpdate } from '../session-update.ts'
 import type { Store } from '../store.ts'
 import { toCostColumns } from './spending/costs.ts'
+import { writeActs } from './acts.ts'
 import { createBatchQueue } from './database/batch.ts'
 import { hasState, isContentError } from './database/errors.ts'
 import type { SessionHints } from './database/hints.ts'
@@ -12,6 +13,7 @@ import type { DatabaseMoment } from './database/moment.ts'
 import { NOTICES, toNoticeColumns } from '../nouns/notices.ts'
 import { toJsonRows } from './database/named-values.ts'
 import type { PostgresPool } from './database/pool.ts'
+import type { PostgresQueries } from './database/queries.ts'
 import { toEffectColumns } from './effects.ts'
 import { toClaimColumns } from './idempotency.ts'
 import { findStored, runWithReply } from './lost-reply.ts'
@@ -50,13 +52,17 @@ export function openPostgresUpdates({ pool, moment, hints, shard }: UpdateParts)
       const locks = [...new Set(requests.flatMap(({ update }) => planLock(update)))]
       const asks = requests.map(toSaveColumns)
       const values = [moment.now(), shard, locks, toJsonRows(asks), ...toRowLists(requests.map(({ update }) => update))]
-      const rows = await runWithReply<SaveRow>(pool, ...withNotices(SAVE, requests, values), async () =>
-        (await findStored(pool, requests)).map(({ index, lease_epoch }) => ({
-          i: index,
-          outcome: 'saved',
-          lease_epoch,
-          detail: null,
-        })),
+      const rows = await runWithReply<SaveRow>(
+        pool,
+        ...withNotices(SAVE, requests, values),
+        async () =>
+          (await findStored(pool, requests)).map(({ index, lease_epoch }) => ({
+            i: index,
+            outcome: 'saved',
+            lease_epoch,
+            detail: null,
+          })),
+        actWriter(requests, 'saved'),
       )
       const found = new Map(rows.map((row) => [row.i, row]))
       const answers = requests.map((request, index) => toSaveAnswer(request, found.get(index), pool.database))
@@ -71,13 +77,17 @@ export function openPostgresUpdates({ pool, moment, hints, shard }: UpdateParts)
       const locks = [...new Set(requests.flatMap(locksOf))]
       const asks = requests.map(toStartColumnsOf)
       const values = [moment.now(), shard, locks, toJsonRows(asks), ...toRowLists(requests.map(({ update }) => update))]
-      const rows = await runWithReply<StartRow>(pool, ...withNotices(START, requests, values), async () =>
-        (await findStored(pool, requests)).map(({ index }) => ({
-          i: index,
-          outcome: 'started',
-          about: null,
-          amount: null,
-        })),
+      const rows = await runWithReply<StartRow>(
+        pool,
+        ...withNotices(START, requests, values),
+        async () =>
+          (await findStored(pool, requests)).map(({ index }) => ({
+            i: index,
+            outcome: 'started',
+            about: null,
+            amount: null,
+          })),
+        actWriter(requests, 'started'),
       )
       const found = new Map(rows.map((row) => [row.i, row]))
       const answers = requests.map((request, index) => toStartAnswer(request, found.get(index), pool.database))
@@ -148,6 +158,19 @@ function withNotices(
     (update.notices ?? []).map((each) => ({ i, ...toNoticeColumns(each) })),
   )
   return notices.length === 0 ? [text, values] : [textWithNotices, [...values, toJsonRows(notices)]]
+}
+
+/** Writes the acts of those requests that are stored; undefined where nobody acted, which needs no transaction of its own. */
+function actWriter(
+  requests: readonly PendingSave[],
+  stored: string,
+):
+  | ((tx: PostgresQueries, rows: readonly { readonly i: number; readonly outcome: string }[]) => Promise<void>)
+  | undefined {
+  if (!requests.some(({ update }) => update.acts)) return undefined
+  return async (tx, rows) => {
+    for (const { i, outcome } of rows) if (outcome === stored) await writeActs(tx, requests[i]?.update.acts ?? [])
+  }
 }
 
 const holderColumns = (holder: LeaseHolder | undefined) => ({

@@ -4,6 +4,7 @@ import type { Instant } from '../../base/clock.ts'
 import type { AgentId, TriggerId, WorkspaceId } from '../../base/ids.ts'
 import { SQLITE } from '../dialect.ts'
 import { prepareActivity } from '../nouns/activity.ts'
+import { prepareActs } from '../nouns/acts.ts'
 import { prepareAgents } from '../nouns/agents.ts'
 import { prepareApiKeys } from '../nouns/api-keys.ts'
 import { prepareCalls } from '../nouns/calls.ts'
@@ -32,17 +33,12 @@ import type { Store } from '../store.ts'
 import type { KeyUses } from './keys.ts'
 import { expectDefined } from '../../base/values/expect-defined.ts'
 
-/** @param restoredAt since when a restore holds a trigger */
-export function bindNouns(
-  db: Database,
-  write: GroupWriter['write'],
-  keys: KeyUses,
-  restoredAt: (id: TriggerId) => Instant | undefined,
-) {
+/**
+ * @param restoredAt since when a restore holds a trigger
+ * @returns binds the nouns to what writes their rows; all that are bound share the rows in memory
+ */
+export function prepareNouns(db: Database, keys: KeyUses, restoredAt: (id: TriggerId) => Instant | undefined) {
   const run = createWorkRunner(db)
-  const read: WorkRunners['read'] = async (make) => run(make())
-  const transact: WorkRunners['transact'] = (make) => write(() => run(make()))
-  const runners: WorkRunners = { read, write: transact, transact }
   const [agents, apiKeys, pauses] = [prepareAgents(), prepareApiKeys(SQLITE), preparePauses(SQLITE)]
   const [triggers, versions] = [prepareTriggers(SQLITE), prepareVersions(SQLITE)]
   const agentRows = createRowCache((id: AgentId) => run(agents.reads.agent(id)))
@@ -50,46 +46,53 @@ export function bindNouns(
   // Every start asks, and the acts of years are many.
   const presentPauses = createRowCache((workspaceId: WorkspaceId) => run(pauses.reads.pauses(workspaceId)))
 
-  return {
-    ...bindWork(prepareActivity(SQLITE), runners),
-    ...bindWork(agents, runners),
-    agent: async (id) => agentRows.get(id),
-    ...bindWork(apiKeys, runners),
-    keys: async (workspaceId) => run(apiKeys.reads.keys(workspaceId)).map(keys.withUse),
-    revokeKey: (id, at) => transact(() => clearing(keys, apiKeys.writes.revokeKey(id, at))),
-    touchKey: (id, at) => keys.touch(id, at),
-    async keyByHash(hash) {
-      const key = keys.find(hash)
-      return key && { key, trigger: triggerRows.get(key.triggerId), triggerHeldAt: restoredAt(key.triggerId) }
-    },
-    ...bindWork(prepareCalls(SQLITE), runners),
-    ...bindWork(prepareConsoleSessions(SQLITE), runners),
-    ...bindWork(EARLIER_REQUESTS, runners),
-    ...bindWork(prepareEffects(SQLITE), runners),
-    ...bindWork(prepareEvents(SQLITE), runners),
-    ...bindWork(prepareFiles(SQLITE), runners),
-    ...bindWork(prepareNotices(SQLITE), runners),
-    ...bindWork(prepareOperatorKeys(SQLITE), runners),
-    ...bindWork(preparePasskeys(SQLITE), runners),
-    ...bindWork(pauses, runners),
-    pauses: async (workspaceId) => expectDefined(presentPauses.get(workspaceId), 'a list is read for every workspace'),
-    // Works on a full disk too: a pause must take effect.
-    setPaused: (workspaceId, act) =>
-      write(() => run(clearing(presentPauses, pauses.transactions.setPaused(workspaceId, act))), true),
-    ...bindWork(prepareRuns(SQLITE), runners),
-    ...bindWork(prepareSessions(SQLITE), runners),
-    ...bindWork(prepareSteps(SQLITE), runners),
-    ...bindWork(prepareStanding(SQLITE), runners),
-    ...bindWork(prepareTasks(SQLITE), runners),
-    ...bindWork(prepareTaskClaims(), runners),
-    ...bindWork(triggers, runners),
-    trigger: async (id) => triggerRows.get(id),
-    updateTrigger: (trigger) => transact(() => clearing(triggerRows, triggers.writes.updateTrigger(trigger))),
-    markRefusal: (id, refusal) => transact(() => clearing(triggerRows, triggers.writes.markRefusal(id, refusal))),
-    deleteTrigger: (id) => transact(() => clearing(triggerRows, triggers.transactions.deleteTrigger(id))),
-    ...bindWork(versions, runners),
-    deploy: (...deployment) => transact(() => clearing(agentRows, versions.transactions.deploy(...deployment))),
-  } satisfies Partial<Store>
+  return (write: GroupWriter['write']) => {
+    const read: WorkRunners['read'] = async (make) => run(make())
+    const transact: WorkRunners['transact'] = (make) => write(() => run(make()))
+    const runners: WorkRunners = { read, write: transact, transact }
+    return {
+      ...bindWork(prepareActivity(SQLITE), runners),
+      ...bindWork(prepareActs(SQLITE), runners),
+      ...bindWork(agents, runners),
+      agent: async (id) => agentRows.get(id),
+      ...bindWork(apiKeys, runners),
+      keys: async (workspaceId) => run(apiKeys.reads.keys(workspaceId)).map(keys.withUse),
+      revokeKey: (id, at) => transact(() => clearing(keys, apiKeys.writes.revokeKey(id, at))),
+      touchKey: (id, at) => keys.touch(id, at),
+      async keyByHash(hash) {
+        const key = keys.find(hash)
+        return key && { key, trigger: triggerRows.get(key.triggerId), triggerHeldAt: restoredAt(key.triggerId) }
+      },
+      ...bindWork(prepareCalls(SQLITE), runners),
+      ...bindWork(prepareConsoleSessions(SQLITE), runners),
+      ...bindWork(EARLIER_REQUESTS, runners),
+      ...bindWork(prepareEffects(SQLITE), runners),
+      ...bindWork(prepareEvents(SQLITE), runners),
+      ...bindWork(prepareFiles(SQLITE), runners),
+      ...bindWork(prepareNotices(SQLITE), runners),
+      ...bindWork(prepareOperatorKeys(SQLITE), runners),
+      ...bindWork(preparePasskeys(SQLITE), runners),
+      ...bindWork(pauses, runners),
+      pauses: async (workspaceId) =>
+        expectDefined(presentPauses.get(workspaceId), 'a list is read for every workspace'),
+      // Works on a full disk too: a pause must take effect.
+      setPaused: (workspaceId, act) =>
+        write(() => run(clearing(presentPauses, pauses.transactions.setPaused(workspaceId, act))), true),
+      ...bindWork(prepareRuns(SQLITE), runners),
+      ...bindWork(prepareSessions(SQLITE), runners),
+      ...bindWork(prepareSteps(SQLITE), runners),
+      ...bindWork(prepareStanding(SQLITE), runners),
+      ...bindWork(prepareTasks(SQLITE), runners),
+      ...bindWork(prepareTaskClaims(), runners),
+      ...bindWork(triggers, runners),
+      trigger: async (id) => triggerRows.get(id),
+      updateTrigger: (trigger) => transact(() => clearing(triggerRows, triggers.writes.updateTrigger(trigger))),
+      markRefusal: (id, refusal) => transact(() => clearing(triggerRows, triggers.writes.markRefusal(id, refusal))),
+      deleteTrigger: (id) => transact(() => clearing(triggerRows, triggers.transactions.deleteTrigger(id))),
+      ...bindWork(versions, runners),
+      deploy: (...deployment) => transact(() => clearing(agentRows, versions.transactions.deploy(...deployment))),
+    } satisfies Partial<Store>
+  }
 }
 
 /** Work that changes rows of a cache. */

@@ -4,9 +4,12 @@ import { ownStoreClock, type Clock } from '../../base/clock.ts'
 import type { Failure } from '../../base/failure.ts'
 import type { Log } from '../../base/log.ts'
 import type { SessionId } from '../../base/ids.ts'
+import type { NewAct } from '../../spec/act.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { SQLITE } from '../dialect.ts'
 import type { SessionHint } from '../lease.ts'
+import { actOfAnswer, type DescribeAct, type RecordedWrites } from '../act-store.ts'
+import { prepareActs } from '../nouns/acts.ts'
 import { insertNotices } from '../nouns/notices.ts'
 import { prepareRuns } from '../nouns/runs.ts'
 import { EARLIER_REQUESTS } from '../nouns/earlier-requests.ts'
@@ -42,10 +45,10 @@ import { openSessionUpdates } from './updates.ts'
 import { openWorkers } from './workers.ts'
 import { onDamage } from './database/guarded-statements.ts'
 import { createWorkRunner } from './database/run-work.ts'
-import { createWriter } from './database/writer.ts'
+import { createWriter, type GroupWriter } from './database/writer.ts'
 import { openHistoryFence } from './history-fence.ts'
 import { openKeyUses } from './keys.ts'
-import { bindNouns } from './nouns.ts'
+import { prepareNouns } from './nouns.ts'
 
 export interface SqliteOptions {
   readonly clock: Clock
@@ -94,6 +97,8 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const deleteEnded = prepareDeletion(db)
   const deleteKeptCalls = prepareCallDeletion(db)
   const restored = openRestored(db)
+  const { transactions: acts } = prepareActs(SQLITE)
+  const addAct = (act: NewAct): void => run(acts.addAct(act))
   const updates = openSessionUpdates({
     restored,
     labels,
@@ -116,17 +121,41 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     agents,
     idempotency,
     addNotices: (notices) => run(insertNotices(notices)),
+    addAct,
     clock,
   })
   const leases = openLeases(db, clock)
   const sessionClaims = openSessionClaims(db, clock)
   const keys = openKeyUses(db)
   const { write, flush } = createWriter(db, keys.writeDueUses, ballast, outages)
-  const nouns = bindNouns(db, write, keys, restored.heldSince)
+  const bindNouns = prepareNouns(db, keys, restored.heldSince)
+  const bindSessionWrites = (write: GroupWriter['write']) =>
+    ({
+      labelSession: (id, given) => write(() => updates.label(id, given)),
+      async eraseSession(id, at) {
+        await write(() => eraseSession(id, at), true)
+        // Otherwise the log of the database would keep what was there before.
+        db.pragma('wal_checkpoint(truncate)')
+      },
+      deleteEndedSessions: (before, limit) => write(() => deleteEnded(before, limit)),
+      deleteKeptCalls: (before, limit) => write(() => deleteKeptCalls(before, limit)),
+      releaseRestored: (sessionIds, triggerIds, whole) => write(() => restored.release(sessionIds, triggerIds, whole)),
+    }) satisfies Partial<Store>
+  /** Writes an act with each write, or neither. */
+  const recordingWrite =
+    (describe: DescribeAct): GroupWriter['write'] =>
+    (work, mustSucceed) =>
+      write(() => {
+        const answer = work()
+        const act = actOfAnswer(describe, answer)
+        if (act) addAct(act)
+        return answer
+      }, mustSucceed)
 
   return {
     clock: ownStoreClock(clock),
-    ...nouns,
+    ...bindNouns(write),
+    ...bindSessionWrites(write),
     ...sessions.reads,
     ...tasks.reads,
     ...timers.reads,
@@ -145,15 +174,10 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     release: (worker, given) => write(() => leases.release(worker, given)),
     hints: noHints,
     ...openWorkers(db, clock),
-    labelSession: (id, given) => write(() => updates.label(id, given)),
-    async eraseSession(id, at) {
-      await write(() => eraseSession(id, at), true)
-      // Otherwise the log of the database would keep what was there before.
-      db.pragma('wal_checkpoint(truncate)')
+    recording(act): RecordedWrites {
+      const recorded = recordingWrite(act)
+      return { ...bindNouns(recorded), ...bindSessionWrites(recorded) }
     },
-    deleteEndedSessions: (before, limit) => write(() => deleteEnded(before, limit)),
-    deleteKeptCalls: (before, limit) => write(() => deleteKeptCalls(before, limit)),
-    releaseRestored: (sessionIds, triggerIds, whole) => write(() => restored.release(sessionIds, triggerIds, whole)),
     async backup(path) {
       createPrivateFile(path)
       await db.backup(path)

@@ -14,6 +14,7 @@ import type { CallTable } from './calls.ts'
 import type { CostTable } from './spending/costs.ts'
 import type { EffectTable } from './effects.ts'
 import type { EventTable } from './events.ts'
+import type { NewAct } from '../../spec/act.ts'
 import type { NewNotice } from '../../spec/notice.ts'
 import type { IdempotencyTable } from './idempotency.ts'
 import type { PlanTable } from './spending/plan.ts'
@@ -49,6 +50,7 @@ interface UpdateTables {
   readonly agents: AgentTable
   readonly idempotency: IdempotencyTable
   readonly addNotices: (notices: readonly NewNotice[]) => void
+  readonly addAct: (act: NewAct) => void
   readonly clock: Clock
 }
 
@@ -90,6 +92,7 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
     agents,
     idempotency,
     addNotices,
+    addAct,
     clock,
   } = parts
 
@@ -112,6 +115,7 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
     for (const timer of update.clearTimers) timers.clear(n, runNumber(timer.runId), timer)
     for (const timer of update.setTimers) timers.set(n, runNumber(timer.runId), timer)
     if (update.notices) addNotices(update.notices)
+    for (const act of update.acts ?? []) addAct(act)
     // After the costs of this update, which count against the plan.
     if (update.plan) plan.apply(update.session.workspaceId, update.plan, runNumber, clock.now())
   }

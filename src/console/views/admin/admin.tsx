@@ -1,4 +1,4 @@
-/** Keys, triggers, browsers that are signed in, and the log. */
+/** Keys, triggers, browsers that are signed in, what operators did, and the log. */
 import { safeText } from '../../../base/escape-text.ts'
 import { shortId } from '../../../base/short-text.ts'
 import type { KeyView, OperatorKeyView } from '../../../operations/keys.ts'
@@ -14,6 +14,7 @@ import { exactTime, serverTime } from '../../wire/moment.ts'
 import { address } from '../../wire/navigation.ts'
 import { callOperator } from '../../wire/request.ts'
 import { aboutWorkspace, useOperator } from '../../wire/resource.ts'
+import { ActsTab } from './acts.tsx'
 import { LogTab } from './logs.tsx'
 import { ServerTab } from './server.tsx'
 
@@ -22,6 +23,7 @@ const TABS = [
   ['triggers', 'Triggers'],
   ['secrets', 'Secrets'],
   ['sessions', 'Browsers'],
+  ['acts', 'Acts'],
   ['logs', 'Log'],
   ['server', 'Server'],
 ] as const
@@ -50,6 +52,8 @@ function AdminTab({ name }: { readonly name: string }): View {
       return <SecretsTab />
     case 'sessions':
       return <SessionsTab />
+    case 'acts':
+      return <ActsTab />
     case 'logs':
       return <LogTab />
     case 'server':

@@ -1,5 +1,6 @@
 /** The arguments of an operator route. Everyone who reaches the channel is an operator. */
 import type { OperatorRoutes, OwnOperatorRoute } from '../../../operations/operations.ts'
+import type { MakeAct } from '../../../spec/act.ts'
 import type { HttpReply } from '../../http/reply.ts'
 import type { HttpRequestContext } from '../../http/route.ts'
 import type { ServerServices } from '../../runtime/services.ts'
@@ -13,6 +14,8 @@ export interface OperatorRequest<Body = unknown, Query = unknown> extends Operat
   /** `:id` of the path, lower case. */
   readonly id: string
   readonly call: HttpRequestContext
+  /** Makes the record of what this request does; the store writes it with the change. */
+  readonly act: MakeAct
 }
 
 export type OperatorAction<R extends OwnOperatorRoute> = (

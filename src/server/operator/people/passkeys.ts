@@ -52,7 +52,7 @@ export const createPasskeyChallenge: OperatorAction<'POST /passkeys/challenge'> 
 }
 
 export const enrolPasskey: OperatorAction<'POST /passkeys'> = async (request) => {
-  const { services, operator, body } = request
+  const { services, operator, body, act } = request
   const { store, clock, ids, workspace, log } = services
   checkPerson(request)
   const { name, nonce, credentialId, clientDataJson, authenticatorData, publicKey, algorithm, confirm } = body
@@ -85,7 +85,11 @@ export const enrolPasskey: OperatorAction<'POST /passkeys'> = async (request) =>
       lastUsedAt: null,
       removedAt: null,
     }
-    await store.createPasskey(passkey)
+    const added = act('passkey.added', {
+      subject: describePasskey(passkey),
+      after: { name, isDeviceBound: passkey.isDeviceBound },
+    })
+    await store.recording(added).createPasskey(passkey)
     log.write('info', 'a passkey was added', { operator: operator.id, passkey: passkey.id })
     return toPasskeyView(passkey, operator)
   })
@@ -98,6 +102,7 @@ export const removePasskey: OperatorAction<'POST /passkeys/:id/remove'> = async 
   consoleSession,
   id,
   body,
+  act,
 }) => {
   const { store, clock, workspace, log } = services
   const found = (await store.passkeys(workspace.id)).find((each) => each.id === id)
@@ -109,10 +114,13 @@ export const removePasskey: OperatorAction<'POST /passkeys/:id/remove'> = async 
     await useNonce(services, operator, 'remove', id, confirm.nonce)
     await naming(() => provePasskey(services, operator, confirm, confirmChallengeText('remove', id, confirm.nonce)))
   }
-  await store.removePasskey(found.id, clock.now())
+  const removed = act('passkey.removed', { subject: describePasskey(found), before: { name: found.name } })
+  await store.recording(removed).removePasskey(found.id, clock.now())
   log.write('info', 'a passkey was removed', { operator: found.operator, passkey: found.id, by: operator.id })
   return toPasskeyView(found, operator)
 }
+
+const describePasskey = ({ id, operator }: Passkey): string => `passkey ${id} of ${operator}`
 
 /** Verifies what a passkey of a person signed, and keeps its counter. @throws PasskeyProblem */
 export async function provePasskey(

@@ -13,10 +13,11 @@ import type { ServerServices } from '../../runtime/services.ts'
 import { findRun } from '../find/find.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { refuseYankedExecution, versionToGoOnWith, type VersionChoice } from './resume.ts'
+import { describeRun } from '../../acts/act-subjects.ts'
 import { toRunView } from '../runs.ts'
 import { expectDefined } from '../../../base/values/expect-defined.ts'
 
-export const forkRuns: OperatorAction<'POST /runs/fork'> = async ({ services, operator, body }) => {
+export const forkRuns: OperatorAction<'POST /runs/fork'> = async ({ services, operator, body, act }) => {
   const planned = await planForks(services, body, body, false)
   const items: RunView[] = []
   const { idempotencyKey, ...digested } = body
@@ -29,6 +30,16 @@ export const forkRuns: OperatorAction<'POST /runs/fork'> = async ({ services, op
       by: operator,
       version,
       limits: startLimits(services.config),
+      act: act('run.forked', {
+        subject: describeRun(source.run),
+        run: source.run,
+        before: { version: source.run.versionLabel },
+        after: {
+          version: version.snapshot.version,
+          step: body.at,
+          edited: (body.edits ?? []).map(({ step }) => step),
+        },
+      }),
       ...idempotency,
     }
     const { runId } = await services.engine.fork(source, request)

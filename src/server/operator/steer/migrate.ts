@@ -4,9 +4,10 @@ import { findLooserCalls } from '../../runtime/authority.ts'
 import { findAgent, findRun, findVersion } from '../find/find.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { refuseYankedExecution } from './resume.ts'
+import { describeRun } from '../../acts/act-subjects.ts'
 import { toRunView } from '../runs.ts'
 
-export const migrateRun: OperatorAction<'POST /runs/:id/migrate'> = async ({ services, operator, id, body }) => {
+export const migrateRun: OperatorAction<'POST /runs/:id/migrate'> = async ({ services, operator, id, body, act }) => {
   const { store, engine, log } = services
   const run = await findRun(services, id)
   const version = await findVersion(services, await findAgent(services, run.agentId), body.version)
@@ -22,7 +23,15 @@ export const migrateRun: OperatorAction<'POST /runs/:id/migrate'> = async ({ ser
     )
   const looser = await findLooserCalls(services, own.snapshot, snapshot)
   if (looser) throw fail('migration_widens', { version: snapshot.version, from: run.versionLabel, changes: looser })
-  await engine.migrate(run.id, { by: operator, version, ...(body.reason !== undefined && { reason: body.reason }) })
+  const { reason } = body
+  const moved = act('run.migrated', {
+    subject: describeRun(run),
+    reason,
+    run,
+    before: { version: run.versionLabel },
+    after: { version: snapshot.version },
+  })
+  await engine.migrate(run.id, { by: operator, version, ...(reason !== undefined && { reason }), act: moved })
   log.write('info', 'A run was moved to another version.', { runId: run.id, version: snapshot.version })
   return { ...(await toRunView(services, await findRun(services, run.id))), changed: true }
 }

@@ -30,22 +30,23 @@ export const listPauses: OperatorAction<'GET /pauses'> = async ({ services, quer
   return { items: acts.map(toPauseView), total: acts.length }
 }
 
-export const setPaused: OperatorAction<'POST /pauses'> = async ({ services, operator, body }) => {
+export const setPaused: OperatorAction<'POST /pauses'> = async ({ services, operator, body, act }) => {
   const { engine, store, workspace, clock, log } = services
   const { paused: isPaused, reason = null } = body
   const target = await findTarget(services, body)
-  const act: PauseAct = { ...target, isPaused, at: clock.now(), by: approverOf(operator), reason }
-  const changed = await engine.setPaused(workspace.id, act)
+  const pause: PauseAct = { ...target, isPaused, at: clock.now(), by: approverOf(operator), reason }
+  const recorded = act(isPaused ? 'pause.set' : 'pause.ended', { subject: describePaused(target), reason })
+  const changed = await engine.setPaused(workspace.id, pause, recorded)
   const pauses = await store.pauses(workspace.id)
-  const { runs, inFlight } = await concernedRuns(services, act)
+  const { runs, inFlight } = await concernedRuns(services, pause)
   if (changed)
     log.write('warn', `${isPaused ? 'Paused' : 'No longer paused'}: ${describePaused(target)}.`, {
-      by: act.by,
+      by: pause.by,
       ...(reason !== null && { reason }),
       runs: runs.length,
     })
   return {
-    ...toPauseView(isPaused ? (pauses.find((each) => isSame(each, target)) ?? act) : act),
+    ...toPauseView(isPaused ? (pauses.find((each) => isSame(each, target)) ?? pause) : pause),
     changed,
     inFlight,
     pauses: pauses.map(toPauseView),

@@ -7,10 +7,11 @@ import type { ServerServices } from '../../runtime/services.ts'
 import { findWider } from '../versions/authority.ts'
 import { findAgent, findRun, findVersion } from '../find/find.ts'
 import type { OperatorAction } from '../people/act.ts'
+import { describeRun } from '../../acts/act-subjects.ts'
 import { toRunView } from '../runs.ts'
 import { expectDefined } from '../../../base/values/expect-defined.ts'
 
-export const resumeRun: OperatorAction<'POST /runs/:id/resume'> = async ({ services, operator, id, body }) => {
+export const resumeRun: OperatorAction<'POST /runs/:id/resume'> = async ({ services, operator, id, body, act }) => {
   const { reason, grant = false } = body
   const runId = await untilUnchanged(async () => {
     const { run, seen } = await readEnded(services, id)
@@ -30,6 +31,13 @@ export const resumeRun: OperatorAction<'POST /runs/:id/resume'> = async ({ servi
       // A held run has not ended, so it cannot have been retried.
       ...(isTerminal(run.status) && { seen }),
       grants: grant,
+      act: act('run.resumed', {
+        subject: describeRun(run),
+        reason,
+        run,
+        before: { version: run.versionLabel },
+        after: { version: version?.snapshot.version ?? run.versionLabel, grants: grant },
+      }),
     })
     return run.id
   })
@@ -103,7 +111,7 @@ export function refuseYankedExecution({ snapshot, yanked, yankReason }: AgentVer
  * Of a concurrent retry and resumption one is refused, because both save the same version of the session. Of two retries,
  * the second finds the first still open.
  */
-export const retryRun: OperatorAction<'POST /runs/:id/retry'> = async ({ services, operator, id }) => {
+export const retryRun: OperatorAction<'POST /runs/:id/retry'> = async ({ services, operator, id, act }) => {
   const { store, engine, workspace, config } = services
   const retry = await untilUnchanged(async () => {
     const { run, seen } = await readEnded(services, id)
@@ -124,6 +132,7 @@ export const retryRun: OperatorAction<'POST /runs/:id/retry'> = async ({ service
       input: run.input,
       limits: startLimits(config),
       origin: { kind: 'retry', runId: run.id, sessionId: run.sessionId },
+      act: act('run.retried', { subject: describeRun(run), run }),
       follows: { sessionId: run.sessionId, version: seen },
       ...(metadata && { metadata }),
       ...(tags && { tags }),

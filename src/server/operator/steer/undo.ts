@@ -9,6 +9,7 @@ import type { ServerServices } from '../../runtime/services.ts'
 import { readHold } from '../../view/hold.ts'
 import { findRun } from '../find/find.ts'
 import type { OperatorAction } from '../people/act.ts'
+import { describeRun } from '../../acts/act-subjects.ts'
 import { toRunView } from '../runs.ts'
 import { expectDefined } from '../../../base/values/expect-defined.ts'
 
@@ -28,7 +29,7 @@ export const planRunUndo: OperatorAction<'GET /runs/:id/undo'> = async ({ servic
   }
 }
 
-export const undoRun: OperatorAction<'POST /runs/:id/undo'> = async ({ services, operator, id, body }) => {
+export const undoRun: OperatorAction<'POST /runs/:id/undo'> = async ({ services, operator, id, body, act }) => {
   const { engine, log } = services
   const run = await findRun(services, id)
   const calls = body.calls.map(({ runId, toolCallId }): CallReference => ({
@@ -36,7 +37,18 @@ export const undoRun: OperatorAction<'POST /runs/:id/undo'> = async ({ services,
     callId: toolCallId,
   }))
   const { reason } = body
-  const { runId } = await engine.undo(run.id, { by: operator, calls, ...(reason !== undefined && { reason }) })
+  const undone = act('run.undone', {
+    subject: describeRun(run),
+    reason,
+    run,
+    before: calls.map((call) => ({ run: call.runId, call: call.callId })),
+  })
+  const { runId } = await engine.undo(run.id, {
+    by: operator,
+    calls,
+    ...(reason !== undefined && { reason }),
+    act: undone,
+  })
   log.write('info', 'An operator undoes what a run made.', { runId: run.id, undo: runId, calls: calls.length })
   return toRunView(services, await findRun(services, runId))
 }

@@ -1,10 +1,11 @@
 /** Publishing and deploying. Source: docs/design/bundles-and-authority.md#publish */
 import { fail, type InvalidPlace } from '../../../base/failure.ts'
-import { agentIdOf, versionIdOf } from '../../../base/ids.ts'
-import { isJsonObject } from '../../../base/json/json.ts'
+import { agentIdOf, versionIdOf, type VersionId } from '../../../base/ids.ts'
+import { isJsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { digestOfSet } from '../../../policy/policy-set.ts'
 import { digestOfDocument, digestOfSnapshot, type CompiledBundle, type AgentSnapshot } from '../../../spec/snapshot.ts'
-import type { AgentRow, AgentVersion } from '../../../store/version-rows.ts'
+import type { NewAct } from '../../../spec/act.ts'
+import type { AgentRow, AgentVersion, StoredMember } from '../../../store/version-rows.ts'
 import { throwFindings } from '../../http/refuse.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import type { OperatorPrincipal } from '../../auth/auth.ts'
@@ -13,7 +14,7 @@ import { findAgent, findVersion } from '../find/find.ts'
 import { expectDefined } from '../../../base/values/expect-defined.ts'
 
 /** Stores every member of a closure. The digests are computed again: a member whose content is not what its digest says is refused. */
-export const publishClosure: OperatorAction<'POST /publish'> = async ({ services, operator, body }) => {
+export const publishClosure: OperatorAction<'POST /publish'> = async ({ services, operator, body, act }) => {
   const { bundle, deploy: wantsDeploy = false, sources = [], message } = body
   checkBundle(bundle)
   checkSources(sources)
@@ -26,7 +27,14 @@ export const publishClosure: OperatorAction<'POST /publish'> = async ({ services
     snapshot,
     closureDigest: bundle.closureDigest,
   }))
-  const rows = await store.publish({
+  const toAct = (answer: unknown): NewAct | null => {
+    const fresh = (answer as readonly StoredMember[]).filter(({ already }) => !already)
+    if (fresh.length === 0) return null
+    const members = Object.fromEntries(fresh.map(({ id, version, digest }) => [`${id}@${version}`, digest]))
+    const subject = bundle.root ?? bundle.agents[0]?.id ?? fresh[0]!.id
+    return act('version.published', { subject, reason: message, after: { closure: bundle.closureDigest, members } })
+  }
+  const rows = await store.recording(toAct).publish({
     workspaceId: workspace.id,
     agents,
     documents: bundle.documents,
@@ -46,7 +54,11 @@ export const publishClosure: OperatorAction<'POST /publish'> = async ({ services
   )
   // A version that was already published may have been yanked since.
   refuseYanked(await store.version(root.id), false)
-  const from = await activate(services, operator, await findAgent(services, root.agentId), root.id, message)
+  const { version } = root.snapshot
+  const agent = await findAgent(services, root.agentId)
+  const from = await activate(services, operator, { agent, versionId: root.id, message }, (before) =>
+    act('version.deployed', { subject: `${agent.name}@${version}`, reason: message, before, after: { version } }),
+  )
   return {
     published,
     deployed: { agentId: root.agentId, agentVersionId: root.id, from: from?.snapshot.version ?? null },
@@ -54,7 +66,7 @@ export const publishClosure: OperatorAction<'POST /publish'> = async ({ services
 }
 
 /** Makes a version the active one: the one named, the newest that is not yanked, or the last deployed one that is not. */
-export const deployVersion: OperatorAction<'POST /deploy'> = async ({ services, operator, body }) => {
+export const deployVersion: OperatorAction<'POST /deploy'> = async ({ services, operator, body, act }) => {
   const { agent: reference, version: label, rollback = false, allowYanked = false, message } = body
   if (rollback && label !== undefined)
     throwFindings([{ path: '/rollback', message: 'cannot come with version' }], 'The body is not valid')
@@ -65,7 +77,15 @@ export const deployVersion: OperatorAction<'POST /deploy'> = async ({ services, 
   }
   const to = await choose()
   refuseYanked(to, allowYanked)
-  const from = await activate(services, operator, agent, to.id, message)
+  const { version } = to.snapshot
+  const from = await activate(services, operator, { agent, versionId: to.id, message }, (before) =>
+    act(rollback ? 'version.rolled_back' : 'version.deployed', {
+      subject: `${agent.name}@${version}`,
+      reason: message,
+      before,
+      after: { version, ...(to.yanked && { yanked: true }) },
+    }),
+  )
   const runningOnOld = from && from.id !== to.id ? await countOpenSessions(services, agent, from) : 0
   return {
     agentId: agent.id,
@@ -76,14 +96,27 @@ export const deployVersion: OperatorAction<'POST /deploy'> = async ({ services, 
   }
 }
 
+interface WantedDeployment {
+  readonly agent: AgentRow
+  readonly versionId: VersionId
+  readonly message: string | undefined
+}
+
 async function activate(
   { store, clock }: ServerServices,
   operator: OperatorPrincipal,
-  agent: AgentRow,
-  versionId: AgentVersion['id'],
-  message: string | undefined,
+  { agent, versionId, message }: WantedDeployment,
+  toAct: (before: JsonValue) => NewAct,
 ): Promise<AgentVersion | undefined> {
-  const { from } = await store.deploy(agent.id, versionId, clock.now(), operator.id, message)
+  const known = agent.deployedVersionId === null ? undefined : await store.version(agent.deployedVersionId)
+  const recorded = store.recording((answer) => {
+    const { from: id } = answer as { readonly from: VersionId | null }
+    // The same version again changes nothing.
+    if (id === versionId) return null
+    if (id === null) return toAct(null)
+    return toAct(id === known?.id ? { version: known.snapshot.version } : { versionId: id })
+  })
+  const { from } = await recorded.deploy(agent.id, versionId, clock.now(), operator.id, message)
   return from === null ? undefined : store.version(from)
 }
 

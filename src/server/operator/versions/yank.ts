@@ -2,12 +2,13 @@
 import { agentIdOf } from '../../../base/ids.ts'
 import { fail } from '../../../base/failure.ts'
 import { throwFindings } from '../../http/refuse.ts'
+import type { RecordedWrites } from '../../../store/act-store.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { findAgent, findVersion } from '../find/find.ts'
 
 /** Deletes nothing, and changes neither running nor deployed versions. */
-export const yankVersion: OperatorAction<'POST /yank'> = async ({ services, body }) => {
+export const yankVersion: OperatorAction<'POST /yank'> = async ({ services, body, act }) => {
   const { kind, id, version, yanked, reason } = body
   const misplaced = reason !== undefined && !yanked
   throwFindings(
@@ -15,8 +16,13 @@ export const yankVersion: OperatorAction<'POST /yank'> = async ({ services, body
     'The body is not valid',
   )
   const change = { id, version, yanked, ...(reason !== undefined && { reason }) }
+  const writes = services.store.recording(
+    act(yanked ? 'version.yanked' : 'version.unyanked', { subject: `${kind} ${id}@${version}`, reason }),
+  )
   const digest =
-    kind === 'Agent' ? await yankAgent(services, change) : await yankDocument(services, { ...change, kind })
+    kind === 'Agent'
+      ? await yankAgent(services, writes, change)
+      : await yankDocument(services, writes, { ...change, kind })
   return { kind, id, version, digest, yanked }
 }
 
@@ -27,19 +33,20 @@ interface YankChange {
   readonly reason?: string
 }
 
-async function yankAgent(services: ServerServices, change: YankChange): Promise<string> {
+async function yankAgent(services: ServerServices, writes: RecordedWrites, change: YankChange): Promise<string> {
   const agent = await findAgent(services, agentIdOf(services.workspace.name, change.id))
   const version = await findVersion(services, agent, change.version)
-  await services.store.setYanked(version.id, change.yanked, change.reason)
+  await writes.setYanked(version.id, change.yanked, change.reason)
   return version.snapshot.digest
 }
 
 async function yankDocument(
   { store, workspace }: ServerServices,
+  writes: RecordedWrites,
   { kind, id, version, yanked, reason }: YankChange & { readonly kind: 'Tool' | 'Policy' },
 ): Promise<string> {
   const document = (await store.documents(workspace.id, kind, id)).find((each) => each.version === version)
   if (!document) throw fail('not_found', { what: `published ${kind} ${id}@${version}` })
-  await store.setDocumentYanked(workspace.id, { kind, id, version }, yanked, reason)
+  await writes.setDocumentYanked(workspace.id, { kind, id, version }, yanked, reason)
   return document.digest
 }

@@ -14,7 +14,7 @@ export async function openBackgroundJobs(services: ServerServices, url: string |
   const isShared = url !== undefined
   const jobs: readonly BackgroundJob[] = [
     scheduleJob({ store, engine, workspaceId: workspace.id, config, clock, log, isShared }),
-    retentionJob(store, config.retention, clock, log),
+    retentionJob(services),
     ...(config.notify ? [removeNoticesJob(store, clock)] : []),
     sweepJob(store, await openBlobs(services), clock),
   ]

@@ -4,11 +4,12 @@
  */
 import { signalWithin } from '../../../base/signal-within.ts'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Clock } from '../../../base/clock.ts'
-import type { Log } from '../../../base/log.ts'
+import { toIsoText, type Instant } from '../../../base/clock.ts'
+import type { ActKind } from '../../../spec/act.ts'
 import type { ProjectConfig } from '../../../spec/config.ts'
 import type { BackgroundJob } from '../../../queue/jobs.ts'
-import type { SessionStore } from '../../../store/session-store.ts'
+import { describeServerAct } from '../describe-act.ts'
+import type { ServerServices } from '../services.ts'
 
 const EVERY_MS = 3_600_000
 /** Maximum time per run of the job, so that other jobs run too. */
@@ -20,25 +21,43 @@ const PAUSE_MS = 20
 
 type RetentionConfig = NonNullable<ProjectConfig['retention']>
 
+export type RetentionServices = Pick<ServerServices, 'store' | 'clock' | 'workspace' | 'redactor'>
+
+interface DeletedSessions {
+  readonly deleted: number
+}
+
 /** Milliseconds of `180d` or `10y`; a year has 366 days, so that nothing is deleted early. */
 export const retentionMs = (text: string): number => Number.parseInt(text) * (text.endsWith('y') ? 366 : 1) * 86_400_000
 
 /** @returns the number of sessions deleted */
 export async function applyRetention(
-  store: SessionStore,
+  services: RetentionServices,
   { runs, audit }: RetentionConfig,
-  clock: Clock,
   signal: AbortSignal,
 ): Promise<number> {
+  const { store, clock } = services
   let total = 0
+  const recording = (kind: ActKind, what: string, before: Instant, countOf: (answer: unknown) => number) =>
+    store.recording((answer) => {
+      const count = countOf(answer)
+      const subject = `${count} ${what} that retention no longer keeps`
+      return count === 0 ? null : describeServerAct(services, kind, { subject, after: { before: toIsoText(before) } })
+    })
   if (runs !== undefined)
     await repeat(signal, async () => {
-      const { deleted, more } = await store.deleteEndedSessions(clock.now() - retentionMs(runs), CHUNK)
+      const before = clock.now() - retentionMs(runs)
+      const recorded = recording('sessions.deleted', 'sessions', before, (each) => (each as DeletedSessions).deleted)
+      const { deleted, more } = await recorded.deleteEndedSessions(before, CHUNK)
       total += deleted
       return more
     })
   if (audit !== undefined)
-    await repeat(signal, async () => (await store.deleteKeptCalls(clock.now() - retentionMs(audit), CHUNK)) === CHUNK)
+    await repeat(signal, async () => {
+      const before = clock.now() - retentionMs(audit)
+      const recorded = recording('records.deleted', 'records of calls', before, Number)
+      return (await recorded.deleteKeptCalls(before, CHUNK)) === CHUNK
+    })
   return total
 }
 
@@ -47,18 +66,15 @@ async function repeat(signal: AbortSignal, deleteChunk: () => Promise<boolean>):
   while (!signal.aborted && (await deleteChunk())) await wait(PAUSE_MS, undefined, { signal }).catch(() => {})
 }
 
-/** @param config undefined = nothing is deleted */
-export const retentionJob = (
-  store: SessionStore,
-  config: RetentionConfig | undefined,
-  clock: Clock,
-  log: Log,
-): BackgroundJob => ({
+/** Deletes nothing where the configuration names no time. */
+export const retentionJob = (services: RetentionServices & Pick<ServerServices, 'config' | 'log'>): BackgroundJob => ({
   name: 'retention',
   async run(signal) {
+    const { clock, log } = services
+    const config = services.config.retention
     if (!config) return undefined
     const slice = signalWithin(SLICE_MS, signal)
-    const deleted = await applyRetention(store, config, clock, slice)
+    const deleted = await applyRetention(services, config, slice)
     if (deleted > 0) log.write('info', 'retention deleted sessions', { sessions: deleted, olderThan: config.runs })
     return slice.aborted ? clock.now() : clock.now() + EVERY_MS
   },

@@ -3,7 +3,7 @@ import type { PostgresPool } from './pool.ts'
 import type { PostgresQueries } from './queries.ts'
 
 /** Runs work to its end, a round trip for each statement. */
-async function runWork<T>(on: PostgresQueries, work: DatabaseWork<T>): Promise<T> {
+export async function runWork<T>(on: PostgresQueries, work: DatabaseWork<T>): Promise<T> {
   let next = work.next()
   while (!next.done) next = work.next(await answer(on, next.value))
   return next.value

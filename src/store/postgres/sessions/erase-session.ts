@@ -9,6 +9,8 @@ import type { JsonValue } from '../../../base/json/json.ts'
 import { isTerminal, type RunStatusName } from '../../../spec/run.ts'
 import type { TaskRecord } from '../../../spec/task.ts'
 import { onlyNumbers, withoutWords } from '../../rows/erased.ts'
+import type { Store } from '../../store.ts'
+import type { SessionHints } from '../database/hints.ts'
 import type { PostgresPool } from '../database/pool.ts'
 import type { PostgresQueries } from '../database/queries.ts'
 
@@ -48,8 +50,15 @@ const STATEMENTS = [
   'delete from session_tag where session_id = :id',
 ]
 
+export const erasureMethods = (db: PostgresPool, hints: SessionHints): Pick<Store, 'eraseSession'> => ({
+  async eraseSession(id, at) {
+    await erasePostgresSession(db, id, at)
+    hints.changed([id])
+  },
+})
+
 /** A second erasure changes nothing. @throws Failure `not_found`, `session_not_ended`, `session_on_hold` */
-export const erasePostgresSession = (db: PostgresPool, id: SessionId, at: Instant): Promise<void> =>
+const erasePostgresSession = (db: PostgresPool, id: SessionId, at: Instant): Promise<void> =>
   db.transaction(async (tx) => {
     const row = await tx.row<ErasableRow>(
       `select erased_at, legal_hold,

@@ -1,0 +1,61 @@
+/** What operators did. Source: docs/design/audit.md#acts */
+import { ACT_CHANNELS, ACTS_BY_KIND, type ActKind } from '../spec/act.ts'
+import type { OperationTable } from './operation.ts'
+import {
+  anyJson,
+  described,
+  integer,
+  integerFrom,
+  listAnswer,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  string,
+  type ValueOf,
+} from './schema.ts'
+import { pageFields } from './shared.ts'
+
+const actView = object({
+  seq: described(integer, 'Its number in the log of the workspace, from 1 and without gaps.'),
+  at: string,
+  kind: oneOf(...(Object.keys(ACTS_BY_KIND) as ActKind[])),
+  by: described(
+    string,
+    'Who did it, as the server knows it: `operator:ana@example.com`; `server:` for the server itself.',
+  ),
+  proof: described(string, '`credential`; `local` for the local channel, where nothing proves a name.'),
+  keyId: described(nullable(string), 'The credential.'),
+  channel: oneOf(...ACT_CHANNELS),
+  address: described(
+    nullable(string),
+    'Address of the client; null on the local channel, and once the content is erased.',
+  ),
+  subject: string,
+  sessionId: nullable(string),
+  runId: nullable(string),
+  reason: nullable(string),
+  before: anyJson,
+  after: anyJson,
+  refused: described(nullable(string), 'Code of the failure with which it was refused; null where it was done.'),
+  count: described(integer, 'Equal refusals that the record stands for.'),
+  hash: described(string, 'Covers the record and the hash before it.'),
+})
+export type ActView = ValueOf<typeof actView>
+
+export const actOperations = {
+  'GET /acts': {
+    about: 'What operators and the server itself did outside of calls, newest first.',
+    query: {
+      kind: described(optional(string), 'Kinds or beginnings of kinds, separated by commas: `key.created`, `version`.'),
+      by: described(optional(string), 'A person, with or without `operator:`.'),
+      since: optional(string),
+      until: optional(string),
+      run: described(optional(string), 'Acts on this run.'),
+      session: described(optional(string), 'Acts on this session.'),
+      after: described(optional(integerFrom(0)), 'Only those with a greater number.'),
+      ...pageFields,
+    },
+    answer: listAnswer(actView),
+  },
+} satisfies OperationTable

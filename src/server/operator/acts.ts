@@ -1,0 +1,51 @@
+/** The log of acts as operators read it. Source: docs/design/audit.md#acts */
+import { toIsoText } from '../../base/clock.ts'
+import type { RunId, SessionId } from '../../base/ids.ts'
+import type { ActView } from '../../operations/acts.ts'
+import { ACTS_BY_KIND, type ActKind, type StoredAct } from '../../spec/act.ts'
+import { queryFailure } from '../http/refuse.ts'
+import { findRun } from './find/find.ts'
+import type { OperatorAction } from './people/act.ts'
+import { parseSince } from './runs.ts'
+
+const DEFAULT_TAKE = 100
+
+export const listActs: OperatorAction<'GET /acts'> = async ({ services, query }) => {
+  const { store, workspace } = services
+  const { kind, by, since, until, run, session, after, skip = 0, take = DEFAULT_TAKE } = query
+  const filter = {
+    workspaceId: workspace.id,
+    ...(kind !== undefined && { kinds: parseKinds(kind) }),
+    ...(by !== undefined && { by: by.includes(':') ? by : `operator:${by}` }),
+    ...(since !== undefined && { since: parseSince(since) }),
+    ...(until !== undefined && { until: parseSince(until) }),
+    ...(run !== undefined && { runId: (await findRun(services, run.toLowerCase())).id satisfies RunId }),
+    ...(session !== undefined && { sessionId: session.toLowerCase() as SessionId }),
+    ...(after !== undefined && { after }),
+  }
+  const { items, total } = await store.acts(filter, { skip, take })
+  return { items: items.map(toActView), total }
+}
+
+/** `version` names all kinds that begin with `version.`. A misspelt kind would silently find nothing. */
+function parseKinds(text: string): readonly ActKind[] {
+  const all = Object.keys(ACTS_BY_KIND) as ActKind[]
+  return text.split(',').flatMap((wanted) => {
+    const found = all.filter((kind) => kind === wanted || kind.startsWith(`${wanted}.`))
+    if (found.length === 0) throw queryFailure('/kind', `must name kinds of acts: ${all.join(', ')}`)
+    return found
+  })
+}
+
+function toActView({
+  content,
+  counted: count,
+  workspaceId: _workspace,
+  contentDigest: _digest,
+  salt: _salt,
+  at,
+  ...act
+}: StoredAct): ActView {
+  const { reason = null, address = null, before = null, after = null } = content ?? {}
+  return { ...act, at: toIsoText(at), count, reason, address, before, after }
+}

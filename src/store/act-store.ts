@@ -1,0 +1,78 @@
+/** The log of acts, and the writes that record one. Source: docs/design/audit.md#acts */
+import type { Instant } from '../base/clock.ts'
+import type { RunId, SessionId, WorkspaceId } from '../base/ids.ts'
+import type { ActKind, NewAct, StoredAct } from '../spec/act.ts'
+import type { CatalogStore } from './catalog-store.ts'
+import type { NoticeStore } from './notice-store.ts'
+import type { PageRange } from './queries.ts'
+import type { SessionStore } from './session-store.ts'
+
+export interface ActFilter {
+  readonly workspaceId: WorkspaceId
+  readonly kinds?: readonly ActKind[]
+  /** As `NewAct.by`. */
+  readonly by?: string
+  readonly since?: Instant
+  readonly until?: Instant
+  readonly sessionId?: SessionId
+  readonly runId?: RunId
+  /** Only acts after this number. */
+  readonly after?: number
+}
+
+/** Writes that an act may be recorded with. */
+export type RecordedWrites = Pick<
+  CatalogStore,
+  | 'publish'
+  | 'deploy'
+  | 'setYanked'
+  | 'setDocumentYanked'
+  | 'createTrigger'
+  | 'updateTrigger'
+  | 'deleteTrigger'
+  | 'createKey'
+  | 'revokeKey'
+  | 'createOperatorKey'
+  | 'revokeOperatorKey'
+  | 'createPasskey'
+  | 'removePasskey'
+  | 'createConsoleSession'
+  | 'endConsoleSession'
+  | 'finalizeFile'
+> &
+  Pick<NoticeStore, 'addNotices' | 'retryNotice'> &
+  Pick<
+    SessionStore,
+    | 'setStandingRevoked'
+    | 'releaseEffect'
+    | 'recordKnownEffects'
+    | 'setPaused'
+    | 'labelSession'
+    | 'eraseSession'
+    | 'deleteEndedSessions'
+    | 'deleteKeptCalls'
+    | 'releaseRestored'
+  >
+
+/** An act, or what makes it of the answer of the write; null records nothing. */
+export type DescribeAct = NewAct | ((answer: unknown) => NewAct | null)
+
+export interface ActStore {
+  /**
+   * The writes of this store, each of which records an act in its own transaction. A write that fails, or answers `false` since
+   * nothing changed, records none.
+   */
+  recording(act: DescribeAct): RecordedWrites
+  /** Records an act for which nothing else is written here. */
+  addAct(act: NewAct): Promise<void>
+  /** Newest first. */
+  acts(filter: ActFilter, page: PageRange): Promise<{ readonly items: readonly StoredAct[]; readonly total: number }>
+  /** Oldest first, after the number `after`; at most `limit`. */
+  actsInOrder(workspaceId: WorkspaceId, after: number, limit: number): Promise<readonly StoredAct[]>
+}
+
+/** The act of a write that has answered. */
+export function actOfAnswer(act: DescribeAct, answer: unknown): NewAct | null {
+  if (answer === false) return null
+  return typeof act === 'function' ? act(answer) : act
+}
