@@ -88,8 +88,13 @@ async function openClient(project: Project, which: string, ...more: string[]): P
 }
 
 async function approveFirst({ directory, data }: Project): Promise<void> {
-  const { items } = await svcJson<{ items: { userTaskId: string }[] }>(['inbox', '--data', data], { cwd: directory })
-  const { code, stderr } = await svc(['approve', items[0]!.userTaskId, '--data', data], { cwd: directory })
+  const at = { cwd: directory }
+  const { items } = await svcJson<{ items: { userTaskId: string; argsDigest: string }[] }>(
+    ['inbox', '--data', data],
+    at,
+  )
+  const { userTaskId, argsDigest } = items[0]!
+  const { code, stderr } = await svc(['approve', userTaskId, '--args-digest', argsDigest, '--data', data], at)
   expect({ code, stderr }).toMatchObject({ code: 0 })
 }
 
@@ -136,14 +141,22 @@ const PAYING = {
 apiVersion: svc/v1
 kind: Tool
 metadata: { name: pay, namespace: acme, version: 1.0.0 }
-spec: { side_effect_class: irreversible_action }
+spec:
+  side_effect_class: irreversible_action
+  input_schema:
+    inline:
+      type: object
+      properties: { amount: { type: number } }
+      required: [amount]
+      additionalProperties: false
 `,
   'grant.yaml': `
 apiVersion: svc/v1
 kind: Policy
 metadata: { name: grant, namespace: acme, version: 1.0.0 }
 spec:
-  description: Payments of this desk need no person.
+  description: Small payments need no person.
+  conditions: { when: 'args.amount <= 500' }
   decision: { type: allow }
 `,
 }
@@ -184,11 +197,12 @@ test('a server that is killed in the middle of an irreversible call sends it onc
   await first.stop('SIGKILL')
   await serveProject(project)
   // The same request, which svc mcp sends again: the client called once.
-  const told = await paying
+  let told = await paying
+  // Until the lease of the dead process has ended, it might still be sent there.
+  while (told.structuredContent?.status === 'working')
+    told = await client.call('svc_call_result', { handle: told.structuredContent.handle })
   expect(told).toMatchObject({ isError: true, structuredContent: { status: 'unknown' } })
   expect(told.content[0]!.text).toContain('it is not known whether it happened')
-  const { handle } = told.structuredContent!
-  expect(await client.call('svc_call_result', { handle })).toMatchObject({ structuredContent: { status: 'unknown' } })
   expect(paid).toEqual([{ amount: 180 }])
 }, 120_000)
 
@@ -200,6 +214,7 @@ test('a call waits for a server that restarts', async () => {
   const project = projectOf({ ...PAYING, 'assistant.yaml': assistantAt(fake.url) })
   const first = await serveProject(project, 'assistant.yaml')
   const client = await openClient(project, 'revision 2026-07-28')
+  expect(await client.list()).toContain('pay')
   await first.stop('SIGTERM')
   const paying = client.call('pay', { amount: 20 })
   await serveProject(project)

@@ -37,7 +37,8 @@ export async function listServerTools(
     losses,
     keepsValues: true,
   })
-  const isReachable = server.command ? config.length > 0 : !String(entry['url']).endsWith(ABSENT)
+  const { url } = entry
+  const isReachable = server.command ? config.length > 0 : typeof url === 'string' && !url.endsWith(ABSENT)
   if (!isReachable) return { problem: losses.all()[0]!.what }
   const redactor = createRedactor()
   const known = { ...env, ...environmentOf(server, env), ...values }
