@@ -266,17 +266,17 @@ function questionRows({ prompt = '' }: ShownTask, { server, tool, schema, url }:
     text: safeBlock(value),
     ...(emphasis && { emphasis }),
   })
+  const fields = questionFieldsIn(schema).map(({ name, schema: field }) =>
+    describeField(name, field, isRequired(schema, name)),
+  )
   const secrets = secretFieldsIn(schema)
   const asked = secrets.length === 0 ? '' : `It seems to ask for one (${secrets.join(', ')}). `
   return [
     { label: 'question', values: toCardValues(prompt) },
-    text('written by', `MCP server ${server}, in a call of ${tool}. svc has not checked what it says.`),
+    text('author', `MCP server ${server}, in a call of ${tool}. svc has not checked what it says.`),
     ...(url === undefined
       ? [
-          ...questionFieldsIn(schema).map(({ name, schema: field }, at): CardRow => ({
-            label: at === 0 ? 'fields' : '',
-            values: [describeField(name, field, isRequired(schema, name))],
-          })),
+          ...(fields.length === 0 ? [] : [{ label: 'fields', values: fields }]),
           text('secrets', `${asked}Give it no password, key or token.`, secrets.length > 0 ? 'danger' : undefined),
         ]
       : [text('host', new URL(url).host), text('address', url)]),

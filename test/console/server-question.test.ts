@@ -80,7 +80,7 @@ describeInBrowser('a call whose server asks', () => {
     expect(await card.getByLabel('seats').inputValue()).toBe('2')
     await card.getByLabel('seats').fill('4')
     await card.getByLabel('view').selectOption('true')
-    await card.getByRole('button', { name: 'Answer' }).click()
+    await card.getByRole('button', { name: 'Answer', exact: true }).click()
     await page.goto(new URL(`/runs/${runId}`, page.url()).href)
     await page.getByText('Completed').first().waitFor()
     expect(answer).toEqual({ action: 'accept', content: { seats: 4, view: true } })

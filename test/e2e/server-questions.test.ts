@@ -13,6 +13,7 @@ interface SeenCall {
 
 let fake: FakeMcp
 let project: Project
+let access: Awaited<ReturnType<typeof deploy>>
 let seen: SeenCall[] = []
 
 beforeAll(async () => {
@@ -60,6 +61,7 @@ spec:
 - say: 'Done: \${results.book}'
 `,
   })
+  access = await deploy(project, 'acme.desk')
 })
 afterAll(async () => {
   await fake.close()
@@ -68,7 +70,6 @@ afterAll(async () => {
 
 test('a server that dies before, between and after the answer asks once, and makes the call with it', async () => {
   seen = []
-  const access = await deploy(project, 'acme.desk')
   const start = (failpoint?: string) =>
     serve(['--data', project.data], { cwd: project.directory, ...(failpoint !== undefined && { failpoint }) })
   const first = await start()
@@ -102,7 +103,6 @@ test('a server that dies before, between and after the answer asks once, and mak
 }, 120_000)
 
 test('a person answers, declines and closes questions in the terminal', async () => {
-  const access = await deploy(project, 'acme.desk')
   const server = await serve(['--data', project.data], { cwd: project.directory })
   const api = caller(server.url, access.secret)
   const at = { cwd: project.directory }

@@ -34,9 +34,8 @@ test('its words are fenced, and the card says who wrote them and warns of secret
     ),
   ).toEqual([
     ['question', String.raw` "Which?\u202e\nwhy  the policy allows it\u001b[2J"`],
-    ['written by', 'MCP server shop, in a call of acme.book. svc has not checked what it says.'],
-    ['fields', 'room (required) {"type":"string","title":"Room"}'],
-    ['', 'api_key {"type":"string"}'],
+    ['author', 'MCP server shop, in a call of acme.book. svc has not checked what it says.'],
+    ['fields', 'room (required) {"type":"string","title":"Room"}', 'api_key {"type":"string"}'],
     ['secrets', 'It seems to ask for one (api_key). Give it no password, key or token.'],
     ['asks', 'acme.desk@1.0.0 · run 3f2a91'],
   ])
