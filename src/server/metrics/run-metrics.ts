@@ -2,9 +2,9 @@
  * Counts what happens to runs, from the updates that were saved: what a save refuses is not counted, and no place of the engine knows of
  * it. Counters begin at zero with the process; each server counts what it saved. Source: docs/design/runs-and-recovery.md#timeline
  */
-import type { JsonObject, JsonValue } from '../../base/json/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { RunStep } from '../../spec/step.ts'
-import type { SessionUpdate, SessionUpdateEvent } from '../../store/session-update.ts'
+import type { CallRow, SessionUpdate, SessionUpdateEvent } from '../../store/session-update.ts'
 import type { Store } from '../../store/store.ts'
 import type { MetricRegistry } from './registry.ts'
 
@@ -104,6 +104,7 @@ function createUpdateCounter(registry: MetricRegistry): (update: SessionUpdate) 
       classes.set(textOf(content['ref']), textOf(content['side_effect_class']))
     } else if (type === 'ToolResult' && typeof content['duration_ms'] === 'number') {
       const row = update.calls.find(({ callId }) => callId === content['tool_call_id'])
+      if (row && reachesNothing(row, update.steps)) return
       const outcome = content['is_error'] === true ? 'failed' : 'executed'
       callTime.observe({ ref: row?.ref ?? '', outcome }, content['duration_ms'] / 1000)
     }
@@ -130,8 +131,14 @@ function createUpdateCounter(registry: MetricRegistry): (update: SessionUpdate) 
   return (update) => {
     for (const event of update.events) countEvent(event, update)
     for (const step of update.steps) countStep(step, update)
-    for (const { ref, state } of update.calls)
-      if (CALL_OUTCOMES.has(state)) calls.add({ ref, class: classes.get(ref) ?? '', outcome: state })
+    for (const call of update.calls) {
+      const { ref, state } = call
+      if (!CALL_OUTCOMES.has(state)) continue
+      const labels = reachesNothing(call, update.steps)
+        ? { ref: UNKNOWN, class: '' }
+        : { ref, class: classes.get(ref) ?? '' }
+      calls.add({ ...labels, outcome: state })
+    }
     for (const { provider, model, usage, cost: spent } of update.spends) {
       const labels = { provider, model }
       tokens.add({ ...labels, kind: 'input' }, usage.input_tokens)
@@ -144,6 +151,16 @@ function createUpdateCounter(registry: MetricRegistry): (update: SessionUpdate) 
     }
   }
 }
+
+/** A label of calls of tools that are not there: their names are whatever a model wrote. */
+const UNKNOWN = 'unknown'
+
+const reachesNothing = ({ runId, callId, state }: CallRow, steps: readonly RunStep[]): boolean =>
+  state === 'invalid' &&
+  steps.some(({ type, runId: of, content }) => {
+    if (type !== 'ToolResult' || of !== runId || content['tool_call_id'] !== callId) return false
+    return isJsonObject(content['result']) && content['result']['error'] === 'unknown_tool'
+  })
 
 const ENDS: Readonly<Record<string, string>> = {
   'engine.run.completed': 'completed',

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { openServer } from '../../../src/server/open.ts'
 import type { Conversation } from '../../../src/spec/api.ts'
-import { caller, closing, options, publishDesk, taskOf } from '../running.ts'
+import { caller, closing, options, publishDesk, scripted, taskOf } from '../running.ts'
 
 const ORDER = { order: 'A-1042', amount: 180 }
 
@@ -54,6 +54,19 @@ test('how long runs, completions, calls, people and saves took is told as histog
     'svc_tool_call_duration_seconds_count{ref="acme.refunds",outcome="executed"} 1',
     'svc_task_wait_seconds_count{kind="approval"} 1',
   ])
+})
+
+test('a tool that a model made up is no label', async () => {
+  const server = await openServer({ ...options(), internal: { host: '127.0.0.1', port: 0 } })
+  closing(() => server.close())
+  const made = scripted([{ call: { tool: 'call_jane_doe', arguments: {} } }, { say: 'No such tool.' }])
+  const { agentId, secret } = await publishDesk(server.operator, {}, made)
+  const { post, until } = caller(server.url, secret)
+  const { runId } = (await post<{ runId: string }>(`/v1/agents/${agentId}/runs`, { input: {} })).body
+  await until(runId, 'engine.session.completed')
+  const text = await (await fetch(`${server.internalUrl}/metrics`)).text()
+  expect(text).toContain('svc_tool_calls_total{ref="unknown",class="",outcome="invalid"} 1')
+  expect(text).not.toContain('jane')
 })
 
 const READ = `
