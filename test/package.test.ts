@@ -51,6 +51,7 @@ test('the package holds what runs and what its user reads, and nothing else', ()
       'dist/migrations/0001-first.sql',
       'dist/migrations/0002-notices.sql',
       'dist/migrations/0003-notice-receipts.sql',
+      'dist/migrations/0004-passkeys.sql',
       'templates/monorepo/.github/workflows/agents.yml',
     ]),
   )

@@ -200,6 +200,16 @@ export interface NotifyConfig {
   readonly routes: readonly NoticeRouteConfig[]
   /** How long before its deadline a task is announced again; 15m when absent. */
   readonly remind_before?: string
+  /** When nobody is told of what can wait; always told when absent. */
+  readonly quiet_hours?: QuietHoursConfig
+}
+
+/** As `within` of conditions: days and hours of a time zone. */
+export interface QuietHoursConfig {
+  readonly days?: readonly string[]
+  readonly from?: string
+  readonly to?: string
+  readonly tz?: string
 }
 
 export interface ProjectConfig {

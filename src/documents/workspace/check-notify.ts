@@ -1,6 +1,8 @@
 /** What the schema cannot say of `notify` in the project file. Source: docs/design/notifications.md#routes */
 import type { NotifyConfig } from '../../spec/config.ts'
 import { parseDuration } from '../../base/duration.ts'
+import { toJson } from '../../base/json/typed-json.ts'
+import { withinProblem } from '../../policy/condition/within.ts'
 import { pointerTo } from '../../base/json/pointer.ts'
 import { createFinding, type Diagnostic } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
@@ -9,7 +11,7 @@ import { didYouMean, nearestCandidate } from '../text/suggest.ts'
 /** Longer tries would keep a claimed notice from every other process. */
 export const MAX_TRY_MS = 60_000
 
-export function checkNotify(file: DocumentSpans, { channels, routes }: NotifyConfig): Diagnostic[] {
+export function checkNotify(file: DocumentSpans, { channels, routes, quiet_hours: quiet }: NotifyConfig): Diagnostic[] {
   const names = Object.keys(channels)
   const finding = (pointer: string, message: string, fix: string): Diagnostic =>
     createFinding('doc/schema', 'error', file.placeOf(pointer), message, { fix })
@@ -48,5 +50,16 @@ export function checkNotify(file: DocumentSpans, { channels, routes }: NotifyCon
           ),
         ],
   )
-  return [...unknown, ...delayed, ...slow]
+  const problem = quiet === undefined ? undefined : withinProblem(toJson(quiet))
+  const unclear =
+    problem === undefined
+      ? []
+      : [
+          finding(
+            '/notify/quiet_hours',
+            `notify.quiet_hours: ${problem.replaceAll('`within`', 'quiet_hours')}`,
+            'Write them as {from: "22:00", to: "07:00", tz: Europe/Berlin}.',
+          ),
+        ]
+  return [...unknown, ...delayed, ...slow, ...unclear]
 }

@@ -10,6 +10,7 @@ import { splitRoles } from '../../spec/approver-role.ts'
 import type { NoticeRouteConfig, NotifyConfig } from '../../spec/config.ts'
 import type { NewNotice, NoticeEvent } from '../../spec/notice.ts'
 import { followsTasks } from './channels.ts'
+import { delayWhileQuiet } from './quiet-hours.ts'
 import { PLAN_CAUSE } from '../../spec/outage.ts'
 import { findHeld } from '../../spec/hold.ts'
 import type { Run } from '../../spec/run.ts'
@@ -209,9 +210,10 @@ export function deriveDeploymentNotices(notify: NotifyConfig, fact: Omit<NoticeF
 }
 
 /** The notices of facts: one for each channel that a route names, however many routes name it. */
-function routeFacts({ channels, routes, remind_before = DEFAULT_REMIND_BEFORE }: NotifyConfig) {
+function routeFacts({ channels, routes, remind_before = DEFAULT_REMIND_BEFORE, quiet_hours: quiet }: NotifyConfig) {
   // The durations parse: the shape of the file was checked when it was read.
   const remindMs = parseDuration(remind_before)!
+  const delay = delayWhileQuiet(quiet, remindMs)
   const known = routes.map((route) => toNoticeRoute(route))
   // Who is told of tasks by a channel that follows them sees what becomes of them, whatever the route names.
   const following = routes
@@ -236,9 +238,10 @@ function routeFacts({ channels, routes, remind_before = DEFAULT_REMIND_BEFORE }:
         const expiresAt = task?.expiresAt ?? at
         const isCreation = event === 'task.created'
         const begun = isCreation ? at + route.afterMs : at
-        const dueAt = event === 'task.expiring' ? Math.max(at, expiresAt - remindMs) : begun
+        const asksAt = event === 'task.expiring' ? Math.max(at, expiresAt - remindMs) : begun
         // Nobody is reminded of what has just been asked, nor told of what has expired.
-        if (event === 'task.expiring' && dueAt === at) continue
+        if (event === 'task.expiring' && asksAt === at) continue
+        const dueAt = delay(event, asksAt, task?.expiresAt)
         for (const channel of route.to) {
           const id = nameBasedId('notice', fact.workspaceId, channel, fact.key)
           const earlier = notices.get(id)
@@ -254,7 +257,7 @@ function routeFacts({ channels, routes, remind_before = DEFAULT_REMIND_BEFORE }:
             sessionId: run?.sessionId ?? null,
             runId: run?.id ?? null,
             taskId: task?.id ?? null,
-            whilePending: event === 'task.expiring' || (isCreation && route.afterMs > 0),
+            whilePending: event === 'task.expiring' || (isCreation && dueAt > at),
           })
         }
       }

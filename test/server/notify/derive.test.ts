@@ -249,3 +249,14 @@ test('a pattern fits an agent as the names say, for any names', () => {
     }),
   )
 })
+
+test('what can wait is due when quiet hours end', () => {
+  const end = Math.ceil((NOW + 1) / HOUR) * HOUR + HOUR
+  const clock = (at: number): string => new Date(at).toISOString().slice(11, 16)
+  const quiet = { from: clock(NOW - HOUR), to: clock(end) }
+  const derive = deriveNoticesFor({ ...config(EVERY), quiet_hours: quiet })
+  const decided = update('engine.user_task.completed', { tasks: [task({ status: 'completed' })] })
+  expect(derive(decided).map(({ event, at, dueAt }) => ({ event, at, dueAt }))).toEqual([
+    { event: 'task.decided', at: NOW, dueAt: end },
+  ])
+})
