@@ -154,5 +154,10 @@ describeInBrowser('passkeys', () => {
     expect(items.map(({ name }) => name)).toEqual(['laptop'])
     await device.page.getByRole('button', { name: 'Remove' }).click()
     await device.page.getByText('Nobody has a passkey yet.').waitFor()
+    const acts = await ask<{ items: { kind: string; by: string }[] }>(refund.server.operator, 'GET /acts')
+    expect(acts.items.filter(({ kind }) => kind.startsWith('passkey.')).map(({ kind, by }) => [kind, by])).toEqual([
+      ['passkey.removed', 'operator:bo@acme.example'],
+      ['passkey.added', 'operator:bo@acme.example'],
+    ])
   })
 })

@@ -211,7 +211,9 @@ test('each operator route that changes something writes an act of a kind that na
   await store.save({ ...anUpdate({ ...session }), tasks: [task] })
   await record('POST /tasks/:id/probe', 'task.probed', () => post(`POST /tasks/${task.id}/probe`, {}))
 
-  const unwalked = CHANGING.filter((route) => !walked.has(route) && !(route in ROUTES_WITHOUT_ACT) && !NEED_A_BROWSER.has(route))
+  const unwalked = CHANGING.filter(
+    (route) => !walked.has(route) && !(route in ROUTES_WITHOUT_ACT) && !NEED_A_BROWSER.has(route),
+  )
   expect(unwalked).toEqual([])
 })
 

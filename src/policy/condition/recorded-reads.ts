@@ -15,7 +15,6 @@ export function recordReads(facts: CallFacts): {
   readonly seen: HistorySeen
   readonly sources: SourcesSeen
 } {
-  const { source } = facts
   const seen: Record<string, number | null> = {}
   const sources: Record<string, readonly string[] | null> = {}
   return {
@@ -23,11 +22,11 @@ export function recordReads(facts: CallFacts): {
     sources,
     facts: {
       ...facts,
-      ...(source && {
+      ...(facts.source && {
         source(segments) {
           const text = sourceText(segments)
           // Several policies may ask about one argument, which is searched for once.
-          if (!Object.hasOwn(sources, text)) sources[text] = source(segments) ?? null
+          if (!Object.hasOwn(sources, text)) sources[text] = facts.source?.(segments) ?? null
           return sources[text] ?? undefined
         },
       }),
