@@ -43,7 +43,33 @@ const actView = object({
 })
 export type ActView = ValueOf<typeof actView>
 
+/** An act as it is stored. */
+const actRecord = object({
+  workspaceId: string,
+  seq: integer,
+  at: described(integer, 'Milliseconds since 1970.'),
+  kind: string,
+  by: string,
+  proof: string,
+  keyId: nullable(string),
+  channel: string,
+  subject: string,
+  sessionId: nullable(string),
+  runId: nullable(string),
+  refused: nullable(string),
+  counted: integer,
+  content: described(nullable(string), 'JSON of `reason`, `address`, `before` and `after`; null once it is erased.'),
+  contentDigest: string,
+  salt: nullable(string),
+  hash: string,
+})
+
 export const actOperations = {
+  'GET /acts/records': {
+    about: 'The acts as they are stored, oldest first, to check their hashes.',
+    query: { after: described(optional(integerFrom(0)), 'Only those with a greater number.'), take: pageFields.take },
+    answer: listAnswer(actRecord),
+  },
   'GET /acts': {
     about: 'What operators and the server itself did outside of calls, newest first.',
     query: {

@@ -18,7 +18,7 @@ import { parseOperatorBody, parseOperatorQuery } from './http/validate.ts'
 import { serveRoutes, type ApiRoute, type HttpMethod, type HttpRequestContext } from './http/route.ts'
 import type { ServerServices } from './runtime/services.ts'
 import type { OperatorAction, OperatorRequest } from './operator/people/act.ts'
-import { listActs } from './operator/acts.ts'
+import { listActRecords, listActs } from './operator/acts.ts'
 import { listAgents, listDocuments, listVersions, getSnapshot } from './operator/versions/agents.ts'
 import { listCalls } from './operator/calls.ts'
 import { listCosts } from './operator/costs.ts'
@@ -146,6 +146,7 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /secrets': listSecrets,
   'GET /status': getStatus,
   'GET /acts': listActs,
+  'GET /acts/records': listActRecords,
 }
 
 /** A whole compiled bundle travels in one body (32 MiB of sources), schemas nested in it. */

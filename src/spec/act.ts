@@ -117,6 +117,11 @@ export interface StoredAct extends Omit<NewAct, keyof ActContent> {
   readonly hash: string
 }
 
+/** An act as its row has it: the content is the text over which its digest was made. */
+export interface ActRecord extends Omit<StoredAct, 'content'> {
+  readonly content: string | null
+}
+
 /** What an act concerns, in the words of the route that writes it. */
 export interface ActAbout {
   readonly subject: string

@@ -1,7 +1,7 @@
 /** The log of acts, and the writes that record one. Source: docs/design/audit.md#acts */
 import type { Instant } from '../base/clock.ts'
 import type { RunId, SessionId, WorkspaceId } from '../base/ids.ts'
-import type { ActKind, NewAct, StoredAct } from '../spec/act.ts'
+import type { ActKind, ActRecord, NewAct, StoredAct } from '../spec/act.ts'
 import type { CatalogStore } from './catalog-store.ts'
 import type { NoticeStore } from './notice-store.ts'
 import type { PageRange } from './queries.ts'
@@ -67,8 +67,8 @@ export interface ActStore {
   addAct(act: NewAct): Promise<void>
   /** Newest first. */
   acts(filter: ActFilter, page: PageRange): Promise<{ readonly items: readonly StoredAct[]; readonly total: number }>
-  /** Oldest first, after the number `after`; at most `limit`. */
-  actsInOrder(workspaceId: WorkspaceId, after: number, limit: number): Promise<readonly StoredAct[]>
+  /** As they are stored, oldest first, after the number `after`; at most `limit`. */
+  actsInOrder(workspaceId: WorkspaceId, after: number, limit: number): Promise<readonly ActRecord[]>
 }
 
 /** The act of a write that has answered. */

@@ -164,6 +164,8 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   inbox: () => ['inbox'],
   logs: () => ['logs'],
   'log acts': () => ['log', 'acts'],
+  'audit export': () => ['audit', 'export', 'acts.tar'],
+  'audit verify': () => ['audit', 'verify', 'acts.tar'],
   costs: () => ['costs', '--by', 'agent,model,day'],
   'effects list': () => ['effects', 'list'],
   'effects show': () => ['effects', 'show', 'refund:A-7'],

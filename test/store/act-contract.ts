@@ -5,7 +5,7 @@ import { isFailure } from '../../src/base/failure.ts'
 import { workspaceIdOf } from '../../src/base/ids.ts'
 import type { NewAct } from '../../src/spec/act.ts'
 import { CHAIN_START, hashOfLink, saltedDigest } from '../../src/spec/hash-chain.ts'
-import { linkOfAct } from '../../src/store/nouns/acts.ts'
+import { linkOfAct } from '../../src/spec/verify-acts.ts'
 import type { Store } from '../../src/store/store.ts'
 import { aKey, anUpdate, aSession, aStart, keyId, NOW, NO_LIMITS, runId, sessionId, WORKSPACE } from './makers.ts'
 
@@ -47,7 +47,8 @@ export function actContract(name: string, open: (clock: Clock) => Store | Promis
       const { contentDigest, salt, hash, ...stored } = items[0]!
       expect([stored, total]).toEqual([{ ...record, seq: 1, content: { reason, address, before, after } }, 1])
       expect(contentDigest).toBe(saltedDigest(salt!, JSON.stringify(stored.content)))
-      expect(hash).toBe(hashOfLink(CHAIN_START, linkOfAct(items[0]!)))
+      const [written] = await store.actsInOrder(WORKSPACE, 0, 1)
+      expect(hash).toBe(hashOfLink(CHAIN_START, linkOfAct(written!)))
     })
 
     test('records the act of a write that was done, and none of one that failed or changed nothing', async () => {

@@ -13,6 +13,15 @@ import {
   type TypedSchema,
 } from '../../operations/schema.ts'
 
+export const auditExportAnswer = object({ file: string, acts: integer, head: nullable(string), digest: string })
+
+export const auditVerifyAnswer = object({
+  ok: boolean,
+  acts: integer,
+  head: nullable(string),
+  offence: nullable(object({ seq: integer, rule: string, what: string })),
+})
+
 export const logLine = openObject({ level: string, time: string, msg: string })
 
 export const requestLine = openObject({

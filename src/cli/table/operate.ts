@@ -1,6 +1,8 @@
 /** Commands that look after the installation. */
 import type { CommandEntry } from '../shell/command.ts'
 import {
+  auditExportAnswer,
+  auditVerifyAnswer,
   changedSetting,
   doctorAnswer,
   healthAnswer,
@@ -58,6 +60,29 @@ export const operateCommands: readonly CommandEntry[] = [
     ...printsAnswer('GET /acts'),
     exits: { 5: 'no such run' },
     load: async () => (await import('../commands/operate/acts.ts')).logActs,
+  },
+  {
+    path: 'audit export',
+    plane: 'operator',
+    summary: 'what operators did as a file that can be checked without a server',
+    arguments: [{ name: '<file>', description: 'a tar with the same bytes for the same acts' }],
+    options: [
+      { flags: '--without-content', description: 'leave out reasons, addresses, and what was before and after' },
+    ],
+    examples: ['svc audit export acts.tar', 'svc audit export acts.tar --without-content --json'],
+    ...printsDocument(auditExportAnswer),
+    load: async () => (await import('../commands/operate/audit.ts')).auditExport,
+  },
+  {
+    path: 'audit verify',
+    plane: 'offline',
+    summary: 'check an export: every act as it was recorded, none missing',
+    arguments: [{ name: '<file>', description: 'of svc audit export' }],
+    options: [{ flags: '--extends <file>', description: 'an earlier export, all of which must be in this one' }],
+    examples: ['svc audit verify acts.tar', 'svc audit verify acts.tar --extends acts-2026-10.tar'],
+    ...printsDocument(auditVerifyAnswer),
+    exits: { 1: 'something is not as it was recorded', 5: 'no such file' },
+    load: async () => (await import('../commands/operate/audit.ts')).auditVerify,
   },
   {
     path: 'overview',

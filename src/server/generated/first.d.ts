@@ -77,6 +77,7 @@ export declare const checks: Readonly<
     | 'GET /logs query'
     | 'GET /restored query'
     | 'POST /restored/release body'
+    | 'GET /acts/records query'
     | 'GET /acts query',
     Check
   >

@@ -27,6 +27,12 @@ export const listActs: OperatorAction<'GET /acts'> = async ({ services, query })
   return { items: items.map(toActView), total }
 }
 
+export const listActRecords: OperatorAction<'GET /acts/records'> = async ({ services, query }) => {
+  const { after = 0, take = DEFAULT_TAKE } = query
+  const items = await services.store.actsInOrder(services.workspace.id, after, take)
+  return { items, total: items.length }
+}
+
 /** `version` names all kinds that begin with `version.`. A misspelt kind would silently find nothing. */
 function parseKinds(text: string): readonly ActKind[] {
   const all = Object.keys(ACTS_BY_KIND) as ActKind[]

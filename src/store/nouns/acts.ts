@@ -1,15 +1,12 @@
 /** The log of acts: a chain for each workspace, numbered without gaps. */
 import { randomUUID } from 'node:crypto'
-import type { JsonObject } from '../../base/json/json.ts'
-import type { ActContent, NewAct, StoredAct } from '../../spec/act.ts'
+import type { ActContent, ActRecord, NewAct, StoredAct } from '../../spec/act.ts'
+import { linkOfAct } from '../../spec/verify-acts.ts'
 import { CHAIN_START, hashOfLink, saltedDigest } from '../../spec/hash-chain.ts'
 import type { Dialect } from '../dialect.ts'
 import { joinClauses } from '../rows/filter.ts'
 import { readRow, readRows, writeRows, type DatabaseWork, type NounWork } from '../statement.ts'
 import { defineTable } from './record-table.ts'
-
-/** The content is kept as the text over which its digest was made. */
-type ActRecord = Omit<StoredAct, 'content'> & { readonly content: string | null }
 
 export const ACTS = defineTable<ActRecord>('act', {
   workspaceId: 'text',
@@ -29,16 +26,6 @@ export const ACTS = defineTable<ActRecord>('act', {
   contentDigest: 'text',
   salt: 'text',
   hash: 'text',
-})
-
-/** What the hash of an act covers. Source: docs/design/audit.md#chains */
-export const linkOfAct = ({
-  content: _content,
-  salt: _salt,
-  hash: _hash,
-  ...record
-}: StoredAct | ActRecord): JsonObject => ({
-  ...record,
 })
 
 const toStoredAct = (row: ActRecord): StoredAct => ({
@@ -70,7 +57,7 @@ export function prepareActs({ lock, isOneOf }: Dialect): NounWork<'acts' | 'acts
         return { items: items.map(toAct), total: counted!.total }
       },
       *actsInOrder(workspaceId, after, limit) {
-        return (yield* readRows(inOrder, { workspaceId, after, limit })).map(toAct)
+        return (yield* readRows(inOrder, { workspaceId, after, limit })).map(toRecord)
       },
     },
     writes: {},

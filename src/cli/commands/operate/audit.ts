@@ -1,0 +1,74 @@
+/** `svc audit export` and `svc audit verify`. Source: docs/design/audit.md#the-export */
+import { readFile, writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { fileFailure } from '../../../base/file-error.ts'
+import { digestOf } from '../../../base/digest.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
+import type { ActRecord } from '../../../spec/act.ts'
+import type { ChainOffence } from '../../../spec/verify-acts.ts'
+import type { auditExportAnswer, auditVerifyAnswer } from '../../answers/operate.ts'
+import { openProject } from '../../project/project.ts'
+import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { countNoun } from '../../shell/counted.ts'
+import { packActs, verifyArchive, type VerifiedActs } from './audit-archive.ts'
+
+export async function auditExport(call: CommandContext<ValueOf<typeof auditExportAnswer>>): Promise<void> {
+  const { given, mode, out, cwd } = call
+  const file = given.argument(0)!
+  const isWithout = given.flag('withoutContent')
+  const acts = await withOperator(await openProject(call), call, readActs)
+  const kept = isWithout ? acts.map((act) => ({ ...act, content: null, salt: null })) : acts
+  const bytes = await packActs(kept)
+  const path = resolve(cwd, file)
+  await writeFile(path, bytes, { mode: 0o600 }).catch((error: unknown) => {
+    throw fileFailure(error, { path, doing: 'written' }) ?? error
+  })
+  const head = acts.at(-1)?.hash ?? null
+  if (mode.json) return await out.json({ file, acts: acts.length, head, digest: digestOf(bytes) })
+  out.line(`${countNoun(acts.length, 'act')} → ${file}${head === null ? '' : `, head ${head}`}`)
+}
+
+const PAGE = 500
+
+async function readActs(operator: OperatorClient): Promise<readonly ActRecord[]> {
+  const acts: ActRecord[] = []
+  for (;;) {
+    const query = { after: String(acts.at(-1)?.seq ?? 0), take: String(PAGE) }
+    const { items } = await operator.call('GET /acts/records', { query })
+    acts.push(...(items as readonly unknown[] as readonly ActRecord[]))
+    if (items.length < PAGE) return acts
+  }
+}
+
+/** Exit code 1 where something is not as it was recorded. */
+export async function auditVerify(call: CommandContext<ValueOf<typeof auditVerifyAnswer>>): Promise<number> {
+  const { given, mode, out, cwd } = call
+  const file = given.argument(0)!
+  const earlier = given.text('extends')
+  const verified = await verifyFile(resolve(cwd, file))
+  const old = earlier === undefined ? undefined : await verifyFile(resolve(cwd, earlier))
+  const offence = verified.offence ?? old?.offence ?? (old ? findOtherHistory(verified, old) : null)
+  const acts = verified.hashes.length
+  const head = verified.hashes.at(-1) ?? null
+  if (mode.json) await out.json({ ok: offence === null, acts, head, offence })
+  else if (offence === null)
+    out.line(`${countNoun(acts, 'act')}, whole and in order${head === null ? '' : `, head ${head}`}`)
+  else out.line(`${offence.rule}: ${offence.what}`)
+  return offence === null ? 0 : 1
+}
+
+async function verifyFile(path: string): Promise<VerifiedActs> {
+  const bytes = await readFile(path).catch((error: unknown) => {
+    throw fileFailure(error, { path, doing: 'read' }) ?? error
+  })
+  return await verifyArchive(bytes)
+}
+
+/** The first act that an earlier export has otherwise. */
+function findOtherHistory({ hashes }: VerifiedActs, old: VerifiedActs): ChainOffence | null {
+  const at = old.hashes.findIndex((hash, index) => hashes[index] !== hash)
+  if (at < 0) return null
+  const what = at < hashes.length ? 'is another one in' : 'is there no more, but in'
+  return { seq: at + 1, rule: 'extends', what: `Act ${at + 1} ${what} the earlier export.` }
+}
