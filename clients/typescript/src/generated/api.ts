@@ -172,7 +172,7 @@ export interface TaskQuestion {
   readonly server: string
   /** Logical id of the tool that was called. */
   readonly tool: string
-  /** Of the answer. That of several fields is their JSON object */
+  /** Of the answer. That of several fields is their JSON object, as textValue. */
   readonly schema?: JsonObject
   /** An address that a person opens. */
   readonly url?: string
