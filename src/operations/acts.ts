@@ -20,6 +20,7 @@ const actView = object({
   seq: described(integer, 'Its number in the log of the workspace, from 1 and without gaps.'),
   at: string,
   kind: oneOf(...(Object.keys(ACTS_BY_KIND) as ActKind[])),
+  words: described(string, 'The kind in words that follow who did it: `published`.'),
   by: described(
     string,
     'Who did it, as the server knows it: `operator:ana@example.com`; `server:` for the server itself.',

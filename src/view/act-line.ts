@@ -1,7 +1,6 @@
 /** Acts as people read them, in a terminal and in a browser. */
 import { safeText } from '../base/escape-text.ts'
 import type { ActView } from '../operations/acts.ts'
-import { ACTS_BY_KIND } from '../spec/act.ts'
 
 /** `ana@example.com`; `the server` for itself; `somebody` where nobody proved a name. */
 export function describeActor({ by }: Pick<ActView, 'by'>): string {
@@ -15,10 +14,11 @@ export function describeActor({ by }: Pick<ActView, 'by'>): string {
 /** `published demo.agent@1.2.0`; of a refusal `was refused: version.deployed, POST /deploy (version_yanked, 3 times)`. */
 export function nameAct({
   kind,
+  words,
   subject,
   refused,
   count,
-}: Pick<ActView, 'kind' | 'subject' | 'refused' | 'count'>): string {
-  if (refused === null) return `${ACTS_BY_KIND[kind].words} ${safeText(subject)}`
+}: Pick<ActView, 'kind' | 'words' | 'subject' | 'refused' | 'count'>): string {
+  if (refused === null) return `${words} ${safeText(subject)}`
   return `was refused: ${kind}, ${safeText(subject)} (${refused}${count > 1 ? `, ${count} times` : ''})`
 }

@@ -227,6 +227,7 @@ test('an act says who, when, why, from where, what, and what it was before and a
   const { seq, at, hash, ...said } = act!
   expect(said).toEqual({
     kind: 'trigger.changed',
+    words: 'changed',
     by: 'operator:ana@acme.example',
     proof: 'local',
     keyId: null,

@@ -53,5 +53,5 @@ function toActView({
   ...act
 }: StoredAct): ActView {
   const { reason = null, address = null, before = null, after = null } = content ?? {}
-  return { ...act, at: toIsoText(at), count, reason, address, before, after }
+  return { ...act, words: ACTS_BY_KIND[act.kind].words, at: toIsoText(at), count, reason, address, before, after }
 }

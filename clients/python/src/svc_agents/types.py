@@ -167,7 +167,7 @@ class TaskQuestion(Shape):
     tool: str
     """Logical id of the tool that was called."""
     schema: JsonObject | None = None
-    """Of the answer. That of several fields is their JSON object"""
+    """Of the answer. That of several fields is their JSON object, as textValue."""
     url: str | None = None
     """An address that a person opens."""
 
