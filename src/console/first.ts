@@ -6,4 +6,5 @@
 import './parts/table.tsx'
 
 export { startPage, type ScreenComponent, type ScreenTable } from './page.tsx'
+export { provideCeremonies } from './passkey/load-ceremonies.ts'
 export { InboxScreen } from './views/inbox/inbox.tsx'

@@ -1,5 +1,5 @@
 /** The console: lists its screens, one line each, and starts the page. */
-import { InboxScreen, startPage, type ScreenComponent, type ScreenTable } from './first.ts'
+import { InboxScreen, provideCeremonies, startPage, type ScreenComponent, type ScreenTable } from './first.ts'
 
 /** A screen that the first file of the page does not have. */
 const later = (name: keyof typeof import('./later.ts')) => async (): Promise<ScreenComponent> =>
@@ -24,4 +24,5 @@ const SCREENS: ScreenTable = [
   [/^\/passkeys$/, async () => (await import('./passkey-screen.ts')).PasskeysScreen],
 ]
 
+provideCeremonies(async () => import('./passkey-screen.ts'))
 void startPage(SCREENS)

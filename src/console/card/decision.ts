@@ -7,6 +7,7 @@ import { describeTaskView, VIEW_DIGEST } from '../../view/task-view.ts'
 import { isProofAtLeast } from '../../spec/decision-proof.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import type { UnreadValues } from '../../view/card-reading.ts'
+import { loadCeremonies } from '../passkey/load-ceremonies.ts'
 import { digestInBrowser } from '../wire/digest.ts'
 import { callOperator } from '../wire/request.ts'
 
@@ -35,8 +36,7 @@ export async function sendDecision(
   const metadata = { ...decision.metadata, [VIEW_DIGEST]: digest.view }
   const body = toAnswerBody({ id: task.id, argumentsDigest: task.argumentsDigest }, { ...decision, metadata })
   const isSigned = decision.approved !== false && needsPasskey(task)
-  const signed =
-    isSigned && (await (await import('../passkey/passkey-ceremony.ts')).signApproval(task, digest.view, body))
+  const signed = isSigned && (await (await loadCeremonies()).signApproval(task, digest.view, body))
   return callOperator('POST /runs/:id/messages', {
     id: task.runId,
     body: signed ? { ...body, passkey: { ...signed } } : body,
