@@ -26,9 +26,9 @@ test('the page starts with at most 35 KB of script and 8 KB of style, compressed
 /** Loaded when they are opened: libraries of their own, and what few tasks ask for. */
 const isApart = (name: string): boolean => /^(?:what-if|graph|passkey)-screen-/.test(name)
 
-test('all of its script but the editor, the graph and passkeys has at most 60 KB, compressed', () => {
+test('all of its script but the editor, the graph and passkeys has at most 62 KB, compressed', () => {
   const all = readdirSync(BUILT).filter((name) => name.endsWith('.js') && !isApart(name))
-  expect(all.reduce((sum, name) => sum + gzipped(name), 0)).toBeLessThanOrEqual(60 * 1024)
+  expect(all.reduce((sum, name) => sum + gzipped(name), 0)).toBeLessThanOrEqual(62 * 1024)
 })
 
 test('the editor is loaded by no screen but the one that has it', () => {
