@@ -11,8 +11,8 @@ const read = (page: string): string => readFileSync(join(ROOT, page), 'utf8')
 const MERGE_MARK = /^ *<<<<<<< /m
 
 const PATH = /`((?:[\w.-]+\/)+[\w.-]*|[\w-]+\/)`/g
-/** What looks like a path and is none: libraries, routes, rules, packages. */
-const NO_PATH = new Set(['@svc-agents/cli/client', '@svc-agents/client'])
+/** What looks like a path and is none: libraries, routes, rules, packages, annotations. */
+const NO_PATH = new Set(['@svc-agents/cli/client', '@svc-agents/client', 'svc/approval_proof'])
 
 const pathsOf = (text: string): string[] =>
   [...text.matchAll(PATH)].map(([, path]) => path!).filter((path) => !NO_PATH.has(path))
