@@ -49,10 +49,10 @@ test('a widening has a witness, a text and a place', async () => {
     tool: 'acme.refunds',
     verdict: 'loosened',
     witness: { tool: 'acme.refunds', arguments: { amount: 250 }, before: 'require_approval', after: 'allow' },
-    from: 'acme.limit: require approval when args.amount > 100 (role finance, separation of duties, deny after 30 min)',
-    to: 'acme.limit: require approval when args.amount > 250 (role finance, separation of duties, deny after 30 min)',
+    from: 'acme.limit: require approval when args.amount > 100 (role finance, separation of duties, by a passkey, deny after 30 min)',
+    to: 'acme.limit: require approval when args.amount > 250 (role finance, separation of duties, by a passkey, deny after 30 min)',
     path: 'policies/limit.yaml:7',
-    say: 'acme.refunds: acme.limit: require approval when args.amount > 100 → 250 (role finance, separation of duties, deny after 30 min), looser; {"amount":250} was require_approval, is allow',
+    say: 'acme.refunds: acme.limit: require approval when args.amount > 100 → 250 (role finance, separation of duties, by a passkey, deny after 30 min), looser; {"amount":250} was require_approval, is allow',
   })
 })
 

@@ -278,7 +278,7 @@ describe('digests', () => {
     expect(others).toEqual([])
     expect([entry?.policy, entry?.origin.map(({ doc }) => doc)]).toEqual([
       'acme.also-limit',
-      ['acme.also-limit@2.0.0', 'acme.limit@2.0.0'],
+      ['acme.limit@2.0.0', 'acme.also-limit@2.0.0'],
     ])
   })
 })
