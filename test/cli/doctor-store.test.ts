@@ -170,7 +170,7 @@ describe.skipIf(!server)('a database', () => {
     await sql(`grant usage on schema svc to ${user}; grant select on all tables in schema svc to ${user}`)
     expect(await look(as)).toEqual(
       lacks(
-        'may not delete in svc.agent',
+        'may not delete in svc.act',
         `As its owner: grant select, insert, update, delete on all tables in schema svc to "${user}";`,
       ),
     )
