@@ -1,4 +1,5 @@
 /** What operators did, newest first. */
+import { cutText } from '../../../base/cut-text.ts'
 import { safeJson, safeText } from '../../../base/escape-text.ts'
 import type { ActView } from '../../../operations/acts.ts'
 import { nameAct, describeActor } from '../../../view/act-line.ts'
@@ -41,12 +42,12 @@ export function ActsTab(): View {
   )
 }
 
+/** Characters of a value: `svc log acts --json` has all. */
+const MAX_SHOWN = 200
+
 const describeChange = ({ before, after }: ActView): Child =>
   (before !== null || after !== null) && (
-    <details>
-      <summary>what changed</summary>
-      <code>
-        {safeJson(before)} → {safeJson(after)}
-      </code>
-    </details>
+    <code class="sub">
+      {cutText(safeJson(before), MAX_SHOWN).text} → {cutText(safeJson(after), MAX_SHOWN).text}
+    </code>
   )
