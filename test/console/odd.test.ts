@@ -98,7 +98,7 @@ describeInBrowser('the way back', () => {
   test('leads through the screens as they were opened, and an erased run says so, also to a bookmark', async () => {
     const desk = await openDesk()
     const run = await desk.start({ order: 'A-1042', amount: 180 })
-    const { page } = await openPage(await desk.address())
+    const { page, problems } = await openPage(await desk.address())
     await page.getByRole('link', { name: /Refund 180 EUR/ }).click()
     await page.locator('.digest code').waitFor()
     await page.getByRole('link', { name: /^Run [0-9a-f]/ }).click()
@@ -121,6 +121,8 @@ describeInBrowser('the way back', () => {
     await page.goto(`${desk.server.consoleUrl!}/runs/${run}?tab=conversation`)
     await note.waitFor()
     expect(await page.getByText('A-1042').count()).toBe(0)
+    // What the page asks of the run while it is erased is refused.
+    expect(problems.splice(0).filter((each) => !each.includes('status of 409'))).toEqual([])
   })
 })
 
