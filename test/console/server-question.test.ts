@@ -2,6 +2,7 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import type { Page } from 'playwright-core'
 import { startFakeMcp } from '../fakes/mcp.ts'
 import { describeInBrowser, openPage } from './browser.ts'
 import { openDesk } from './open-desk.ts'
@@ -39,6 +40,12 @@ const defer = () => {
   return { done: new Promise<void>((set) => (resolve = set)), resolve: () => resolve() }
 }
 
+const setHidden = (page: Page, isHidden: boolean): Promise<void> =>
+  page.evaluate((value) => {
+    Object.defineProperty(document, 'hidden', { value, configurable: true })
+    document.dispatchEvent(new Event('visibilitychange'))
+  }, isHidden)
+
 describeInBrowser('a call whose server asks', () => {
   test('shows what it reports, then a form that says who wrote it, and gets the answer', async () => {
     const [isWatched, mayAsk] = [defer(), defer()]
@@ -68,8 +75,15 @@ describeInBrowser('a call whose server asks', () => {
     const { runId } = await desk.operator.call('POST /runs', { body: { agent: 'acme.refund-desk', input: {} } })
     const { page } = await openPage(await desk.address())
     await page.goto(new URL(`/runs/${runId}`, page.url()).href)
-    const followed = page.waitForRequest(/\/stream\?after=\d+$/)
-    await followed
+    const isReports = (request: { url(): string }): boolean => /\/stream\?after=\d+$/.test(request.url())
+    await page.waitForRequest(isReports)
+    // A tab that nobody looks at keeps no connection, of which a browser has six for all tabs.
+    const isLeft = page.waitForEvent('requestfailed', isReports)
+    await setHidden(page, true)
+    await isLeft
+    const isFollowed = page.waitForRequest(isReports)
+    await setHidden(page, false)
+    await isFollowed
     isWatched.resolve()
     await page.locator('.step-report', { hasText: '2 of 5: reading rooms' }).waitFor()
     expect(await page.locator('.step-report .deadline-bar span').getAttribute('style')).toBe('width: 40%;')

@@ -1,6 +1,6 @@
 /** What tools report of the calls under way of one run, as it arrives: it is stored nowhere. */
 import { useEffect, useState } from 'preact/hooks'
-import type { StreamEvent } from '../../spec/api.ts'
+import type { StepProgressEvent } from '../../spec/generated/api.ts'
 
 /** The last report about a call. */
 export interface CallProgress {
@@ -15,29 +15,33 @@ export type ProgressOfCalls = ReadonlyMap<string, CallProgress>
 const NONE: ProgressOfCalls = new Map()
 
 /**
- * Follows the stream of a run while `isFollowed`.
+ * Follows the stream of a run while `isFollowed` and the tab is looked at, since a browser opens few connections to one server.
  * @param lastEvent number of an event after which nothing is missed; the stream goes on behind it
  */
 export function useProgress(runId: string, isFollowed: boolean, lastEvent: number): ProgressOfCalls {
   const [reports, setReports] = useState(NONE)
   useEffect(() => {
     if (!isFollowed) return undefined
-    const source = new EventSource(`/v1/runs/${encodeURIComponent(runId)}/stream?after=${lastEvent}`)
-    source.addEventListener('message', ({ data: text }: MessageEvent<string>) => {
-      const event = JSON.parse(text) as StreamEvent
-      if (event.subject !== 'engine.step.progress') return
-      const { toolCallId, progress, total, message } = event.data as unknown as CallProgress & {
-        readonly toolCallId: string
-      }
-      const report: CallProgress = {
-        ...(progress !== undefined && { progress }),
-        ...(total !== undefined && { total }),
-        ...(message !== undefined && { message }),
-      }
-      setReports((before) => new Map(before).set(toolCallId, report))
-    })
+    let source: EventSource | undefined
+    const follow = (): void => {
+      source?.close()
+      source = document.hidden
+        ? undefined
+        : new EventSource(`/v1/runs/${encodeURIComponent(runId)}/stream?after=${lastEvent}`)
+      source?.addEventListener('message', ({ data }: MessageEvent<string>) => {
+        const { subject, data: about } = JSON.parse(data) as Pick<StepProgressEvent, 'data'> & {
+          readonly subject: string
+        }
+        if (subject !== 'engine.step.progress') return
+        const { toolCallId, ...report } = about
+        setReports((before) => new Map(before).set(toolCallId, report))
+      })
+    }
+    document.addEventListener('visibilitychange', follow)
+    follow()
     return () => {
-      source.close()
+      document.removeEventListener('visibilitychange', follow)
+      source?.close()
       setReports(NONE)
     }
   }, [runId, isFollowed])

@@ -259,7 +259,7 @@ function TimelineTab({ id, outline, change }: OutlineProps & { readonly id: stri
   const [held, redrawn] = useHolder(timeline)
   const choose = (ordinal: number): void => goTo(withQuery({ step: String(ordinal) }), true)
   const isCalling = outline.current.rows.some((row) => row[2] === 'ToolCall' && row[5] === null)
-  const progress = useProgress(id, isLive && isCalling, outline.current.lastEvent)
+  const progress = useProgress(id, root.status === 'Running' && isCalling, outline.current.lastEvent)
   const toggle = (run: number): void => {
     const next = new Set(closed)
     if (!next.delete(run)) next.add(run)
