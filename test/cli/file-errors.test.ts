@@ -59,6 +59,7 @@ beforeAll(async () => {
   await svc(['run', AGENT, 'order=A-1', 'amount=5'])
   await svc(['files', 'upload', 'file'])
   await svc(['bundle', 'pack', '-o', 'bundle.tgz'])
+  await svc(['audit', 'export', 'acts.tar'])
 })
 // Some commands make what is missing.
 beforeEach(() => {
@@ -87,6 +88,9 @@ const lines: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['import', 'agent-spec', '%'],
     ['import', 'agent-spec', 'spec.yaml', '--component', '%'],
   ],
+  'import mcp': [['import', 'mcp', '%']],
+  'gateway wrap': [['gateway', 'wrap', '%', '--yes']],
+  'gateway unwrap': [['gateway', 'unwrap', '%', '--yes']],
   'policy test': [['policy', 'test', '%']],
   'policy eval': [
     ['policy', 'eval', '--tool', 'acme.refunds', '--args', '@%'],
@@ -120,6 +124,11 @@ const lines: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['serve', '--admin-socket', '%', '--port', '0', '--data', 'other'],
   ],
   backup: [['backup', '%']],
+  'audit export': [['audit', 'export', '%']],
+  'audit verify': [
+    ['audit', 'verify', '%'],
+    ['audit', 'verify', 'acts.tar', '--extends', '%'],
+  ],
   restore: [
     ['restore', '%', ...elsewhere],
     ['restore', '--resume', '--happened', '%', ...elsewhere],

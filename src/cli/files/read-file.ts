@@ -4,17 +4,18 @@ import { basename } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { fileFailure } from '../../base/file-error.ts'
 
-/** Larger than any text or archive that a command takes. The limit also stops endless devices such as `/dev/zero`. */
+/** Larger than any text or bundle that a command takes. The limit also stops endless devices such as `/dev/zero`. */
 const MOST_MIB = 64
 const CHUNK_BYTES = 64 * 1024
 
 /**
- * The bytes of a file that the command line names: at most 64 MiB.
+ * The bytes of a file that the command line names.
  * @param path absolute
  * @param named path as the user typed it, for errors
+ * @param most MiB that are read
  * @throws Failure `file_missing`, `file_unusable`
  */
-export async function readUserFile(path: string, named = path): Promise<Buffer> {
+export async function readUserFile(path: string, named = path, most = MOST_MIB): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0
   try {
@@ -25,8 +26,8 @@ export async function readUserFile(path: string, named = path): Promise<Buffer> 
         if (bytesRead === 0) return Buffer.concat(chunks)
         chunks.push(buffer.subarray(0, bytesRead))
         length += bytesRead
-        if (length > MOST_MIB * 1024 * 1024)
-          throw fail('file_unusable', { path: named, doing: 'read', why: `it has more than ${MOST_MIB} MiB` })
+        if (length > most * 1024 * 1024)
+          throw fail('file_unusable', { path: named, doing: 'read', why: `it has more than ${most} MiB` })
       }
     } finally {
       await file.close()

@@ -1,12 +1,12 @@
 /** `svc audit export` and `svc audit verify`. Source: docs/design/audit.md#the-export */
-import { readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { fileFailure } from '../../../base/file-error.ts'
 import { digestOf } from '../../../base/digest.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import type { ActRecord } from '../../../spec/act.ts'
 import type { ChainOffence } from '../../../spec/verify-acts.ts'
 import type { auditExportAnswer, auditVerifyAnswer } from '../../answers/operate.ts'
+import { readUserFile } from '../../files/read-file.ts'
+import { writeUserFile } from '../../files/write-file.ts'
 import { openProject } from '../../project/project.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -20,10 +20,7 @@ export async function auditExport(call: CommandContext<ValueOf<typeof auditExpor
   const acts = await withOperator(await openProject(call), call, readActs)
   const kept = isWithout ? acts.map((act) => ({ ...act, content: null, salt: null })) : acts
   const bytes = await packActs(kept)
-  const path = resolve(cwd, file)
-  await writeFile(path, bytes, { mode: 0o600 }).catch((error: unknown) => {
-    throw fileFailure(error, { path, doing: 'written' }) ?? error
-  })
+  await writeUserFile(resolve(cwd, file), bytes, 0o600)
   const head = acts.at(-1)?.hash ?? null
   if (mode.json) return await out.json({ file, acts: acts.length, head, digest: digestOf(bytes) })
   out.line(`${countNoun(acts.length, 'act')} → ${file}${head === null ? '' : `, head ${head}`}`)
@@ -41,13 +38,18 @@ async function readActs(operator: OperatorClient): Promise<readonly ActRecord[]>
   }
 }
 
+/** Of an export: some two million acts. */
+const MOST_MIB = 1024
+
 /** Exit code 1 where something is not as it was recorded. */
 export async function auditVerify(call: CommandContext<ValueOf<typeof auditVerifyAnswer>>): Promise<number> {
   const { given, mode, out, cwd } = call
   const file = given.argument(0)!
   const earlier = given.text('extends')
-  const verified = await verifyFile(resolve(cwd, file))
-  const old = earlier === undefined ? undefined : await verifyFile(resolve(cwd, earlier))
+  const verify = async (named: string): Promise<VerifiedActs> =>
+    await verifyArchive(await readUserFile(resolve(cwd, named), named, MOST_MIB))
+  const verified = await verify(file)
+  const old = earlier === undefined ? undefined : await verify(earlier)
   const offence = verified.offence ?? old?.offence ?? (old ? findOtherHistory(verified, old) : null)
   const acts = verified.hashes.length
   const head = verified.hashes.at(-1) ?? null
@@ -56,13 +58,6 @@ export async function auditVerify(call: CommandContext<ValueOf<typeof auditVerif
     out.line(`${countNoun(acts, 'act')}, whole and in order${head === null ? '' : `, head ${head}`}`)
   else out.line(`${offence.rule}: ${offence.what}`)
   return offence === null ? 0 : 1
-}
-
-async function verifyFile(path: string): Promise<VerifiedActs> {
-  const bytes = await readFile(path).catch((error: unknown) => {
-    throw fileFailure(error, { path, doing: 'read' }) ?? error
-  })
-  return await verifyArchive(bytes)
 }
 
 /** The first act that an earlier export has otherwise. */
