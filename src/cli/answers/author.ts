@@ -27,6 +27,17 @@ export const initAnswer = object({
 /** `init --list`. */
 export const templatesAnswer = listAnswer(object({ name: string, about: string }))
 
+/** What became of a document. */
+const importAction = oneOf('created', 'changed', 'unchanged', 'kept', 'removed')
+
+export const importedDocuments = list(object({ id: string, source: string, path: string, action: importAction }))
+
+/** What an import did not carry, and what it asks its author. */
+export const importNotes = {
+  lost: list(object({ at: string, what: string, authority: boolean })),
+  questions: list(object({ path: string, what: string })),
+}
+
 export const importAnswer = object({
   namespace: string,
   record: string,
@@ -36,11 +47,10 @@ export const importAnswer = object({
       tool: string,
       operation: string,
       path: string,
-      action: oneOf('created', 'changed', 'unchanged', 'kept', 'removed'),
+      action: importAction,
     }),
   ),
-  lost: list(object({ at: string, what: string, authority: boolean })),
-  questions: list(object({ path: string, what: string })),
+  ...importNotes,
 })
 
 /** `import openapi --list`. */
@@ -52,16 +62,8 @@ export const importListAnswer = listAnswer(
 export const agentImportAnswer = object({
   namespace: string,
   record: string,
-  documents: list(
-    object({
-      id: string,
-      source: string,
-      path: string,
-      action: oneOf('created', 'changed', 'unchanged', 'kept', 'removed'),
-    }),
-  ),
-  lost: list(object({ at: string, what: string, authority: boolean })),
-  questions: list(object({ path: string, what: string })),
+  documents: importedDocuments,
+  ...importNotes,
   variables: list(string),
 })
 
@@ -78,11 +80,10 @@ export const mcpImportAnswer = object({
       tool: string,
       source: string,
       path: string,
-      action: oneOf('created', 'changed', 'unchanged', 'kept', 'removed'),
+      action: importAction,
     }),
   ),
-  lost: list(object({ at: string, what: string, authority: boolean })),
-  questions: list(object({ path: string, what: string })),
+  ...importNotes,
   /** Of an agent that calls the tools. */
   bindings: object({ tools: list(anyObject), mcp_servers: list(anyObject), secrets: anyObject }),
 })

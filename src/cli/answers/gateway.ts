@@ -1,4 +1,5 @@
-import { boolean, integer, list, listAnswer, nullable, object, oneOf, string } from '../../operations/schema.ts'
+import { integer, list, listAnswer, nullable, object, oneOf, string } from '../../operations/schema.ts'
+import { importedDocuments, importNotes } from './author.ts'
 
 export const wrapAnswer = object({
   file: string,
@@ -6,16 +7,8 @@ export const wrapAnswer = object({
   /** Name of the entry that leads to svc. */
   entry: string,
   servers: list(object({ name: string, tools: integer, stays: nullable(string) })),
-  documents: list(
-    object({
-      id: string,
-      source: string,
-      path: string,
-      action: oneOf('created', 'changed', 'unchanged', 'kept', 'removed'),
-    }),
-  ),
-  lost: list(object({ at: string, what: string, authority: boolean })),
-  questions: list(object({ path: string, what: string })),
+  documents: importedDocuments,
+  ...importNotes,
   variables: list(string),
   kept: string,
 })

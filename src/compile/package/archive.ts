@@ -34,20 +34,10 @@ interface Manifest {
   readonly files: readonly { readonly path: string; readonly size: number; readonly sha256: Digest }[]
 }
 
-/** @throws Failure `bundle_invalid` */
-export async function writeArchive({ root, files }: UnpackedArchive): Promise<PackedArchive> {
-  checkNames(files)
-  const sorted = [...files].sort(([a], [b]) => compareText(a, b))
-  const manifest: Manifest = {
-    v: 1,
-    root,
-    files: sorted.map(([path, bytes]) => ({ path, size: bytes.length, sha256: digestOf(bytes) })),
-  }
-  const entries = [...sorted, [ARCHIVE_MANIFEST, Buffer.from(`${canonicalJson(manifest)}\n`)] as const].sort(
-    ([a], [b]) => compareText(a, b),
-  )
-  const tar = await packTar(
-    entries.map(([name, body]) => ({
+/** A tar of files, with the same bytes for the same files on every machine. */
+export const packFiles = (files: readonly (readonly [name: string, body: Uint8Array])[]): Promise<Uint8Array> =>
+  packTar(
+    files.map(([name, body]) => ({
       header: {
         name,
         size: body.length,
@@ -62,6 +52,20 @@ export async function writeArchive({ root, files }: UnpackedArchive): Promise<Pa
       body,
     })),
   )
+
+/** @throws Failure `bundle_invalid` */
+export async function writeArchive({ root, files }: UnpackedArchive): Promise<PackedArchive> {
+  checkNames(files)
+  const sorted = [...files].sort(([a], [b]) => compareText(a, b))
+  const manifest: Manifest = {
+    v: 1,
+    root,
+    files: sorted.map(([path, bytes]) => ({ path, size: bytes.length, sha256: digestOf(bytes) })),
+  }
+  const entries = [...sorted, [ARCHIVE_MANIFEST, Buffer.from(`${canonicalJson(manifest)}\n`)] as const].sort(
+    ([a], [b]) => compareText(a, b),
+  )
+  const tar = await packFiles(entries)
   return { bytes: gzipUncompressed(tar), digest: digestOfJson(manifest) }
 }
 

@@ -1,7 +1,8 @@
 /** The file of `svc audit export`: a tar with the same bytes for the same acts. Source: docs/design/audit.md#the-export */
-import { packTar, unpackTar } from 'modern-tar'
+import { unpackTar } from 'modern-tar'
 import { canonicalJson, isJsonObject } from '../../../base/json/json.ts'
 import { fromJson } from '../../../base/json/typed-json.ts'
+import { packFiles } from '../../../compile/package/archive.ts'
 import type { ActRecord } from '../../../spec/act.ts'
 import { createActVerifier, type ChainOffence } from '../../../spec/verify-acts.ts'
 
@@ -21,29 +22,11 @@ the whole chain anew, or cut off its end. Keep an export where the operators can
 svc audit verify NEW --extends OLD
 `
 
-export async function packActs(acts: readonly ActRecord[]): Promise<Uint8Array> {
-  const lines = acts.map((act) => `${canonicalJson(act)}\n`).join('')
-  const files = [
+export const packActs = (acts: readonly ActRecord[]): Promise<Uint8Array> =>
+  packFiles([
     ['README.md', Buffer.from(README)],
-    [ACTS_FILE, Buffer.from(lines)],
-  ] as const
-  return await packTar(
-    files.map(([name, body]) => ({
-      header: {
-        name,
-        size: body.length,
-        type: 'file',
-        mode: 0o644,
-        mtime: new Date(0),
-        uid: 0,
-        gid: 0,
-        uname: '',
-        gname: '',
-      },
-      body,
-    })),
-  )
-}
+    [ACTS_FILE, Buffer.from(acts.map((act) => `${canonicalJson(act)}\n`).join(''))],
+  ])
 
 /** What became of a check. `hashes` are those of the acts that are good, in order. */
 export interface VerifiedActs {
