@@ -120,9 +120,10 @@ async function buildProgram(directory, entryPoints, define) {
 
 const start = 'src/cli/start.ts'
 const ofProgram = await buildProgram(out, { start, index: 'src/index.ts' }, common.define)
-// The program of the thread that checks values: it needs nothing but a schema compiler.
+// The program of the thread that checks values: it needs nothing but a schema compiler, and no stack of it is ever shown.
 const { metafile: ofWorker } = await build({
   ...program,
+  minify: true,
   format: 'cjs',
   entryPoints: { 'check-worker': 'src/tools/check-worker.ts' },
   outExtension: { '.js': '.cjs' },
@@ -164,7 +165,7 @@ const { metafile: ofConsole } = await build({
 cpSync('src/console/index.html', `${out}/console/index.html`)
 const libraries = bundledLibraries([ofProgram, ofWorker, ofClient, ofConsole], root)
 writeFileSync(`${out}/THIRD-PARTY-NOTICES.txt`, noticesOf(libraries))
-writeFileSync(`${out}/sbom.cdx.json`, `${JSON.stringify(bundledParts({ name, version }, libraries), null, 2)}\n`)
+writeFileSync(`${out}/sbom.cdx.json`, `${JSON.stringify(bundledParts({ name, version }, libraries))}\n`)
 
 if (failpoints) {
   await buildProgram(`${out}/failpoints`, { start }, { ...common.define, SVC_FAILPOINTS: 'true' })

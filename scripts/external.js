@@ -1,4 +1,7 @@
-/** Packages that stay outside of the bundle of the program: native code, and what is large and loaded on first use. */
+/**
+ * Packages that stay outside of the bundle of the program: native code, what is large and loaded on first use, and what is installed in any
+ * case, since a dependency has it.
+ */
 export const EXTERNAL = [
   'openai',
   '@anthropic-ai/sdk',
@@ -12,4 +15,5 @@ export const EXTERNAL = [
   'jq-wasm',
   'pg',
   'graphile-worker',
+  'zod',
 ]
