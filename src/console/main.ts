@@ -20,7 +20,7 @@ const SCREENS: ScreenTable = [
   [/^\/try\/(?<id>[^/]+)$/, later('TryScreen')],
   [/^\/files$/, later('FilesScreen')],
   [/^\/costs$/, later('CostsScreen')],
-  [/^\/admin$/, later('AdminScreen')],
+  [/^\/admin$/, async () => (await import('./admin-screen.ts')).AdminScreen],
   [/^\/passkeys$/, async () => (await import('./passkey-screen.ts')).PasskeysScreen],
 ]
 
