@@ -9,7 +9,7 @@ const NEEDS_OWN_PROCESS = /\bvi\.mock\(|\bimport\('\.\/[^']*\.test\.ts'\)|\/long
 const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.test.ts') && !path.includes('node_modules'))
   .map((path) => `test/${path}`)
-  .filter((path) => chosenTests === undefined || isSlowTest(path) === (chosenTests === 'only'))
+  .filter((path) => chosenTests === 'all' || isSlowTest(path) === (chosenTests === 'only'))
 const apart = files.filter((path) => NEEDS_OWN_PROCESS.test(readFileSync(path, 'utf8')))
 const together = files.filter((path) => !apart.includes(path))
 
@@ -20,8 +20,8 @@ export default defineConfig({
     // A failed hook is not tried again.
     hookTimeout: 300_000,
     expect: { poll: { timeout: 50_000 } },
-    // Tests wait for programs, browsers and time-outs: three at once keep two processors busy.
-    maxWorkers: 3,
+    // Tests wait for programs, browsers and time-outs: five at once keep two processors busy.
+    maxWorkers: 5,
     // CI tries a test that failed once more, and names it at its end (`test/summary.ts`). Generated cases have a fixed seed
     // (`test/seed.ts`), so a fault of the code fails twice.
     retry: Number(process.env['SVC_TEST_RETRY'] ?? 0),

@@ -1,4 +1,4 @@
-// Format, lint, types and dead code, and then the tests, but for the slow ones; with --fast, only the tests that start no program, browser
+// Format, lint, types and dead code, and then the tests, but for the slow ones unless SVC_TEST_SLOW is `all`; with --fast, only the tests that start no program, browser
 // or database, which is what to run before a commit. With --slow only the slow tests (test/slow.ts), with --long only those of generated
 // cases, with all of their cases (test/cases.ts). Checks run two at a time; what one printed is shown where it failed.
 import { spawn } from 'node:child_process'
@@ -34,7 +34,8 @@ const checks = {
   format: [...commandOf('oxfmt'), '--check'],
 }
 // The build is made once, before.
-const env = { ...process.env, TEST_BUILD: 'off', SVC_TEST_SLOW: 'without' }
+const slow = process.env['SVC_TEST_SLOW'] ?? 'without'
+const env = { ...process.env, TEST_BUILD: 'off', SVC_TEST_SLOW: slow }
 
 async function run(name, [command, ...args]) {
   const begun = Date.now()
@@ -68,7 +69,7 @@ if (process.argv.includes('--slow')) {
   process.exit()
 }
 if (process.argv.includes('--long')) {
-  await test(generated(), { SVC_TEST_LONG: '1', SVC_TEST_SLOW: undefined })
+  await test(generated(), { SVC_TEST_LONG: '1', SVC_TEST_SLOW: 'all' })
   process.exit()
 }
 const waiting = Object.entries(checks)
@@ -78,5 +79,5 @@ const worker = async () => {
 await Promise.all([worker(), worker()])
 if (!isFast) {
   await test([])
-  console.log('Left out: slow tests (npm run check:slow).')
+  if (slow === 'without') console.log('Left out: slow tests (npm run check:slow).')
 }

@@ -1,7 +1,7 @@
 /**
  * Tests that kill processes, race, play histories, take pictures, compile with the tools of others, or try a second database with what
  * another file tries with the first: 2 of 100 tests, and half of the time. `npm run check` leaves them out and says so, `npm run
- * check:slow` runs them alone, CI runs both (`.ci/run`). A path that ends with a slash is a folder.
+ * check:slow` runs them alone, CI runs all at once (`.ci/run`). A path that ends with a slash is a folder.
  */
 export const SLOW_TESTS = [
   // Processes that are killed, cut off and started again.
@@ -52,5 +52,5 @@ export const SLOW_TESTS = [
 /** Whether a file of tests, as a path below the root of the project, is slow. */
 export const isSlowTest = (path: string): boolean => SLOW_TESTS.some((each) => path.startsWith(each))
 
-/** Which tests `SVC_TEST_SLOW` asks for: only the slow ones (`only`), the others (`without`), or all. */
-export const chosenTests = process.env['SVC_TEST_SLOW']
+/** Which tests `SVC_TEST_SLOW` asks for: only the slow ones (`only`), the others (`without`), or all (`all`, or nothing). */
+export const chosenTests = process.env['SVC_TEST_SLOW'] ?? 'all'
