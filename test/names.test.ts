@@ -86,3 +86,14 @@ test('what is known stands in types: assertions that a value is there become few
   expect(counts.reduce((sum, each) => sum + each, 0)).toBeLessThan(230)
   expect(assertionsIn('const a = list[0]!\nuse(map.get(key)!.name, b!)\n// why!\nif (a !== b) c()\n')).toBe(3)
 })
+
+/** `value as unknown as Type`, which checks nothing. */
+const DOUBLE_CAST = /\bas unknown as\b/g
+
+const doubleCastsIn = (text: string): number => (text.match(DOUBLE_CAST) ?? []).length
+
+test('what goes to JSON and back is typed in one place: casts that check nothing become fewer', () => {
+  const counts = Object.values(textsBelow(SRC, CLIENT)).map(doubleCastsIn)
+  expect(counts.reduce((sum, each) => sum + each, 0)).toBeLessThan(14)
+  expect(doubleCastsIn('const a = b as unknown as C\nconst d = e as unknown\nf(g as unknown as H)\n')).toBe(2)
+})

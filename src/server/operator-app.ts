@@ -198,7 +198,7 @@ export function createOperatorApp(
   }
   const own = Object.entries(ROUTES).map(([line, act]) =>
     // Each action is paired with its own route here, so the answer's type does not matter any more.
-    toRoute(services, identify, line, act as unknown as (request: OperatorRequest) => Promise<unknown>),
+    toRoute(services, identify, line, act as (request: OperatorRequest) => Promise<unknown>),
   )
   const all = [...routes, ...listApiRoutes(services, identifyForApi), ...mcpRoutes(services, identifyForApi), ...own]
   const app = serveRoutes({ ids, clock, log, redactor, guard, logsReads: false }, all)

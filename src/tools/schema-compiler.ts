@@ -206,9 +206,7 @@ function dialect(
     },
     create({ allErrors }) {
       const ajv = new Compiler({ ...OPTIONS, meta: false, allErrors })
-      // The package is CommonJS, and its types declare only a default export.
-      const add = formats as unknown as { default?: (ajv: Ajv) => void } & ((ajv: Ajv) => void)
-      ;(add.default ?? add)(ajv)
+      formats.default(ajv)
       addUniqueItems(ajv)
       return ajv
     },

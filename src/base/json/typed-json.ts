@@ -25,7 +25,7 @@ export const toJson = <T>(value: T & Jsonable<T>): T extends readonly unknown[] 
  * @throws TypeError where it is no object, or one of them is absent
  */
 export function fromJson<T extends object>(
-  stored: JsonValue | undefined,
+  stored: JsonValue | Readonly<Record<string, JsonValue | undefined>> | undefined,
   ...members: readonly (keyof T & string)[]
 ): T {
   if (stored === undefined || !isJsonObject(stored)) throw new TypeError('A stored value is no object.')

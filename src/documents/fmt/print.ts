@@ -95,9 +95,9 @@ function customTags(tags: Tags): Tags {
       case 'tag:yaml.org,2002:float':
         return { ...(tag as ScalarTag), stringify: asWritten(tag as ScalarTag) }
       case 'tag:yaml.org,2002:seq':
-        return { ...tag, stringify: padded('') } as unknown as CollectionTag
+        return withStringify(tag, padded(''))
       case 'tag:yaml.org,2002:map':
-        return { ...tag, stringify: padded(' ') } as unknown as CollectionTag
+        return withStringify(tag, padded(' '))
       default:
         return tag
     }
@@ -114,6 +114,10 @@ const padded =
     if (node.flow === true && ctx.inFlow !== true && node.toString(own).includes('\n')) node.flow = false
     return node.toString(own, ...rest)
   }
+
+/** The library calls the method, which its types forbid for collections. */
+const withStringify = (tag: CollectionTag | ScalarTag, stringify: ReturnType<typeof padded>): CollectionTag =>
+  ({ ...tag, stringify }) as unknown as CollectionTag
 
 /** A mapping or a list with the method that the library's stringifier calls, which its types omit. */
 interface Collection {

@@ -52,11 +52,8 @@ function parsePadded(
     throw error
   }
   for (const event of events) {
-    const offsets = event as unknown as Record<string, unknown>
-    for (const name of OFFSETS) {
-      const offset = offsets[name]
-      if (typeof offset === 'number' && offset > 0) offsets[name] = back(offset)
-    }
+    for (const [name, offset] of Object.entries(event))
+      if (OFFSETS.has(name) && typeof offset === 'number' && offset > 0) Object.assign(event, { [name]: back(offset) })
   }
   const texts = events.filter((event): event is ScalarEvent => event.type === EVENT_ID.SCALAR)
   const own = pads.filter((pad) => {
@@ -66,7 +63,7 @@ function parsePadded(
   return { events, own }
 }
 
-const OFFSETS = ['start', 'valueStart', 'valueEnd', 'anchorStart', 'anchorEnd', 'tagStart', 'tagEnd']
+const OFFSETS = new Set(['start', 'valueStart', 'valueEnd', 'anchorStart', 'anchorEnd', 'tagStart', 'tagEnd'])
 
 /** Offsets of closing brackets in the column of the key or dash of the line that opens them. */
 function findUnindentedClosings(text: string): readonly number[] {

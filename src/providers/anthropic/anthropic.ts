@@ -11,6 +11,7 @@ import type {
 } from '@anthropic-ai/sdk/resources/messages'
 import { alternatingTurns, isBlank, NOTHING_TO_READ, partsToRead } from '../alternating-turns.ts'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
+import { fromJsonList } from '../../base/json/typed-json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { toObjectSchema, vendorOptions } from '../arguments.ts'
 import { claudeThinking } from '../claude-thinking.ts'
@@ -18,6 +19,7 @@ import { maxTokensWithThinking } from '../output-limit.ts'
 import type { CompletionRequest, MessagePart, ModelCall, ModelMessage, ModelProvider } from '../provider.ts'
 import { readServerEvents } from '../reading/server-events.ts'
 import { createSdkProvider, sendOptions, type SdkParts } from '../sdk-provider.ts'
+import { restoreItems } from '../stored-items.ts'
 import { withCachePoints } from './cache.ts'
 import { collectMessage, toMessageEvents } from './message-stream.ts'
 
@@ -117,10 +119,11 @@ function toBlocks(message: ModelMessage): ContentBlockParam[] {
     ]
   if (message.role === 'user') return partsToRead(message.parts).map(toPart)
   const { thinking, content } = message.hidden ?? {}
-  if (Array.isArray(content)) return withCalls(content, message.calls)
+  if (Array.isArray(content))
+    return restoreItems(content, message.calls, (block) => block['type'] === 'tool_use', toToolUse)
   return [
     // Signed blocks come first and must be unchanged, or the vendor refuses the calls that follow them.
-    ...(Array.isArray(thinking) ? (thinking as unknown as ContentBlockParam[]) : []),
+    ...(Array.isArray(thinking) ? fromJsonList<ContentBlockParam>(thinking.filter(isJsonObject)) : []),
     ...(isBlank(message.text) ? [] : [{ type: 'text' as const, text: message.text }]),
     ...message.calls.map(toToolUse),
   ]
@@ -142,16 +145,6 @@ const toToolUse = ({ id, name, arguments: input }: ModelCall): ContentBlockParam
   name,
   input,
 })
-
-/** Blocks as the vendor sent them, with each call as it was executed. A call that was not executed has no result and is left out. */
-function withCalls(content: readonly JsonValue[], calls: readonly ModelCall[]): ContentBlockParam[] {
-  const left = [...calls]
-  return content.flatMap((block) => {
-    if (!isJsonObject(block) || block['type'] !== 'tool_use') return [block as unknown as ContentBlockParam]
-    const call = left.shift()
-    return call ? [toToolUse(call)] : []
-  })
-}
 
 const IMAGES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
 type ImageType = (typeof IMAGES)[number]

@@ -1,6 +1,7 @@
 /** Assembles a completion from the chunks of Gemini's stream. */
 import type { GenerateContentResponse, GenerateContentResponseUsageMetadata, Part } from '@google/genai'
-import type { JsonObject, JsonValue } from '../../base/json/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
+import { toJson } from '../../base/json/typed-json.ts'
 import { keepSafeNumbers, parseArguments } from '../arguments.ts'
 import type { CompletionRequest, FinishReason, ModelCall } from '../provider.ts'
 import { readMessageContent } from '../reading/content.ts'
@@ -66,7 +67,7 @@ export function collectContent(request: CompletionRequest): StreamCollector<Gene
         finishReason: calls.length > 0 && known === 'stop' ? 'tool_calls' : known,
         calls,
         usage: readUsage(usage, request, { text, calls, thinking }),
-        ...(isSigned && { hidden: { parts: parts as unknown as JsonObject[] } }),
+        ...(isSigned && { hidden: { parts: toJson(parts) } }),
       }
     },
   }

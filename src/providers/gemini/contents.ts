@@ -1,9 +1,10 @@
 /** Messages as Gemini's contents. */
 import type { Content, Part } from '@google/genai'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { isBlank, partsToRead } from '../alternating-turns.ts'
 import type { ToolMedia } from '../../spec/tool-media.ts'
 import type { MessagePart, ModelCall, ModelMessage } from '../provider.ts'
+import { restoreItems } from '../stored-items.ts'
 
 /** User and model alternate: results of calls belong to the user, and adjacent messages of one role are merged. */
 export function toContents(messages: readonly ModelMessage[], model: string): Content[] {
@@ -43,21 +44,17 @@ function toParts(message: ModelMessage, isNested: boolean): Part[] {
   }
   if (message.role === 'user') return partsToRead(message.parts).map(toPart)
   const stored = message.hidden?.['parts']
-  if (Array.isArray(stored)) return withCalls(stored, message.calls)
+  if (Array.isArray(stored))
+    return restoreItems(
+      stored,
+      message.calls,
+      (part) => 'functionCall' in part,
+      (call, part) => toFunctionCall(call, part['thoughtSignature']),
+    )
   return [
     ...(isBlank(message.text) ? [] : [{ text: message.text }]),
     ...message.calls.map((call) => toFunctionCall(call)),
   ]
-}
-
-/** Signed parts as the vendor sent them, with each call as the transcript has it. A call that is not there is left out. */
-function withCalls(parts: readonly JsonValue[], calls: readonly ModelCall[]): Part[] {
-  const left = [...calls]
-  return parts.flatMap((part) => {
-    if (!isJsonObject(part) || !('functionCall' in part)) return [part as unknown as Part]
-    const call = left.shift()
-    return call ? [toFunctionCall(call, part['thoughtSignature'])] : []
-  })
 }
 
 const toFunctionCall = ({ id, name, arguments: args }: ModelCall, signature?: JsonValue): Part => ({

@@ -12,13 +12,14 @@ import type {
   ResponseInputImage,
   ResponseInputItem,
 } from 'openai/resources/responses/responses'
-import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { isBlank } from '../alternating-turns.ts'
 import { printArguments, toObjectSchema, vendorOptions } from '../arguments.ts'
 import type { CompletionRequest, MessagePart, ModelCall, ModelMessage } from '../provider.ts'
 import { readServerEvents, type ServerEvent } from '../reading/server-events.ts'
 import { sendOptions } from '../sdk-provider.ts'
+import { restoreItems } from '../stored-items.ts'
 import { toResponseEvents } from './response-stream.ts'
 import { isStrictSchema } from './strict-schema.ts'
 
@@ -92,21 +93,17 @@ function toItems(message: ModelMessage, keepsReasoning: boolean): ResponseInputI
     return [{ type: 'function_call_output', call_id: message.callId, output: toOutput(message) }]
   if (message.role === 'user') return [{ role: 'user', content: message.parts.map(toContent) }]
   const items = message.hidden?.['items']
-  if (keepsReasoning && Array.isArray(items)) return withCalls(items, message.calls)
+  if (keepsReasoning && Array.isArray(items))
+    return restoreItems<ResponseInputItem>(
+      items,
+      message.calls,
+      (item) => item['type'] === 'function_call',
+      (call, item) => toFunctionCall(call, item['id']),
+    )
   return [
     ...(isBlank(message.text) ? [] : [{ role: 'assistant' as const, content: message.text }]),
     ...message.calls.map((call) => toFunctionCall(call)),
   ]
-}
-
-/** Items as the vendor sent them, with each call as the transcript has it. A call that is not there has no result and is left out. */
-function withCalls(items: readonly JsonValue[], calls: readonly ModelCall[]): ResponseInputItem[] {
-  const left = [...calls]
-  return items.flatMap((item) => {
-    if (!isJsonObject(item) || item['type'] !== 'function_call') return [item as unknown as ResponseInputItem]
-    const call = left.shift()
-    return call ? [toFunctionCall(call, item['id'])] : []
-  })
 }
 
 const toFunctionCall = (call: ModelCall, id?: JsonValue): ResponseFunctionToolCall => ({

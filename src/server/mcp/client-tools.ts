@@ -10,6 +10,7 @@ import { digestOfJson } from '../../base/digest.ts'
 import { fail, isFailure } from '../../base/failure.ts'
 import type { AgentId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
+import { fromJson, toJson } from '../../base/json/typed-json.ts'
 import type { ClientCallAnswer, ClientConversation, ClientPatience } from '../../engine/interface/client-call.ts'
 import { approverOf } from '../../spec/key.ts'
 import type { BoundTool } from '../../spec/snapshot.ts'
@@ -130,7 +131,7 @@ export function createClientTools(
         const { answer, isAgain } = await answerCall(asked, { signal, leavesForPerson })
         const address = leavesForPerson ? addressFor(answer) : undefined
         const shown = toClientResult(answer, (taskId) => taskPlace(serverState.consoleUrl, taskId), isAgain)
-        return address ?? (redactor.json(shown as unknown as JsonObject) as unknown as CallToolResult)
+        return address ?? fromJson<CallToolResult>(redactor.json(toJson(shown)))
       } catch (error) {
         // A refusal is a result that the model reads; only a call of nothing is an error of the protocol.
         if (!isFailure(error) || error.code === 'unknown_tool') throw error

@@ -6,6 +6,7 @@ import { join, relative, resolve } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { fail } from '../../../base/failure.ts'
 import { isJsonObject } from '../../../base/json/json.ts'
+import { fromJson } from '../../../base/json/typed-json.ts'
 import type { Log } from '../../../base/log.ts'
 import { makeDirectory } from '../../../base/make-directory.ts'
 import type { VersionChange } from '../../../authority/change.ts'
@@ -407,7 +408,7 @@ const DOT_ENV = /^\.env(?:\.local)?$/
 /** Logs errors only, and of values only why a schedule starts nothing, since these lines are not redacted. */
 const quietLog = (out: CommandContext['out'], area: StatusArea | null): Log => ({
   write(level, message, about) {
-    if (message === REFUSED_TICK) out.message(safeText(`warn: ${describeRefusedTick(about as unknown as RefusedTick)}`))
+    if (message === REFUSED_TICK) out.message(safeText(`warn: ${describeRefusedTick(fromJson<RefusedTick>(about))}`))
     else if (level === 'warn' || level === 'error') out.message(`${level}: ${message}`)
     if (level === 'error') area?.setProblem(message)
   },

@@ -103,7 +103,7 @@ function ignoreLost(): void {
 
 async function loadPg(): Promise<typeof import('pg')> {
   try {
-    return (await import('pg')).default as unknown as typeof import('pg')
+    return await import('pg')
   } catch (error) {
     throw fail('postgres_client_missing', undefined, { cause: error })
   }
