@@ -1,6 +1,6 @@
 // Writes from schemas/openapi.yaml and src/operations/ what the code has of the HTTP interface: the validators of
-// what is asked (src/server/generated/), and with --types the types of what travels (src/spec/generated/, and
-// clients/typescript/src/generated/ for the client, which imports nothing from src/), which are kept in the repository.
+// what is asked (src/server/generated/), and with --types the types of what travels, which are kept in the repository: in
+// clients/typescript/src/generated/, since the client imports nothing from src/, and src/spec/api.ts names them for the server.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -38,11 +38,6 @@ const { declarationOf } = createTypeWriter(nameOf, (schema) => isInterfaceOrNull
 
 const declarations = Object.entries(schemas).map(([name, schema]) => declarationOf(name, schema))
 const types = [
-  '// Written by scripts/openapi.js from schemas/openapi.yaml.\n',
-  "import type { JsonObject, JsonValue } from '../../base/json/json.ts'\n",
-  ...declarations,
-].join('\n')
-const clientTypes = [
   '// Written by scripts/openapi.js from schemas/openapi.yaml.\n',
   'export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue }',
   'export type JsonObject = { [key: string]: JsonValue }\n',
@@ -173,8 +168,7 @@ if (!process.argv.includes('--check'))
 if (process.argv.includes('--types')) {
   const { formatGenerated } = await import('./format-generated.js')
   const written = [
-    ['src/spec/generated/api.ts', types],
-    ['clients/typescript/src/generated/api.ts', clientTypes],
+    ['clients/typescript/src/generated/api.ts', types],
     ...NAMES.map((name) => [`src/server/generated/${name}.d.ts`, declared]),
   ]
   for (const [file, text] of written) writeGenerated(file, await formatGenerated(file, text))

@@ -1,10 +1,15 @@
 /**
- * Bodies of every route, as they travel: the types that `scripts/openapi.js` writes from `schemas/openapi.yaml`, under the
- * names that the code has for them. Statuses are open unions, so that a client compiled today reads what is added tomorrow.
+ * Bodies of every route, as they travel: the types that `scripts/openapi.js` writes from `schemas/openapi.yaml` for the client
+ * library, which imports nothing from here, under the names that the code has for them. Statuses are open unions, so that a client
+ * compiled today reads what is added tomorrow.
  * Source: docs/design/http.md#what-is-demanded
  */
 import type { JsonObject } from '../base/json/json.ts'
-import type { Conversation as ApiConversation, StreamEventBase, TimelineItemBase } from './generated/api.ts'
+import type {
+  Conversation as ApiConversation,
+  StreamEventBase,
+  TimelineItemBase,
+} from '../../clients/typescript/src/generated/api.ts'
 
 export type {
   CancelBody,
@@ -12,6 +17,7 @@ export type {
   CompletionBody,
   ErrorBody,
   FileItem,
+  FileReference,
   Finalized,
   FinalizeBody,
   MessageAccepted,
@@ -26,13 +32,14 @@ export type {
   SessionListItem,
   SessionPatch,
   SignalBody,
+  StepProgressEvent,
   StartRunBody,
   StartRunResponse,
   TaskContent,
   TaskItem,
   TaskList,
   ValueReference,
-} from './generated/api.ts'
+} from '../../clients/typescript/src/generated/api.ts'
 
 /** An item as the engine writes it and the screens read it; the document types its content by its type. */
 export type TimelineItem = TimelineItemBase & { readonly content: unknown }

@@ -1,6 +1,6 @@
 import type { FileId, WorkspaceId } from '../base/ids.ts'
 import type { Instant } from '../base/clock.ts'
-import type { FileReference } from './generated/api.ts'
+import type { FileReference } from './api.ts'
 
 /** A file of the workspace, from presign on. */
 export interface StoredFile {

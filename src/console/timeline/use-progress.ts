@@ -1,6 +1,6 @@
 /** What tools report of the calls under way of one run, as it arrives: it is stored nowhere. */
 import { useEffect, useState } from 'preact/hooks'
-import type { StepProgressEvent } from '../../spec/generated/api.ts'
+import type { StepProgressEvent } from '../../spec/api.ts'
 
 /** The last report about a call. */
 export interface CallProgress {
