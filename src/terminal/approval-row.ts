@@ -1,5 +1,6 @@
 /** The rows of a card: texts with their place, and fenced values, folded where they are long. */
-import type { CardRow, CardValue } from '../view/task-card.ts'
+import type { CardRow } from '../view/task-card.ts'
+import type { CardValue } from '../view/card-values.ts'
 import { shortenText } from '../base/cut-text.ts'
 import { foldText, padText, wrapText } from './text.ts'
 import type { TextStyle, Theme } from './theme.ts'

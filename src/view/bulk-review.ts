@@ -6,7 +6,7 @@ import { safeJson, safeText } from '../base/escape-text.ts'
 import { isJsonObject, type JsonValue } from '../base/json/json.ts'
 import type { ShownTask, TaskRequest } from '../spec/task.ts'
 import { currencyOf, isMoneyName } from './call-arguments.ts'
-import { decisivePolicies } from './task-card.ts'
+import { decisivePolicies } from './card-policy.ts'
 
 /** The common parts of tasks that are reviewed together: the tool, and the lines of the policies that stopped the call. */
 export function bulkGroupOf(task: TaskRequest): string | undefined {

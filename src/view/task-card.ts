@@ -3,38 +3,25 @@
  * browser draw the same card from it. Source: docs/design/approvals.md#the-card
  */
 import type { Instant } from '../base/clock.ts'
-import { shortenText } from '../base/cut-text.ts'
-import { safeBlock, safeJson, safeText } from '../base/escape-text.ts'
+import { safeBlock, safeText } from '../base/escape-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import { shortId, timeLeft } from '../base/short-text.ts'
-import { PROOF_NAMES, type DecisionProof } from '../spec/decision-proof.ts'
-import {
-  currencyOf,
-  isMoneyName,
-  isRecipientName,
-  splitComparisons,
-  weighArguments,
-  type ArgumentWeight,
-} from './call-arguments.ts'
+import { PROOF_NAMES } from '../spec/decision-proof.ts'
+import { isRequired, questionFieldsIn, secretFieldsIn, type TaskQuestion } from '../spec/server-question.ts'
 import { describeSource } from '../spec/source.ts'
-import type { DecidedPolicy } from '../spec/step.ts'
+import { isIrreversibleCall, needsSecondAct, type ShownTask, type TaskRequest } from '../spec/task.ts'
+import { DEFAULT_QUESTION, decisivePolicies, describeWhy, isToldBy, placeOf, untoldReason } from './card-policy.ts'
+import { describeField, toArgumentValues, toCardValues, toEvidenceValue, type CardValue } from './card-values.ts'
 import {
-  questionFieldsIn,
-  isRequired,
-  secretFieldsIn,
-  wordsOfTask,
-  type TaskQuestion,
-} from '../spec/server-question.ts'
-import {
-  isIrreversibleCall,
-  needsSecondAct,
-  type ShownTask,
-  type TaskEvidence,
-  type TaskPeople,
-  type TaskRequest,
-  type TaskStanding,
-  type ToldChannel,
-} from '../spec/task.ts'
+  STANDINGS,
+  describeApprover,
+  describeDecided,
+  describeLooking,
+  describeTold,
+  describeVotes,
+  listWays,
+} from './task-people.ts'
+import { earlierCallIn } from './task-subject.ts'
 
 /** Every text is escaped: none can move, hide or end what is drawn around it. */
 export interface TaskCard {
@@ -74,23 +61,6 @@ interface CardValues {
   readonly isAside?: true
 }
 
-export interface CardValue {
-  /** Empty where the value is not an object, and so has no names. */
-  readonly name: string
-  /** As JSON in one line, whole. */
-  readonly text: string
-  /** A text of several lines, each escaped as in JSON but for its quotes; absent for every other value. */
-  readonly lines?: readonly string[]
-  readonly value: JsonValue
-  /** Reasons for attention, strongest first; absent if there are none. */
-  readonly weights?: readonly ArgumentWeight[]
-  /** Currency of an amount. */
-  readonly unit?: string
-  /** The comparison that stopped the call, and its place in the documents. */
-  readonly limit?: string
-  readonly place?: string
-}
-
 export function presentTask(task: ShownTask, now: Instant): TaskCard {
   const deadline = describeDeadline(task, now)
   const { tool } = task
@@ -107,84 +77,6 @@ export function presentTask(task: ShownTask, now: Instant): TaskCard {
     rows: rowsOf(task),
     ...(task.argumentsDigest !== undefined && { argumentsDigest: safeText(task.argumentsDigest) }),
   }
-}
-
-/** Who approved or edited, where only the identity is known: a key is then named by its last digits. Not escaped. */
-export const describeApprover = (by: string): string =>
-  by
-    .replace(KEY_ID, (_, id: string) => `key ${shortId(id)}`)
-    .replace(/^operator:(.*)$/, (_, id: string) => describeOperator(id))
-    .replace(/^claimed:(.*)$/, (_, id: string) => describeClaimed(id))
-
-/** An API key as approver. */
-const KEY_ID = /^key:([0-9a-f-]{36})$/
-
-/** The first policy that stopped the call, in one line, with the values of its condition. Not escaped. */
-export function describeCause(task: TaskRequest): string {
-  const policy = task.policies?.find(({ matched }) => matched !== false)
-  if (!policy) return wordsOfTask(task)
-  const earlier = earlierCallIn(task.prompt)
-  return `${policy.id}@${policy.version}: ${policy.condition ?? policy.decision}${earlier === undefined ? '' : `; ${earlier}`}`
-}
-
-/** What a question says of a call that was made before, behind the sentence about its policy. */
-const earlierCallIn = (question = ''): string | undefined =>
-  /\bthe same tool was called with (?:the same|other) arguments before in .+$/i.exec(question)?.[0]
-
-/**
- * What a task is about, in one line for lists and messages: the summary of the call; `acme.refunds amount 180 EUR, order A-1042`
- * where its tool declares none; the question where no call is held.
- */
-export function describeSubject(task: TaskRequest): string {
-  const { tool, summary, arguments: args } = task
-  if (summary !== undefined) return safeText(summary)
-  if (tool === undefined) return safeText(shortenText(wordsOfTask(task).replaceAll(/\s+/g, ' '), MOST_OF_SUBJECT))
-  const key = findKeyArgument(args)
-  const unit = currencyOf(args)
-  const facts = [
-    ...(typeof key?.value === 'number'
-      ? [`${key.name} ${key.value}${unit !== undefined && isMoneyName(key.name) ? ` ${unit}` : ''}`]
-      : []),
-    ...describeCounterpart(args, unit),
-  ]
-  return safeText([tool.ref, ...(facts.length > 0 ? [facts.join(', ')] : [])].join(' '))
-}
-
-const MOST_OF_SUBJECT = 120
-
-/** The recipient of a call, else its first text that is one word: `order A-1042`. */
-function describeCounterpart(args: JsonValue | undefined, unit: string | undefined): readonly string[] {
-  if (!isJsonObject(args)) return []
-  const words = Object.entries(args).flatMap(([name, value]) =>
-    typeof value === 'string' && SHORT_WORD.test(value) && value !== unit ? [[name, value] as const] : [],
-  )
-  const [name, value] = words.find(([each]) => isRecipientName(each)) ?? words[0] ?? []
-  return name === undefined ? [] : [`${name} ${value}`]
-}
-
-const SHORT_WORD = /^[\w.@#+/:-]{1,40}$/
-
-/** The most telling argument of a call: the first number, else the first non-empty text. */
-export function findKeyArgument(
-  args: JsonValue | undefined,
-): { readonly name: string; readonly value: number | string } | undefined {
-  if (!isJsonObject(args)) return undefined
-  let text: { readonly name: string; readonly value: string } | undefined
-  for (const [name, value] of Object.entries(args)) {
-    if (typeof value === 'number') return { name, value }
-    if (typeof value === 'string' && value !== '') text ??= { name, value }
-  }
-  return text
-}
-
-/** The kind of a task for people. */
-export const nameOfKind = (kind: string): string => KINDS[kind] ?? kind.replaceAll('_', ' ')
-
-const KINDS: Readonly<Record<string, string>> = {
-  multi_option: 'choice',
-  text: 'answer',
-  aitl_escalation: 'agent question',
-  anomaly_review: 'unknown outcome',
 }
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -283,125 +175,10 @@ function questionRows({ prompt = '' }: ShownTask, { server, tool, schema, url }:
   ]
 }
 
-/** `age (required)  {"type":"integer","minimum":18}`. */
-const describeField = (name: string, field: JsonObject, isNeeded: boolean): CardValue => ({
-  ...toCardValue(name, field),
-  name: `${safeJson(name).slice(1, -1)}${isNeeded ? ' (required)' : ''}`,
-})
-
 /** The run that a row leads to, where its id is one. */
 const runOf = (earlier: JsonValue | undefined): Pick<CardText, 'runId'> => {
   const id = isJsonObject(earlier) ? earlier['run_id'] : undefined
   return typeof id === 'string' && /^[\da-f-]{36}$/.test(id) ? { runId: id } : {}
-}
-
-/** `acme.fraud-check (about order)  {"risk":"low"}`. */
-const toEvidenceValue = ({ ref, about, result, failed }: TaskEvidence): CardValue => ({
-  name: safeText([ref, ...(about.length > 0 ? [`(about ${about.join(', ')})`] : [])].join(' ')),
-  text: safeText(failed ? `failed: ${result}` : result),
-  value: result,
-})
-
-/** A person by the name of their credential; the local identity has none. Not escaped. */
-export const describeOperator = (id: string): string => (id === 'operator' ? 'the operator' : `operator ${id}`)
-
-/** Somebody whose name was only typed. Not escaped. */
-export const describeClaimed = (name: string): string => `${name} (claimed, not proved)`
-
-/** `approved by operator ana: checked with the customer`. Not escaped. */
-export const describeDecided = ({ by, outcome, comment }: NonNullable<TaskPeople['decided']>): string =>
-  `${outcome.replaceAll('_', ' ')}${by === 'nobody' ? '' : ` by ${by}`}${comment === undefined ? '' : `: ${comment}`}`
-
-/** How each vote came, or the answer that decided alone. */
-function listWays({ votes, decided }: TaskPeople): readonly string[] {
-  if (votes.length > 1 || !decided) return votes.flatMap(({ by, how }) => (how === undefined ? [] : [`${by} ${how}`]))
-  return decided.how === undefined ? [] : [decided.how]
-}
-
-/** `in the console, with a passkey`; for channels that a newer server knows, their name. Not escaped. */
-export const describeOrigin = (channel: string, proof: string): string =>
-  channel === 'slack'
-    ? 'in Slack, as the person of their e-mail address'
-    : `${CHANNELS[channel] ?? `by ${channel}`}, with ${PROOF_NAMES[proof as DecisionProof] ?? proof}`
-
-const CHANNELS: Readonly<Record<string, string>> = {
-  api: 'over the API',
-  operator: 'on the operator channel',
-  console: 'in the console',
-  scenario: 'in a scenario',
-}
-
-/** `operator ana is looking`; undefined where nobody has said so. Not escaped. */
-export function describeLooking({ looking = [] }: Pick<TaskPeople, 'looking'> = {}): string | undefined {
-  const names = looking.map(({ by, isYou }) => (isYou ? 'you' : by))
-  if (names.length === 0) return undefined
-  const verb = names.length > 1 || names[0] === 'you' ? 'are' : 'is'
-  return `${names.join(' and ')} ${verb} looking`
-}
-
-/** `ops: asked, delivered 2026-11-29 10:00 UTC`. */
-const describeTold = ({ channel, event, state, at }: ToldChannel): string =>
-  `${channel}: ${TOLD_EVENTS[event] ?? event}, ${TOLD_STATES[state] ?? state} ${at.slice(0, 16).replace('T', ' ')} UTC`
-
-const TOLD_EVENTS: Readonly<Record<string, string>> = {
-  'task.created': 'asked',
-  'task.expiring': 'reminded',
-  'task.decided': 'told of the decision',
-  'run.reviewed': 'told of the review',
-  'budget.reached': 'told of the limit',
-}
-
-const TOLD_STATES: Readonly<Record<string, string>> = {
-  waiting: 'due',
-  moot: 'not needed since',
-  dead: 'not delivered, given up',
-}
-
-const STANDINGS: Readonly<Record<Exclude<TaskStanding, 'may_answer'>, (people: TaskPeople) => string>> = {
-  voted: ({ you }) => `${you} has voted; somebody else decides now`,
-  starter: ({ you }) => `${you} started this run, so somebody else decides`,
-  no_role: ({ you, role }) => `${you} does not have the role ${role}`,
-  no_proof: ({ you }) => `${you} has shown no credential, and only people with one decide this`,
-}
-
-/** Why the reader may not decide the task, in a few words; undefined if they may. Not escaped. */
-export function describeNotYours({ standing, role }: Pick<TaskPeople, 'standing' | 'role'>): string | undefined {
-  switch (standing) {
-    case 'may_answer':
-      return undefined
-    case 'no_role':
-      return `needs the role ${role}`
-    case 'voted':
-      return 'you have voted'
-    case 'no_proof':
-      return 'needs your credential'
-    default:
-      return 'you started the run'
-  }
-}
-
-/** `1 of 2: operator ana; waits for another treasurer: operator bo or operator cleo`. Not escaped. */
-function describeVotes(task: ShownTask): string {
-  const { approvalsReceived: have, approvalsRequired: need = 1, people } = task
-  const voters = people?.votes.filter(({ approved }) => approved).map(({ by }) => by) ?? []
-  const count = `${have} of ${need}${voters.length > 0 ? `: ${voters.join(', ')}` : ''}`
-  const missing = describeMissing(task)
-  return missing === undefined ? count : `${count}; ${missing}`
-}
-
-/** `waits for another treasurer: operator bo or operator cleo`; undefined where anybody may answer alone. Not escaped. */
-export function describeMissing({
-  approvalsReceived: have,
-  approvalsRequired: need = 1,
-  people,
-}: Pick<ShownTask, 'approvalsReceived' | 'approvalsRequired' | 'people'>): string | undefined {
-  const missing = need - have
-  const { role, candidates = [] } = people ?? {}
-  if (missing <= 0 || (need === 1 && role === undefined)) return undefined
-  const many = role === undefined ? `${missing} people` : `${missing} with the role ${role}`
-  const count = missing > 1 ? many : `${have > 0 ? 'another' : 'a'} ${role ?? 'person'}`
-  const named = role !== undefined && candidates.length > 0
-  return `waits for ${count}${named ? `: ${candidates.join(' or ')}` : ''}`
 }
 
 /** `refund:A-1 was made at …, by run 3f2a91 of acme.desk; approved by operator ana; with other arguments`. Not escaped. */
@@ -432,92 +209,3 @@ const REPEATED: Readonly<Record<string, string>> = {
   unknown: 'may have been made at',
   in_flight: 'is under way since',
 }
-
-/** The reason, and the condition unless it stands beside its argument. */
-function describeWhy(policy: DecidedPolicy, args: JsonValue | undefined): string {
-  const { condition = '', reason } = policy
-  const shown = isBesideArgument(policy, args) ? '' : condition
-  const because = [shown, reason ?? ''].filter((each) => each !== '').join(': ')
-  const unknown = policy.matched === null ? ' (could not be told)' : ''
-  return `${because || nameOfPolicy(policy)}${unknown}`
-}
-
-function placeOf(policy: DecidedPolicy, args: JsonValue | undefined): Omit<CardText, 'label' | 'text'> {
-  const { condition, reason, source } = policy
-  const isBeside = isBesideArgument(policy, args)
-  const place = isBeside ? undefined : source
-  const isNamed = (isBeside || !condition) && !reason
-  const parts = [isNamed ? undefined : nameOfPolicy(policy), place].filter((each) => each !== undefined)
-  return parts.length === 0 ? {} : { place: safeText(parts.join('  ')) }
-}
-
-const nameOfPolicy = ({ id, version }: DecidedPolicy): string => `${id}${version && `@${version}`}`
-
-/** True where the whole condition is one comparison of an argument that is shown with it. */
-function isBesideArgument({ condition = '', matched }: DecidedPolicy, args: JsonValue | undefined): boolean {
-  const [only, ...more] = splitComparisons(condition)
-  return (
-    matched === true &&
-    only !== undefined &&
-    more.length === 0 &&
-    condition.startsWith(`${only.text} (`) &&
-    isJsonObject(args) &&
-    Object.hasOwn(args, only.argument)
-  )
-}
-
-/** The part of the task's reason that comes from no policy. */
-function untoldReason({ reason, effect }: ShownTask, policies: readonly DecidedPolicy[]): string | undefined {
-  const told = new Set([...policies.map((policy) => policy.reason), ...(effect?.previous ? ['effect_repeated'] : [])])
-  const parts = reason?.split('; ').filter((part) => !told.has(part)) ?? []
-  return told.has(reason ?? null) || parts.length === 0 ? undefined : parts.join('; ')
-}
-
-const toArgumentValues = (args: JsonValue, policies: readonly DecidedPolicy[]): CardValue[] => {
-  if (!isJsonObject(args)) return toCardValues(args)
-  const currency = currencyOf(args)
-  return weighArguments(args, policies).map(({ name, value, weights, limit, place }) => ({
-    ...toCardValue(name, value),
-    ...(weights.length > 0 && { weights }),
-    ...(weights.includes('money') && currency !== undefined && { unit: safeText(currency) }),
-    ...(limit !== undefined && { limit: safeText(limit) }),
-    ...(place !== undefined && { place: safeText(place) }),
-  }))
-}
-
-const toCardValues = (value: JsonValue): CardValue[] =>
-  isJsonObject(value)
-    ? Object.entries(value).map(([name, each]) => toCardValue(name, each))
-    : [toCardValue(undefined, value)]
-
-function toCardValue(name: string | undefined, value: JsonValue): CardValue {
-  const isBlock = typeof value === 'string' && value.trimEnd().includes('\n')
-  return {
-    name: name === undefined ? '' : safeJson(name).slice(1, -1),
-    text: safeJson(value),
-    ...(isBlock && {
-      lines: value.split('\n').map((line) =>
-        safeJson(line)
-          .slice(1, -1)
-          .replaceAll(String.raw`\"`, '"'),
-      ),
-    }),
-    value,
-  }
-}
-
-/** The policies that stopped the call; if none did, all that matched. */
-export function decisivePolicies(policies: readonly DecidedPolicy[]): readonly DecidedPolicy[] {
-  const matching = policies.filter(({ matched }) => matched !== false)
-  const stopping = matching.filter(({ decision }) => decision !== 'allow')
-  return stopping.length > 0 ? stopping : matching
-}
-
-/** True where the question only repeats a policy and its condition, which the row `why` shows, or the reason. */
-const isToldBy = ({ id, version, condition = '' }: DecidedPolicy, question: string): boolean =>
-  ['requires an approval', 'escalates the call to an operator'].some((verb) =>
-    question.startsWith(`${id}@${version} ${verb}${condition === '' ? '' : `: ${condition}`}.`),
-  )
-
-/** The reason of an approval that no policy required, because the call cannot be undone. */
-const DEFAULT_QUESTION = /^An irreversible_action requires an approval, and no policy grants it\.$/

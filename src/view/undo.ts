@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../base/json/json.ts'
 import { describeHold } from '../spec/hold.ts'
 import type { UndoingRunView } from '../operations/shared.ts'
 import type { UndoItemView, UndoPlanView } from '../operations/steering.ts'
-import { describeApprover } from './task-card.ts'
+import { describeApprover } from './task-people.ts'
 
 /** The planned or actual undo of one call. */
 export function describeUndoItem({ state, undo, undoneBy, why }: UndoItemView): string {

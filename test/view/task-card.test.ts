@@ -5,7 +5,7 @@ import type { JsonValue } from '../../src/base/json/json.ts'
 import type { Digest } from '../../src/base/digest.ts'
 import type { TaskRecord } from '../../src/spec/task.ts'
 import { presentKeyedTask } from '../../src/view/task-actions.ts'
-import { describeSubject, findKeyArgument, nameOfKind } from '../../src/view/task-card.ts'
+import { describeSubject, findKeyArgument, nameOfKind } from '../../src/view/task-subject.ts'
 import { readClientTask, readTaskContent, toTaskContent } from '../../src/view/task-content.ts'
 import { describeTaskView } from '../../src/view/task-view.ts'
 

@@ -1,6 +1,7 @@
 /** Says what an answer to a task did. A vote is reported as a vote, never as the decision. */
 import type { ShownTask } from '../../spec/task.ts'
-import { describeMissing, describeSubject } from '../../view/task-card.ts'
+import { describeMissing } from '../../view/task-people.ts'
+import { describeSubject } from '../../view/task-subject.ts'
 import { safeText } from '../../base/escape-text.ts'
 import { shortId } from '../../base/short-text.ts'
 

@@ -9,7 +9,7 @@ import type { StoredNotice } from '../../spec/notice.ts'
 import type { Run } from '../../spec/run.ts'
 import { countApprovals, isOperatorOnly, type TaskPeople, type TaskRecord } from '../../spec/task.ts'
 import type { Store } from '../../store/store.ts'
-import { describeApprover } from '../../view/task-card.ts'
+import { describeApprover } from '../../view/task-people.ts'
 import { toTaskContent } from '../../view/task-content.ts'
 import type { DeskTask, NoticeMessage } from './channel.ts'
 

@@ -1,6 +1,7 @@
 import type { OperatorList } from '../../../operations/schema.ts'
 import type { InboxItem, InboxTask } from '../../../operations/tasks.ts'
-import { describeLooking, describeOperator, describeSubject, nameOfKind } from '../../../view/task-card.ts'
+import { describeLooking, describeOperator } from '../../../view/task-people.ts'
+import { describeSubject, nameOfKind } from '../../../view/task-subject.ts'
 import { unlessLeft } from '../../shell/io.ts'
 import { presentKeyedTask } from '../../../view/task-actions.ts'
 import { readInboxItem } from '../../../view/task-content.ts'

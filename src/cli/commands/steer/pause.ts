@@ -5,7 +5,7 @@
 import type { OperatorRoutes } from '../../../operations/operations.ts'
 import type { PauseView } from '../../../operations/pauses.ts'
 import { describePaused, type PauseTarget } from '../../../spec/steer/pause.ts'
-import { describeApprover } from '../../../view/task-card.ts'
+import { describeApprover } from '../../../view/task-people.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { withOperator } from '../../project/server/operator.ts'

@@ -1,6 +1,6 @@
 import { unlessLeft } from '../../shell/io.ts'
 import type { JsonValue } from '../../../base/json/json.ts'
-import { findKeyArgument } from '../../../view/task-card.ts'
+import { findKeyArgument } from '../../../view/task-subject.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import type { Prompts } from '../../shell/io.ts'
 

@@ -3,14 +3,8 @@ import { useEffect } from 'preact/hooks'
 import { safeText } from '../../../base/escape-text.ts'
 import { shortDuration } from '../../../base/short-text.ts'
 import type { InboxItem } from '../../../operations/tasks.ts'
-import {
-  describeDecided,
-  describeLooking,
-  describeMissing,
-  describeNotYours,
-  describeSubject,
-  nameOfKind,
-} from '../../../view/task-card.ts'
+import { describeDecided, describeLooking, describeMissing, describeNotYours } from '../../../view/task-people.ts'
+import { describeSubject, nameOfKind } from '../../../view/task-subject.ts'
 import { readInboxItem } from '../../../view/task-content.ts'
 import { EffectBadge } from '../../parts/badge.tsx'
 import type { View } from '../../parts/view.ts'

@@ -6,14 +6,10 @@ import type { Instant } from '../../../base/clock.ts'
 import { cutText } from '../../../base/cut-text.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import type { ShownTask, TaskPeople } from '../../../spec/task.ts'
-import {
-  describeDecided,
-  describeMissing,
-  describeSubject,
-  nameOfKind,
-  presentTask,
-  type CardValue,
-} from '../../../view/task-card.ts'
+import { describeDecided, describeMissing } from '../../../view/task-people.ts'
+import { describeSubject, nameOfKind } from '../../../view/task-subject.ts'
+import { presentTask } from '../../../view/task-card.ts'
+import type { CardValue } from '../../../view/card-values.ts'
 
 export interface ChatCard {
   readonly title: string

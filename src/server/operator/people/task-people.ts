@@ -11,7 +11,7 @@ import {
 } from '../../../spec/task.ts'
 import { isSameApprover, type ApiKey, type OperatorKey } from '../../../spec/key.ts'
 import { hasNeededRoles } from '../../../spec/approver-role.ts'
-import { describeClaimed, describeOperator, describeOrigin } from '../../../view/task-card.ts'
+import { describeClaimed, describeOperator, describeOrigin } from '../../../view/task-people.ts'
 import { runsById, starterAbove } from '../../../spec/run-starter.ts'
 import type { Run } from '../../../spec/run.ts'
 import type { StoredNotice } from '../../../spec/notice.ts'
