@@ -77,22 +77,25 @@ const queryOf = (parameters) => ({
   ),
 })
 
+/** Checks of `/v1`, and of the operator's routes: a server that starts needs the former alone. */
 const asked = {
-  startBody: whole(schemas.StartRunBody),
-  messageBody: whole(schemas.MessageBody),
-  presignBody: whole(schemas.PresignBody),
-  finalizeBody: whole(schemas.FinalizeBody),
-  cancelBody: whole(schemas.CancelBody),
-  signalBody: whole(schemas.SignalBody),
-  completionBody: whole(schemas.CompletionBody),
-  sessionPatch: whole(schemas.SessionPatch),
-  sessionsQuery: queryOf(api.paths['/v1/agents/{agentId}/sessions'].get.parameters),
-  conversationQuery: queryOf(api.paths['/v1/runs/{runId}/conversation'].get.parameters),
-  sessionQuery: queryOf(api.paths['/v1/sessions/{sessionId}'].get.parameters),
-  tasksQuery: queryOf(api.paths['/v1/tasks'].get.parameters),
-  valueQuery: queryOf(api.paths['/v1/runs/{runId}/values/{digest}'].get.parameters),
-  idempotencyKey: whole(api.components.parameters.idempotencyKey.schema),
-  ...Object.fromEntries(
+  api: {
+    startBody: whole(schemas.StartRunBody),
+    messageBody: whole(schemas.MessageBody),
+    presignBody: whole(schemas.PresignBody),
+    finalizeBody: whole(schemas.FinalizeBody),
+    cancelBody: whole(schemas.CancelBody),
+    signalBody: whole(schemas.SignalBody),
+    completionBody: whole(schemas.CompletionBody),
+    sessionPatch: whole(schemas.SessionPatch),
+    sessionsQuery: queryOf(api.paths['/v1/agents/{agentId}/sessions'].get.parameters),
+    conversationQuery: queryOf(api.paths['/v1/runs/{runId}/conversation'].get.parameters),
+    sessionQuery: queryOf(api.paths['/v1/sessions/{sessionId}'].get.parameters),
+    tasksQuery: queryOf(api.paths['/v1/tasks'].get.parameters),
+    valueQuery: queryOf(api.paths['/v1/runs/{runId}/values/{digest}'].get.parameters),
+    idempotencyKey: whole(api.components.parameters.idempotencyKey.schema),
+  },
+  operator: Object.fromEntries(
     operations.flatMap(({ route, body, query }) => [
       ...(body === undefined || body === 'bytes' ? [] : [[`${route} body`, whole(body)]]),
       ...(query === undefined ? [] : [[`${route} query`, whole(query)]]),
@@ -116,8 +119,11 @@ const require = createRequire(import.meta.url)
 const { Ajv2020 } = require('ajv/dist/2020.js')
 const standalone = require('ajv/dist/standalone/index.js').default
 
-/** @param every all that is wrong, or the first of it */
-const validators = (every) => {
+/**
+ * @param schemas by name
+ * @param every all that is wrong, or the first of it
+ */
+const validators = (schemas, every) => {
   const ajv = new Ajv2020({
     strict: true,
     allErrors: every,
@@ -131,13 +137,12 @@ const validators = (every) => {
     keywords: ['x-message'],
     code: { source: true, esm: true, lines: false },
   })
-  for (const [name, schema] of Object.entries(asked)) ajv.addSchema(schema, name)
+  for (const [name, schema] of Object.entries(schemas)) ajv.addSchema(schema, name)
   // A route is no identifier, so checks are exported by number.
-  const code = standalone(ajv, Object.fromEntries(Object.keys(asked).map((name, at) => [`check${at}`, name])))
-  const table = `\nexport const checks = { ${Object.keys(asked)
+  const code = standalone(ajv, Object.fromEntries(Object.keys(schemas).map((name, at) => [`check${at}`, name])))
+  const table = `\nexport const checks = { ${Object.keys(schemas)
     .map((name, at) => `${JSON.stringify(name)}: check${at}`)
-    .join(', ')} }
-export const queryTypes = ${JSON.stringify(queryTypes)}\n`
+    .join(', ')} }\n`
   return buildSync({
     stdin: { contents: code.replaceAll('export const ', 'const ') + table, resolveDir: root, loader: 'js' },
     bundle: true,
@@ -149,27 +154,39 @@ export const queryTypes = ${JSON.stringify(queryTypes)}\n`
   }).outputFiles[0].text
 }
 
-const names = Object.keys(asked)
-const declared = `import type { ErrorObject } from 'ajv'
+const declared = (schemas) => `import type { ErrorObject } from 'ajv'
 interface Check {
   (value: unknown): boolean
   errors?: readonly ErrorObject[] | null
 }
-export declare const checks: Readonly<Record<${names.map(literal).join(' | ')}, Check>>
-export declare const queryTypes: Readonly<Record<string, Readonly<Record<string, 'integer' | 'boolean'>>>>
+export declare const checks: Readonly<Record<${Object.keys(schemas).map(literal).join(' | ')}, Check>>
 `
+const QUERY_TYPES = 'src/server/generated/query-types.js'
+const queryTypesText = `/** Types of the parameters of operator queries that are not texts, by route. */
+export const queryTypes = ${JSON.stringify(queryTypes)}\n`
+const queryTypesDeclared =
+  "export declare const queryTypes: Readonly<Record<string, Readonly<Record<string, 'integer' | 'boolean'>>>>\n"
 
 /* Writing */
 
 // Those for `every` fault and for the `first` take a while, and are not kept in the repository.
-const NAMES = ['first', 'every']
-if (!process.argv.includes('--check'))
-  for (const name of NAMES) writeGenerated(`src/server/generated/${name}.js`, validators(name === 'every'))
+const CHECKS = Object.entries(asked).flatMap(([of, schemas]) =>
+  ['first', 'every'].map((which) => ({
+    file: `src/server/generated/${of}-${which}`,
+    schemas,
+    every: which === 'every',
+  })),
+)
+if (!process.argv.includes('--check')) {
+  for (const { file, schemas, every } of CHECKS) writeGenerated(`${file}.js`, validators(schemas, every))
+  writeGenerated(QUERY_TYPES, queryTypesText)
+}
 if (process.argv.includes('--types')) {
   const { formatGenerated } = await import('./format-generated.js')
   const written = [
     ['clients/typescript/src/generated/api.ts', types],
-    ...NAMES.map((name) => [`src/server/generated/${name}.d.ts`, declared]),
+    ...CHECKS.map(({ file, schemas }) => [`${file}.d.ts`, declared(schemas)]),
+    [QUERY_TYPES.replace(/js$/, 'd.ts'), queryTypesDeclared],
   ]
   for (const [file, text] of written) writeGenerated(file, await formatGenerated(file, text))
 }

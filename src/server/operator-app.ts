@@ -14,7 +14,7 @@ import type { IdentifyCaller } from './auth/auth.ts'
 import type { NodeHandler } from './http/listen.ts'
 import { readJson, type BodyLimits } from './http/body.ts'
 import type { HttpReply } from './http/reply.ts'
-import { parseOperatorBody, parseOperatorQuery } from './http/validate.ts'
+import { parseOperatorBody, parseOperatorQuery } from './http/validate-operator.ts'
 import { serveRoutes, type ApiRoute, type HttpMethod, type HttpRequestContext } from './http/route.ts'
 import type { ServerServices } from './runtime/services.ts'
 import type { OperatorAction, OperatorRequest } from './operator/people/act.ts'
@@ -223,8 +223,9 @@ function toRoute(
       const request: OperatorRequest = {
         services,
         ...identity,
-        body: method === 'GET' || body === 'bytes' ? undefined : parseOperatorBody(line, await readJson(call, BODY)),
-        query: parseOperatorQuery(line, call.url.searchParams),
+        body:
+          method === 'GET' || body === 'bytes' ? undefined : await parseOperatorBody(line, await readJson(call, BODY)),
+        query: await parseOperatorQuery(line, call.url.searchParams),
         id: (call.params['id'] ?? '').toLowerCase(),
         call,
       }

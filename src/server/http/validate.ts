@@ -1,12 +1,12 @@
 /**
- * Validates bodies, queries and headers against `schemas/openapi.yaml` and `operations/`.
+ * Validates bodies, queries and headers of `/v1` against `schemas/openapi.yaml`.
  * `scripts/openapi.js` generates the checks; this file reports each error with its place as a JSON pointer, and adds the rules that no schema can express.
  * Source: docs/design/http.md#bodies-and-errors
  */
 import type { Instant } from '../../base/clock.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import type { OutsideReport } from '../../engine/interface/engine.ts'
-import { fail, type InvalidPlace } from '../../base/failure.ts'
+import { fail } from '../../base/failure.ts'
 import type {
   CancelBody,
   CompletionBody,
@@ -23,8 +23,10 @@ import { firstPerPlace } from './findings.ts'
 import { labelProblems } from './labels.ts'
 import { readListCursor } from './list-cursor.ts'
 import { queryFailure, throwFindings } from './refuse.ts'
-import { checks as every } from '../generated/every.js'
-import { checks as first, queryTypes } from '../generated/first.js'
+import { refuseValue } from './check.ts'
+import { isDigits, queryTexts, queryInteger } from './query-values.ts'
+import { checks as every } from '../generated/api-every.js'
+import { checks as first } from '../generated/api-first.js'
 
 /**
  * An omitted body is an omitted `input`.
@@ -83,9 +85,9 @@ export function parseMessage(body: unknown, runId: string): MessageBody {
  */
 export function parseSessionsQuery(query: URLSearchParams, list: string): SessionsRequest {
   const { versionId, version, status, tag, from, to, cursor, values, ...page } = parseQuery('sessionsQuery', {
-    ...textsOf(query, ['versionId', 'version', 'status', 'tag', 'from', 'to', 'cursor', 'values']),
-    ...wholeNumber(query, 'skip'),
-    ...wholeNumber(query, 'take'),
+    ...queryTexts(query, ['versionId', 'version', 'status', 'tag', 'from', 'to', 'cursor', 'values']),
+    ...queryInteger(query, 'skip'),
+    ...queryInteger(query, 'take'),
   })
   if (cursor !== undefined && page.skip !== undefined) throw queryFailure('/skip', 'cannot come with cursor')
   if (version !== undefined && versionId !== undefined) throw queryFailure('/version', 'cannot come with versionId')
@@ -122,8 +124,8 @@ export const pageOf = ({ skip = 0, take = 50 }: Partial<PageRange>): PageRange =
 /** @param list as its cursors name it */
 export function parseConversationQuery(query: URLSearchParams, list: string): ConversationRequest {
   const { stepContent, cursor, values, take } = parseQuery('conversationQuery', {
-    ...textsOf(query, ['stepContent', 'cursor', 'values']),
-    ...wholeNumber(query, 'take'),
+    ...queryTexts(query, ['stepContent', 'cursor', 'values']),
+    ...queryInteger(query, 'take'),
   })
   return {
     stepContent: stepContent === 'slim' ? 'slim' : 'full',
@@ -142,13 +144,13 @@ interface ConversationRequest {
 
 /** @returns true for `?values=ref` */
 export const parseValuesQuery = (query: URLSearchParams): boolean =>
-  parseQuery('sessionQuery', textsOf(query, ['values'])).values === 'ref'
+  parseQuery('sessionQuery', queryTexts(query, ['values'])).values === 'ref'
 
 /** @param list as its cursors name it */
 export function parseTasksQuery(query: URLSearchParams, list: string): TaskPage {
   const { status, cursor, take } = parseQuery('tasksQuery', {
-    ...textsOf(query, ['status', 'cursor']),
-    ...wholeNumber(query, 'take'),
+    ...queryTexts(query, ['status', 'cursor']),
+    ...queryInteger(query, 'take'),
   })
   const before = cursor === undefined ? undefined : readListCursor(list, cursor)[0]
   return {
@@ -160,24 +162,7 @@ export function parseTasksQuery(query: URLSearchParams, list: string): TaskPage 
 
 /** `?ordinal=` of a value. */
 export const parseOrdinal = (query: URLSearchParams): number | undefined =>
-  parseQuery('valueQuery', wholeNumber(query, 'ordinal')).ordinal
-
-/** The body of an operator route; an absent one is an empty object. A route without a body ignores it. */
-export function parseOperatorBody(route: string, body: unknown = {}): unknown {
-  const name = `${route} body`
-  return isCheckName(name) ? checkBody(name, body) : undefined
-}
-
-/** The query of an operator route; of a parameter that is given twice the first counts. */
-export function parseOperatorQuery(route: string, query: URLSearchParams): unknown {
-  const name = `${route} query`
-  if (!isCheckName(name)) return {}
-  const types = queryTypes[route] ?? {}
-  const given = Object.fromEntries([...query].reverse())
-  for (const [key, type] of Object.entries(types))
-    Object.assign(given, type === 'integer' ? wholeNumber(query, key) : truthValue(query, key))
-  return checkQuery(name, given)
-}
+  parseQuery('valueQuery', queryInteger(query, 'ordinal')).ordinal
 
 /** A stream cursor as written, and where it was given. */
 export interface WrittenCursor {
@@ -195,7 +180,7 @@ export function cursorIn(headers: Headers, query: URLSearchParams): WrittenCurso
 
 /** @param last number of the last event there is */
 export function parseCursor({ text, path }: WrittenCursor, last: number): number {
-  const cursor = DIGITS.test(text) ? Number(text) : NaN
+  const cursor = isDigits(text) ? Number(text) : NaN
   if (cursor <= last) return cursor
   throw fail(
     'validation_failed',
@@ -217,30 +202,6 @@ export function parseIdempotencyKey(headers: Headers): string | undefined {
   )
 }
 
-const DIGITS = /^\d+$/
-
-/** Text that is not a number in digits stays text, and the schema refuses it. */
-function wholeNumber(query: URLSearchParams, name: string): Record<string, number | string> {
-  const text = query.get(name)
-  return text === null ? {} : { [name]: DIGITS.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : text }
-}
-
-/** The parameters that are there; of one that is given twice the first counts. */
-const textsOf = (query: URLSearchParams, names: readonly string[]): Record<string, string> =>
-  Object.fromEntries(
-    names.flatMap((name) => {
-      const text = query.get(name)
-      return text === null ? [] : [[name, text]]
-    }),
-  )
-
-/** Text that is neither stays text, and the schema refuses it. */
-function truthValue(query: URLSearchParams, name: string): Record<string, boolean | string> {
-  const text = query.get(name)
-  if (text === null) return {}
-  return { [name]: text === 'true' || text === 'false' ? text === 'true' : text }
-}
-
 /** Type of a value that passes each check of the API. */
 interface CheckedBodies {
   readonly startBody: StartRunBody
@@ -260,40 +221,13 @@ interface CheckedBodies {
 }
 type QueryTexts<Name extends string> = { readonly [N in Name]?: string }
 type ApiCheck = keyof CheckedBodies
-type CheckName = keyof typeof first
 
-const isCheckName = (name: string): name is CheckName => Object.hasOwn(first, name)
-
-const parseBody = <N extends ApiCheck>(name: N, value: unknown) => checkBody(name, value) as CheckedBodies[N]
-const parseQuery = <N extends ApiCheck>(name: N, value: unknown) => checkQuery(name, value) as CheckedBodies[N]
-const checkBody = (name: CheckName, value: unknown): unknown => check(name, value, 'The body is not valid')
-const checkQuery = (name: CheckName, value: unknown): unknown => check(name, value, 'The query is not valid')
+const parseBody = <N extends ApiCheck>(name: N, value: unknown) => check(name, value, 'The body is not valid')
+const parseQuery = <N extends ApiCheck>(name: N, value: unknown) => check(name, value, 'The query is not valid')
 const refuseBody = (path: string, message: string): void => throwFindings([{ path, message }], 'The body is not valid')
 
 /** @throws Failure `validation_failed` */
-function check(name: CheckName, value: unknown, what: string): unknown {
-  if (first[name](value)) return value
-  throwFindings(whyNot(name, value), what)
-  throw new Error(`${name} was refused without a reason.`)
-}
-
-/** Number of values up to which all errors of a body are reported. Beyond, the list of errors could be longer than the body. */
-const MAX_VALUES = 1000
-
-function whyNot(name: CheckName, value: unknown): readonly InvalidPlace[] {
-  const one = first[name].errors
-  if (countUpTo(MAX_VALUES, value) >= MAX_VALUES) return firstPerPlace(one)
-  every[name](value)
-  return firstPerPlace(every[name].errors)
-}
-
-/** Number of nested values, counted up to `most`. */
-function countUpTo(most: number, value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  let count = 0
-  for (const each of Object.values(value)) {
-    count += 1 + countUpTo(most - count - 1, each)
-    if (count >= most) return most
-  }
-  return count
+function check<N extends ApiCheck>(name: N, value: unknown, what: string): CheckedBodies[N] {
+  if (first[name](value)) return value as CheckedBodies[N]
+  return refuseValue(value, first[name].errors, every[name], what)
 }

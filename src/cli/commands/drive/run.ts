@@ -4,8 +4,9 @@ import { isUuid, toAgentId } from '../../../base/ids.ts'
 import type { JsonValue } from '../../../base/json/json.ts'
 import type { StartRunResponse } from '../../../spec/api.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { readDecisions } from '../../runs/decide-file.ts'
 import { documentsFailure, printFindings } from '../../release/findings.ts'
+import type { readDecisions } from '../../runs/decide-file.ts'
+import type { ScriptedAnswers } from '../../runs/decisions.ts'
 import { followToOutcome } from './follow-run.ts'
 import { readFollowOptions } from '../../runs/follow-options.ts'
 import { readInput, type InputContract } from '../../runs/input.ts'
@@ -15,7 +16,6 @@ import { openProject, type Project } from '../../project/project.ts'
 import { resolveAgent, sessionIdOf, splitVersion } from '../../project/reference.ts'
 import { readServerFile } from '../../project/server/server-file.ts'
 import { readRehearsal } from '../../scenario/rehearsal.ts'
-import { saveSnapshot } from '../../release/snapshots.ts'
 import { givenKey, openAgentTarget, type ServerTarget } from '../../project/server/target.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
@@ -30,7 +30,7 @@ export async function run(call: CommandContext<FollowAnswer | StartRunResponse>)
     const { agentId, contract, versionId } = await describe(name, version, target, project)
     const input = await readInput(given.rest(1), given.text('input'), contract, target.client, call)
     const idempotencyKey = given.text('idempotency-key')
-    const scriptedAnswers = await readDecisions(call, project, target)
+    const scriptedAnswers = given.text('decide') === undefined ? undefined : await readAnswers(call, project, target)
     const session = await sessionToContinue(call, target)
     if (session !== undefined && rehearsal)
       throw usageFailure('--session cannot come with --model, --record or --replay.')
@@ -85,12 +85,19 @@ async function readAgent(
   const running = await readServerFile(project.dataDirectory)
   if ((await givenKey(call, project)) !== undefined || running?.key === undefined)
     throw usageFailure(`Only svc dev runs a path such as ${text}.`, 'Start svc dev, or name the agent.')
+  // Loaded for a path alone: it brings lint and the compiler.
+  const { saveSnapshot } = await import('../../release/snapshots.ts')
   return await withOperator(project, call, async (operator) => {
     const { build, saved } = await saveSnapshot(project, resolve(call.cwd, text), operator)
     printFindings(call, build.findings, build.workspace)
     if (!saved) throw documentsFailure(build.findings, call)
     return { name: saved.agent }
   })
+}
+
+async function readAnswers(...given: Parameters<typeof readDecisions>): Promise<ScriptedAnswers | undefined> {
+  const { readDecisions } = await import('../../runs/decide-file.ts')
+  return await readDecisions(...given)
 }
 
 interface DescribedAgent {

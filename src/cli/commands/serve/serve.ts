@@ -9,7 +9,6 @@ import { openProject, type Project } from '../../project/project.ts'
 import { readStoreUrl } from '../../project/store-url.ts'
 import { prettyLog } from '../../runs/pretty-log.ts'
 import { openProjectServer, readAddress, readInternal, readyLine, untilStopped } from '../../project/open-server.ts'
-import { publishPath } from '../ship/publish.ts'
 import type { readyAnswer } from '../../answers/serve.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 
@@ -45,6 +44,8 @@ export async function serve(call: CommandContext<ValueOf<typeof readyAnswer>>): 
     )
     const edges: LateEdge[] = []
     for (const path of bundles) {
+      // Loaded for bundles alone: it brings lint and the compiler.
+      const { publishPath } = await import('../ship/publish.ts')
       const { late = [] } = await publishPath(call, { project, operator, path, deploy: true })
       edges.push(...late)
     }

@@ -5,20 +5,6 @@ interface Check {
 }
 export declare const checks: Readonly<
   Record<
-    | 'startBody'
-    | 'messageBody'
-    | 'presignBody'
-    | 'finalizeBody'
-    | 'cancelBody'
-    | 'signalBody'
-    | 'completionBody'
-    | 'sessionPatch'
-    | 'sessionsQuery'
-    | 'conversationQuery'
-    | 'sessionQuery'
-    | 'tasksQuery'
-    | 'valueQuery'
-    | 'idempotencyKey'
     | 'POST /publish body'
     | 'POST /deploy body'
     | 'GET /looser-versions query'
@@ -82,4 +68,3 @@ export declare const checks: Readonly<
     Check
   >
 >
-export declare const queryTypes: Readonly<Record<string, Readonly<Record<string, 'integer' | 'boolean'>>>>

@@ -1,0 +1,39 @@
+/**
+ * Validates bodies and queries of operator routes against `operations/`. Their checks are half of the server's code, and loaded with the
+ * first request; those that find every error, with the first that is refused.
+ * Source: docs/design/http.md#bodies-and-errors
+ */
+import { queryTypes } from '../generated/query-types.js'
+import { refuseValue } from './check.ts'
+import { queryBoolean, queryInteger } from './query-values.ts'
+
+type Checks = typeof import('../generated/operator-first.js').checks
+
+/** An absent body is an empty object. A route without a body ignores it. */
+export async function parseOperatorBody(route: string, body: unknown = {}): Promise<unknown> {
+  return await check(`${route} body`, body, 'The body is not valid')
+}
+
+/** Of a parameter that is given twice the first counts. A route without parameters ignores them. */
+export async function parseOperatorQuery(route: string, query: URLSearchParams): Promise<unknown> {
+  const given = Object.fromEntries([...query].reverse())
+  for (const [key, type] of Object.entries(queryTypes[route] ?? {}))
+    Object.assign(given, type === 'integer' ? queryInteger(query, key) : queryBoolean(query, key))
+  return (await check(`${route} query`, given, 'The query is not valid')) ?? {}
+}
+
+/**
+ * The value, or undefined where the route has no such check.
+ * @throws Failure `validation_failed`
+ */
+async function check(name: string, value: unknown, what: string): Promise<unknown> {
+  const { checks } = await import('../generated/operator-first.js')
+  if (!isNameIn(checks, name)) return undefined
+  if (checks[name](value)) return value
+  // Read before anything else is checked meanwhile.
+  const { errors } = checks[name]
+  const { checks: every } = await import('../generated/operator-every.js')
+  return refuseValue(value, errors, every[name], what)
+}
+
+const isNameIn = (checks: Checks, name: string): name is keyof Checks & string => Object.hasOwn(checks, name)
