@@ -26,7 +26,7 @@ async function ask<R extends keyof OperatorRoutes & `GET /${string}`>(
 ): Promise<OperatorRoutes[R]['answer']> {
   const [{ openProject }, { askRunning }] = await Promise.all([
     import('./project/project.ts'),
-    import('./project/server/operator-socket.ts'),
+    import('./project/server/running-server.ts'),
   ])
   const project = await openProject({ cwd: io.cwd, globals: {}, io })
   return (await askRunning(

@@ -12,7 +12,7 @@ import { formatRelative } from '../terminal/time.ts'
 import { exampleInput } from './runs/example-input.ts'
 import type { Io } from './shell/io.ts'
 import type { OutputMode } from './shell/mode.ts'
-import { askRunning } from './project/server/operator-socket.ts'
+import { askRunning } from './project/server/running-server.ts'
 import { openProject } from './project/project.ts'
 
 const SERVER_TIMEOUT_MS = 1000

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { toIsoText } from '../../base/clock.ts'
 import { isFailure } from '../../base/failure.ts'
-import { readServerFile } from '../project/server/server-file.ts'
+import { readServerFile } from '../project/server/running-server.ts'
 import { readFreeBytes, spaceFinding } from './free-space.ts'
 import { unhealthy, healthy, type DoctorChecks, type DoctorFinding } from './finding.ts'
 

@@ -5,8 +5,8 @@ import { isFailure } from '../../base/failure.ts'
 import { JOB_SCHEMA } from '../../queue/jobs.ts'
 import { buildBundle } from '../release/build.ts'
 import { checkDrift, lockFileOf } from '../release/lock-file.ts'
-import { openOperatorChannel, withOperator } from '../project/server/operator.ts'
-import { answersOperator } from '../project/server/operator-socket.ts'
+import { openOperatorChannel, withOperatorOf } from '../project/server/operator.ts'
+import { answersOperator } from '../project/server/running-server.ts'
 import { findMissingHandlers } from '../project/missing-handlers.ts'
 import { openProject, type Project } from '../project/project.ts'
 import { hasRegistry } from '../project/registry.ts'
@@ -164,7 +164,7 @@ export const stateChecks: DoctorChecks = {
 /** What the server that holds the data directory says of itself. */
 async function lookAtServer(call: Pick<CommandContext, 'io'>, project: Project): Promise<DoctorFinding> {
   try {
-    const { clockAheadMs } = await withOperator(project, call, (operator) => operator.call('GET /status', {}))
+    const { clockAheadMs } = await withOperatorOf(project, call, (operator) => operator.call('GET /status', {}))
     if (Math.abs(clockAheadMs) <= MAX_AHEAD_MS) return healthy('up')
     const seconds = `${(Math.abs(clockAheadMs) / 1000).toFixed(1)} s`
     return unhealthy(

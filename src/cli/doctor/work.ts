@@ -4,7 +4,7 @@ import { safeText } from '../../base/escape-text.ts'
 import type { NoticeView } from '../../operations/notices.ts'
 import { resumeCommandOf } from '../../spec/steer/pause.ts'
 import { describePauseAct } from '../../view/pause-words.ts'
-import { withOperator, type OperatorClient } from '../project/server/operator.ts'
+import { withOperatorOf, type OperatorClient } from '../project/server/operator.ts'
 import type { Project } from '../project/project.ts'
 import { hasRegistry } from '../project/registry.ts'
 import { describeTriggerFaults } from '../runs/trigger-faults.ts'
@@ -63,7 +63,7 @@ async function askOperator(
   if (!project) return unknownProject
   if (!hasRegistry(project)) return healthy('-')
   try {
-    return await withOperator(project, call, ask)
+    return await withOperatorOf(project, call, ask)
   } catch (error) {
     if (isFailure(error)) return unhealthy(`not known: ${error.message}`, error.fix)
     if (error instanceof RemoteError) return unhealthy(`not known: ${error.message}`)

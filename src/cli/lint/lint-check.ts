@@ -64,8 +64,8 @@ export async function checkDocuments(
   const options = { ...optionsOf(call, project), published: registry }
   const job: LintJob = { call, project, workspace, options, registry, isWritten }
   if (!hasRegistry(project)) return { workspace, findings: await lintWithFacts(job) }
-  const { withOperator } = await import('../project/server/operator.ts')
-  return await withOperator(project, call, async (operator) => {
+  const { withOperatorOf } = await import('../project/server/operator.ts')
+  return await withOperatorOf(project, call, async (operator) => {
     await registry.fetch(operator, registry.unknown(workspace))
     return { workspace, findings: await lintWithFacts({ ...job, operator }) }
   })

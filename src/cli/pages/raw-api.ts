@@ -4,7 +4,8 @@ import { isUuid } from '../../base/ids.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { openOperatorChannel, type OperatorClient } from '../project/server/operator.ts'
 import type { Project } from '../project/project.ts'
-import { baseUrl, givenKey, givenUrl, openKey, sendToOperator } from '../project/server/target.ts'
+import { findApiKey } from '../project/profile.ts'
+import { baseUrl, givenUrl, openKey, sendToOperator } from '../project/server/target.ts'
 
 export interface RawApi {
   send(method: string, path: string, body?: string): Promise<Response>
@@ -16,7 +17,7 @@ const KEYLESS_PATHS = /^\/v1\/(?:healthz|openapi\.json)$/
 
 /** @param path of the first request; determines the agent and trigger of the short-lived key */
 export async function openRawApi(call: CommandContext, project: Project, path: string): Promise<RawApi> {
-  const key = await givenKey(call, project)
+  const key = await findApiKey(call, project.target)
   const direct = async (secret: string | undefined): Promise<RawApi> => {
     const base = await baseUrl(call, project)
     return {

@@ -1,4 +1,7 @@
-/** Named servers and how to reach them: `--profile`, `SVC_PROFILE`, `SVC_HOST`. Source: docs/design/command-line.md#settings */
+/**
+ * Named servers, how to reach them (`--profile`, `SVC_PROFILE`, `SVC_HOST`), and the keys that are shown to them.
+ * Source: docs/design/command-line.md#settings
+ */
 import { join, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
@@ -52,7 +55,7 @@ export function readProfile(
 }
 
 /** @throws Failure `usage` where there is none */
-export function keyOfFile(file: string): string {
+function keyOfFile(file: string): string {
   const text = readTextIfAny(file)
   if (text.trim() === '') throw usageFailure(`There is no key in ${file}.`)
   return text.trim()
@@ -90,4 +93,56 @@ function readJson(text: string, file: string): JsonValue {
   } catch (error) {
     throw fail('config_invalid', { what: `${file} is not valid JSON: ${(error as Error).message}.` })
   }
+}
+
+type KeyRequest = Pick<CommandContext, 'cwd' | 'globals' | 'io'>
+
+/**
+ * Reads the credential once, on first use: from `--operator-key-file`, `SVC_OPERATOR_KEY`, `SVC_OPERATOR_KEY_FILE`, then the
+ * profile; the key of a profile named by its flag comes before the environment. Undefined if there is none.
+ * @throws Failure `usage` if the named place is empty, `invalid_operator_key` for a malformed key
+ */
+export function findOperatorKey(
+  call: KeyRequest,
+  target: RemoteProfile | undefined,
+): () => Promise<string | undefined> {
+  let found: Promise<string | undefined> | undefined
+  return () => (found ??= read(call, target))
+}
+
+async function read(call: KeyRequest, target: RemoteProfile | undefined): Promise<string | undefined> {
+  const key = (await find(call, target))?.trim()
+  if (key === undefined) return undefined
+  // Loaded on demand: most commands have no credential.
+  const { isWellFormedKey } = await import('../../base/api-key.ts')
+  if (!isWellFormedKey(key)) throw fail('invalid_operator_key')
+  return key
+}
+
+async function find(call: KeyRequest, target: RemoteProfile | undefined): Promise<string | undefined> {
+  const { cwd, globals, io } = call
+  if (globals.operatorKeyFile !== undefined) return await keyIn(call, globals.operatorKeyFile)
+  const profileKey = await target?.operatorKey?.()
+  if (profileKey !== undefined && globals.profile !== undefined) return profileKey
+  if (io.env['SVC_OPERATOR_KEY']) return io.env['SVC_OPERATOR_KEY']
+  const file = io.env['SVC_OPERATOR_KEY_FILE']
+  return file ? keyOfFile(resolve(cwd, file)) : profileKey
+}
+
+/** @param file `-` is standard input @throws Failure `usage` if it is empty */
+async function keyIn({ cwd, io }: Pick<CommandContext, 'cwd' | 'io'>, file: string): Promise<string> {
+  if (file !== '-') return keyOfFile(resolve(cwd, file))
+  const text = (await io.stdin.text()).trim()
+  if (text === '') throw usageFailure('There is no key in standard input.')
+  return text
+}
+
+/** `--key-file`, `SVC_API_KEY`, `SVC_KEY_FILE`, then the profile's; a profile that was named by its flag comes before the environment. */
+export async function findApiKey(call: KeyRequest, target: RemoteProfile | undefined): Promise<string | undefined> {
+  const { globals, io } = call
+  if (globals.keyFile !== undefined) return await keyIn(call, globals.keyFile)
+  if (globals.profile !== undefined && target?.key) return await target.key()
+  if (io.env['SVC_API_KEY']) return io.env['SVC_API_KEY']
+  const file = io.env['SVC_KEY_FILE']
+  return file ? await keyIn(call, file) : await target?.key?.()
 }

@@ -10,7 +10,6 @@ import { actOnEach, type ItemError } from '../shell/act-on-each.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { parseMoment } from '../shell/numbers.ts'
 import { printTable } from '../shell/screen/list.ts'
-import { openProject } from './project.ts'
 import { resolveAgent, runIdOf } from './reference.ts'
 import { withOperator, type OperatorClient } from './server/operator.ts'
 
@@ -29,7 +28,7 @@ export const requestCommand =
   <R extends Route>(route: R, ask: Ask<R>, print: (call: Call<R>, answer: OperatorAnswer<R>) => void) =>
   async (call: Call<R>): Promise<void> => {
     const asked = ask(call)
-    await withOperator(await openProject(call), call, async (operator) => {
+    await withOperator(call, async (operator) => {
       const given = typeof asked === 'function' ? await (asked as AskOperator<R>)(operator) : asked
       if (given === undefined) return call.out.message('kept')
       const answer = await operator.call(route, given)
@@ -86,7 +85,7 @@ export const eachCommand =
     call: CommandContext<{ readonly items: readonly (Item | Refused<Name>)[]; readonly total: number }>,
   ): Promise<number> => {
     const given = ask(call)
-    return await withOperator(await openProject(call), call, async (operator) =>
+    return await withOperator(call, async (operator) =>
       actOnEach<Item | Refused<Name>>(
         call,
         await find(call.given.rest(0), operator),

@@ -11,7 +11,7 @@ import { loadFiles, loadWorkspace } from '../../documents/workspace/load.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
 import type { McpToolLister } from '../../tools/mcp-listing.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { withOperator, type OperatorClient } from '../project/server/operator.ts'
+import { withOperatorOf, type OperatorClient } from '../project/server/operator.ts'
 import type { Project } from '../project/project.ts'
 import { createFetchedRegistry, hasRegistry, lookupOf } from '../project/registry.ts'
 import { lintOptionsOf } from '../project/lint-options.ts'
@@ -102,7 +102,7 @@ export async function buildWithRegistry(
   options: Omit<BuildOptions, 'operator'>,
 ): Promise<BundleBuild> {
   if (!hasRegistry(options.project)) return await buildBundle(options)
-  return await withOperator(options.project, call, (operator) => buildBundle({ ...options, operator }))
+  return await withOperatorOf(options.project, call, (operator) => buildBundle({ ...options, operator }))
 }
 
 const keyOf = ({ rule, severity, path, range }: Diagnostic): string =>

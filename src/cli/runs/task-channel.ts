@@ -13,10 +13,9 @@ import { shortId } from '../../base/short-text.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { exitOfCode } from '../shell/exit.ts'
 import type { OperatorClient } from '../project/server/operator.ts'
-import { openProject } from '../project/project.ts'
 import { runIdOf, taskOf } from '../project/reference.ts'
 import { RefusedAnswer } from '../shell/remote.ts'
-import { openTarget } from '../project/server/target.ts'
+import { withTarget } from '../project/server/target.ts'
 import { onlyMatch } from '../project/only-match.ts'
 
 export interface AnswerReceipt {
@@ -47,8 +46,7 @@ export interface TaskChannel {
 
 export async function withTaskChannel<T>(call: CommandContext, work: (channel: TaskChannel) => Promise<T>): Promise<T> {
   const { given } = call
-  const target = await openTarget(call, await openProject(call))
-  try {
+  return await withTarget(call, async (target) => {
     if (target.operator) return await work(operatorDesk(target.operator, given.text('as')))
     const run = given.text('run')
     if (run === undefined)
@@ -56,9 +54,7 @@ export async function withTaskChannel<T>(call: CommandContext, work: (channel: T
     if (given.text('as') !== undefined)
       throw fail('usage', { what: '--as is for operators; with an API key the key is the approver.' })
     return await work(apiDesk(target.client, await runIdOf(run, undefined)))
-  } finally {
-    await target.close()
-  }
+  })
 }
 
 function operatorDesk(operator: OperatorClient, as: string | undefined): TaskChannel {

@@ -17,10 +17,10 @@ import { decideTask } from '../../runs/card/decide-task.ts'
 import { describeHeldRuns, readHeldRuns, timesFor } from '../../runs/held.ts'
 import { runListScreen } from '../../runs/list-screen.ts'
 import { printTable } from '../../shell/screen/list.ts'
-import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
+import { withOperatorOf, type OperatorClient } from '../../project/server/operator.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { resolveAgent } from '../../project/reference.ts'
-import { withTarget } from '../../project/server/target.ts'
+import { withTargetOf } from '../../project/server/target.ts'
 import { watchList } from '../../shell/screen/watch-list.ts'
 import type { inboxAnswer, inboxCount } from '../../answers/approve.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
@@ -37,18 +37,18 @@ export async function inbox(
   if (given.flag('watch'))
     return await watchList(call, {
       // Opens and closes the store per refresh: without a server, the data directory must stay free for one.
-      loadItems: async () => (await withOperator(project, call, (operator) => read(call, operator))).items,
+      loadItems: async () => (await withOperatorOf(project, call, (operator) => read(call, operator))).items,
       keyOf,
       columns,
       toJson: publishedItem,
       emptyMessage: NOTHING,
       soundsBell: true,
     })
-  const list = await withOperator(project, call, (operator) => read(call, operator))
+  const list = await withOperatorOf(project, call, (operator) => read(call, operator))
   if (given.flag('count')) return mode.json ? await out.json({ total: list.total }) : out.line(String(list.total))
   if (isLive && !given.flag('all')) return await pick(call, project)
   // The store is opened again only where nobody serves it.
-  const held = await withOperator(project, call, readHeldRuns)
+  const held = await withOperatorOf(project, call, readHeldRuns)
   if (mode.json) return await out.json({ ...published(list), ...(held.length > 0 && { held }) })
   printTable(call, list.items, columns(io.clock.now()), NOTHING)
   for (const each of held) out.message(describeHeldRuns(each, timesFor(io.stdout, io.clock)))
@@ -62,7 +62,7 @@ const keyOf = ({ userTaskId, createdAt, approvals }: InboxItem): string =>
 /** The inbox as a full screen, in which a task is decided in the detail pane. */
 async function openInbox(call: CommandContext, project: Project): Promise<void> {
   const { io, signal } = call
-  const [status, held] = await withOperator(
+  const [status, held] = await withOperatorOf(
     project,
     call,
     async (operator) => [await operator.call('GET /status', {}), await readHeldRuns(operator)] as const,
@@ -76,7 +76,7 @@ async function openInbox(call: CommandContext, project: Project): Promise<void> 
       ].join(' · '),
     ),
     // Opens and closes the store per refresh: without a server, the data directory must stay free for one.
-    loadItems: async () => (await withOperator(project, call, (operator) => read(call, operator))).items,
+    loadItems: async () => (await withOperatorOf(project, call, (operator) => read(call, operator))).items,
     idOf: ({ userTaskId }) => userTaskId,
     keyOf,
     columns,
@@ -86,7 +86,7 @@ async function openInbox(call: CommandContext, project: Project): Promise<void> 
     drawDetail: (item, canvas, rows) => drawTask(item, canvas, rows, io.clock.now()),
     isClosed: (item) => item === undefined || item.people?.decided !== undefined,
     open: (item, surface, until) =>
-      withTarget(call, project, async (target) => {
+      withTargetOf(project, call, async (target) => {
         if (!target.operator) return
         if (item.kind === 'reply') return await reply(target.operator, item, surface, until)
         const context = { ...target, call, agent: item.agent }
@@ -120,7 +120,7 @@ async function read({ given }: CommandContext, operator: OperatorClient): Promis
 /** For a screen reader: opens one task after the other until none is left or the person stops. */
 async function pick(call: CommandContext, project: Project): Promise<void> {
   const { io, out, signal } = call
-  await withTarget(call, project, async (target) => {
+  await withTargetOf(project, call, async (target) => {
     const { operator } = target
     if (!operator) return
     for (;;) {

@@ -5,7 +5,7 @@ import { answerScreen } from '../../shell/screen/list.ts'
 import { changeLines, countChanges, differenceBody, fileLine, paintChange } from '../../release/changes.ts'
 import { closureAt, publishedClosure } from '../../release/closures.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { withOperator } from '../../project/server/operator.ts'
+import { withOperator, withOperatorOf } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { splitVersion } from '../../project/reference.ts'
 import type { bundleDifference, versionDifference } from '../../answers/difference.ts'
@@ -21,7 +21,7 @@ export async function bundleDiff(call: CommandContext<ValueOf<typeof bundleDiffe
   const project = await openProject(call)
   const strict = given.text('fail-on') === 'breaking'
   if (against !== undefined) {
-    const before = await withOperator(project, call, (operator) => publishedClosure(operator, against))
+    const before = await withOperatorOf(project, call, (operator) => publishedClosure(operator, against))
     const after = await closureAt(call, project, paths[0] ?? cwd)
     return await printDifference(call, diffClosures(before, after.closure), strict)
   }
@@ -41,7 +41,7 @@ export async function versionsDiff(call: CommandContext<ValueOf<typeof versionDi
   for (const each of [before, after])
     if (splitVersion(each).version === undefined)
       throw usageFailure(`"${each}" names no version; write namespace.name@1.2.0.`)
-  const difference = await withOperator(await openProject(call), call, async (operator) =>
+  const difference = await withOperator(call, async (operator) =>
     diffClosures(await publishedClosure(operator, before), await publishedClosure(operator, after)),
   )
   return await printDifference(call, difference, given.text('fail-on') === 'breaking')

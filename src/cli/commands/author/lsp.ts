@@ -33,8 +33,8 @@ function checkOf(call: CommandContext): LspProject['check'] {
     const missingHandlers = await findMissingHandlers(project)
     const names = hasRegistry(project) ? registry.unknown(workspace) : []
     if (names.length > 0) {
-      const { withOperator } = await import('../../project/server/operator.ts')
-      await withOperator(project, call, (operator) => registry.fetch(operator, names))
+      const { withOperatorOf } = await import('../../project/server/operator.ts')
+      await withOperatorOf(project, call, (operator) => registry.fetch(operator, names))
     }
     const options = { ...lintOptionsOf(project.config), published: registry, missingHandlers }
     const findings = lintWorkspace(workspace, options)

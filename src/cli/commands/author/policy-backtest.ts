@@ -14,7 +14,7 @@ import { shortId } from '../../../base/short-text.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { answerScreen } from '../../shell/screen/list.ts'
 import { parseMoment } from '../../shell/numbers.ts'
-import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
+import { withOperatorOf, type OperatorClient } from '../../project/server/operator.ts'
 import { buildBundle } from '../../release/build.ts'
 import { documentsFailure, printFindings } from '../../release/findings.ts'
 import { policyDocuments, policySubjectOf, withPolicies } from '../../policy/subject.ts'
@@ -33,7 +33,7 @@ export async function policyBacktest(call: CommandContext<ValueOf<typeof backtes
   const since = given.text('since')
   const agent = given.text('agent')
   const project = await openProject(call, resolve(cwd, first))
-  await withOperator(project, call, async (operator) => {
+  await withOperatorOf(project, call, async (operator) => {
     const replacements = await readReplacements(call, project, operator, paths)
     const { items } = await operator.call('GET /decisions', {
       query: {

@@ -19,7 +19,7 @@ import { shortId } from '../../../base/short-text.ts'
 import { timeOfDay } from '../../../terminal/time.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { answerScreen } from '../../shell/screen/list.ts'
-import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
+import { withOperatorOf, type OperatorClient } from '../../project/server/operator.ts'
 import { explainConcerns } from '../../policy/list-applicable.ts'
 import { placesOf, type LeafPlaces } from '../../policy/places.ts'
 import { explanationLines, decisionJson } from '../../policy/print-decision.ts'
@@ -43,7 +43,7 @@ export async function policyExplain(
   const reference = given.required(0)
   const project = await openProject(call)
   if (LOGICAL.test(textBefore(reference, '@'))) return await explainConcerns(call, project, reference)
-  await withOperator(project, call, async (operator) => {
+  await withOperatorOf(project, call, async (operator) => {
     const { runId, taskId, only } = await find(reference, operator)
     const { items: all } = await operator.call('GET /decisions', { query: { run: runId } })
     const wanted = only ? only(all) : all

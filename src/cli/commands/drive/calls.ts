@@ -5,7 +5,6 @@ import type { CallView } from '../../../operations/runs.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { askOfRun, listCommand } from '../../project/request-command.ts'
-import { openProject } from '../../project/project.ts'
 import { runIdOf } from '../../project/reference.ts'
 import type { CommandContext } from '../../shell/command.ts'
 
@@ -27,7 +26,7 @@ export const runsCalls = listCommand('GET /runs/:id/calls', {
 
 export async function runsScenario(call: CommandContext<unknown>): Promise<void> {
   const name = call.given.text('name')
-  await withOperator(await openProject(call), call, async (operator) => {
+  await withOperator(call, async (operator) => {
     const id = await runIdOf(call.given.required(0), operator)
     const { text } = await operator.call('GET /runs/:id/scenario', {
       id,

@@ -11,7 +11,6 @@ import type { CommandContext } from '../../shell/command.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 import { OPERATOR_URL, withOperator } from '../../project/server/operator.ts'
 import { listCommand } from '../../project/request-command.ts'
-import { openProject } from '../../project/project.ts'
 import { remoteError } from '../../shell/remote.ts'
 import { stdinBytes } from '../../files/stdin-bytes.ts'
 import { withTarget } from '../../project/server/target.ts'
@@ -38,7 +37,7 @@ export async function filesUpload(call: CommandContext<ValueOf<typeof uploadedFi
   if (name !== undefined && files.length > 1)
     throw usageFailure('--name is for one file.', 'Upload the others without it.')
   const about = { ...(name !== undefined && { filename: name }), ...(mediaType !== undefined && { mediaType }) }
-  return await withTarget(call, await openProject(call), (target) => {
+  return await withTarget(call, (target) => {
     const upload = async (file: string): Promise<Uploaded> => {
       const source =
         file === '-' ? new Blob([new Uint8Array(await stdinBytes(io))]) : await openUserFile(resolve(cwd, file), file)
@@ -98,7 +97,7 @@ export async function filesGet(call: CommandContext<ValueOf<typeof downloadedFil
   const [key, to] = [given.required(0), given.text('output') ?? '-']
   if (to === '-' && io.stdout.isTTY) throw usageFailure('A file is not written to a terminal.', `-o ${basename(key)}`)
   if (to === '-' && mode.json) throw usageFailure('With --json the bytes go to a file.', '-o FILE')
-  await withOperator(await openProject(call), call, async (operator) => {
+  await withOperator(call, async (operator) => {
     const url = new URL('/files/content', OPERATOR_URL)
     url.searchParams.set('key', key)
     const response = await operator.send(new Request(url))

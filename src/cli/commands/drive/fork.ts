@@ -8,7 +8,6 @@ import { describeDryDifference, describeDryFork } from '../../../view/dry-fork-w
 import type { dryForksAnswer, steeredRuns } from '../../answers/drive.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
-import { openProject } from '../../project/project.ts'
 import { resolveAgent, runIdsOf } from '../../project/reference.ts'
 import { actOnEach, collectEach } from '../../shell/act-on-each.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -33,7 +32,7 @@ export async function runsFork(call: CommandContext<ForkAnswer>): Promise<number
   if ((agent === undefined) === (named.length === 0))
     throw usageFailure('Name runs, or with --dry the newest of one agent with --agent.')
   if (agent !== undefined && !isDry) throw usageFailure('--agent is for --dry: name the runs that are forked for good.')
-  return await withOperator(await openProject(call), call, async (operator) => {
+  return await withOperator(call, async (operator) => {
     const runs = agent === undefined ? await runIdsOf(named, operator) : await newestOf(operator, agent)
     const body = {
       at,

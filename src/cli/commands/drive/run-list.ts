@@ -7,7 +7,7 @@ import { drawTimeline } from '../../../terminal/timeline.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { truncateText } from '../../../terminal/text.ts'
 import { styleOfStatus } from '../../../terminal/theme.ts'
-import { withOperator } from '../../project/server/operator.ts'
+import { withOperatorOf } from '../../project/server/operator.ts'
 import type { Project } from '../../project/project.ts'
 import { withKeyNames } from '../../runs/key-names.ts'
 import { runListScreen, type LiveList } from '../../runs/list-screen.ts'
@@ -39,7 +39,7 @@ export async function watchRuns(
       if (read?.key !== key)
         read = {
           key,
-          conversation: await withOperator(project, call, async (operator) => {
+          conversation: await withOperatorOf(project, call, async (operator) => {
             const found = await operator.call('GET /v1/runs/:id/conversation', { id: run.runId, query: {} })
             return { ...found, items: await withKeyNames(found.items, operator) }
           }),

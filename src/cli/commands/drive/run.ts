@@ -10,13 +10,14 @@ import type { ScriptedAnswers } from '../../runs/decisions.ts'
 import { followToOutcome } from './follow-run.ts'
 import { readFollowOptions } from '../../runs/follow-options.ts'
 import { readInput, type InputContract } from '../../runs/input.ts'
-import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
+import { withOperatorOf, type OperatorClient } from '../../project/server/operator.ts'
 import type { FollowAnswer } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { resolveAgent, sessionIdOf, splitVersion } from '../../project/reference.ts'
-import { readServerFile } from '../../project/server/server-file.ts'
+import { readServerFile } from '../../project/server/running-server.ts'
 import { readRehearsal } from '../../scenario/rehearsal.ts'
-import { givenKey, openAgentTarget, type ServerTarget } from '../../project/server/target.ts'
+import { findApiKey } from '../../project/profile.ts'
+import { openAgentTarget, type ServerTarget } from '../../project/server/target.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function run(call: CommandContext<FollowAnswer | StartRunResponse>): Promise<number> {
@@ -83,11 +84,11 @@ async function readAgent(
   const text = call.given.required(0)
   if (!/[/\\]|\.(?:ya?ml|json)$|^\.+$/.test(text)) return splitVersion(text)
   const running = await readServerFile(project.dataDirectory)
-  if ((await givenKey(call, project)) !== undefined || running?.key === undefined)
+  if ((await findApiKey(call, project.target)) !== undefined || running?.key === undefined)
     throw usageFailure(`Only svc dev runs a path such as ${text}.`, 'Start svc dev, or name the agent.')
   // Loaded for a path alone: it brings lint and the compiler.
   const { saveSnapshot } = await import('../../release/snapshots.ts')
-  return await withOperator(project, call, async (operator) => {
+  return await withOperatorOf(project, call, async (operator) => {
     const { build, saved } = await saveSnapshot(project, resolve(call.cwd, text), operator)
     printFindings(call, build.findings, build.workspace)
     if (!saved) throw documentsFailure(build.findings, call)

@@ -24,12 +24,12 @@ import { withKeyNames } from '../../runs/key-names.ts'
 import { arrangeRunTree } from '../../runs/run-tree.ts'
 import { answerScreen, printList, printLong, printOne, printTable } from '../../shell/screen/list.ts'
 import { durationMs, wholeNumber } from '../../shell/numbers.ts'
-import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
+import { withOperator, withOperatorOf, type OperatorClient } from '../../project/server/operator.ts'
 import { exitOfStatus, type FollowAnswer } from '../../runs/outcome.ts'
 import { agentOption, momentOptions } from '../../project/request-command.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { runIdOf, runIdsOf } from '../../project/reference.ts'
-import { withTarget, type ServerTarget } from '../../project/server/target.ts'
+import { withTarget, withTargetOf, type ServerTarget } from '../../project/server/target.ts'
 import { watchList } from '../../shell/screen/watch-list.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { cancelledRuns } from '../../answers/drive.ts'
@@ -49,7 +49,7 @@ export async function runsList(call: CommandContext<OperatorAnswer<'GET /runs'> 
   const limit = wholeNumber(given.text('limit'), 'limit', 1) ?? 20
   const project = await openProject(call)
   const read = (): Promise<OperatorList<RunView>> =>
-    withOperator(project, call, async (operator) =>
+    withOperatorOf(project, call, async (operator) =>
       operator.call('GET /runs', {
         query: {
           take: String(limit),
@@ -89,7 +89,7 @@ export async function runsList(call: CommandContext<OperatorAnswer<'GET /runs'> 
 
 export async function runsGet(call: CommandContext<unknown>): Promise<number> {
   const { given, signal } = call
-  return await withTarget(call, await openProject(call), async (target) => {
+  return await withTarget(call, async (target) => {
     const runId = await runIdOf(given.required(0), target.operator)
     const until = given.text('wait') as 'pause' | 'terminal' | undefined
     const status = until
@@ -110,7 +110,7 @@ export async function runsGet(call: CommandContext<unknown>): Promise<number> {
 export async function runsWatch(call: CommandContext<FollowAnswer>): Promise<number> {
   const following = readFollowOptions(call)
   const project = await openProject(call)
-  return await withTarget(call, project, async (target) => {
+  return await withTargetOf(project, call, async (target) => {
     const runId = await runToWatch(call, project, target)
     if (runId === undefined) return 0
     const { status, hold } = await target.client.getRun(runId, { signal: call.signal })
@@ -164,7 +164,7 @@ const UNDER_WAY = 'Running,WaitingForHITL,WaitingForAITL,WaitingForResponse'
 export async function runsCancel(call: CommandContext<ValueOf<typeof cancelledRuns>>): Promise<number> {
   const { given, mode, out } = call
   const reason = given.text('reason')
-  return await withOperator(await openProject(call), call, async (operator) => {
+  return await withOperator(call, async (operator) => {
     const ids = await runIdsOf(given.rest(0), operator)
     return await actOnEach(
       call,
@@ -204,7 +204,7 @@ export async function runsConversation(call: CommandContext<unknown>): Promise<v
   const { given, mode, out, signal } = call
   const types = given.list('type')
   const since = wholeNumber(given.text('since'), 'since') ?? 0
-  await withTarget(call, await openProject(call), async (target) => {
+  await withTarget(call, async (target) => {
     const runId = await runIdOf(given.required(0), target.operator)
     const stepContent = (given.text('step-content') ?? 'full') as 'full' | 'slim'
     const whole = await readWhole((cursor) => {

@@ -13,14 +13,14 @@ import { openProject, type Project } from '../../project/project.ts'
 import { openUserFile } from '../../files/read-file.ts'
 import { resolveAgent, runIdOf } from '../../project/reference.ts'
 import { RefusedAnswer } from '../../shell/remote.ts'
-import { openAgentTarget, withTarget, type ServerTarget } from '../../project/server/target.ts'
+import { openAgentTarget, withTargetOf, type ServerTarget } from '../../project/server/target.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 import { onlyItem } from '../../../base/values/collections.ts'
 
 export async function send(call: CommandContext<FollowAnswer | MessageAccepted | StartRunResponse>): Promise<number> {
   const { given, mode, out, signal } = call
   const project = await openProject(call)
-  return await withTarget(call, project, async (target) => {
+  return await withTargetOf(project, call, async (target) => {
     const runId = await runIdOf(given.required(0), target.operator)
     const steer = steerOf(call)
     const before = await target.client.getRun(runId)

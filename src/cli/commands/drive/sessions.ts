@@ -11,11 +11,12 @@ import { formatDuration, formatRelative } from '../../../terminal/time.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { answerScreen, printList } from '../../shell/screen/list.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
-import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
+import { withOperator, withOperatorOf, type OperatorClient } from '../../project/server/operator.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { resolveAgent, sessionIdOf } from '../../project/reference.ts'
 import { versionViews } from '../../project/registry.ts'
-import { givenKey, openTarget } from '../../project/server/target.ts'
+import { findApiKey } from '../../project/profile.ts'
+import { openTarget } from '../../project/server/target.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
@@ -66,7 +67,7 @@ async function withPages(
   const { given, signal } = call
   const agent = given.text('agent')
   const version = given.text('version')
-  if ((await givenKey(call, project)) !== undefined) {
+  if ((await findApiKey(call, project.target)) !== undefined) {
     if (agent === undefined)
       throw usageFailure('With an API key, sessions are listed by agent.', '--agent NAMESPACE.NAME')
     if (version !== undefined && !isUuid(version))
@@ -75,7 +76,7 @@ async function withPages(
     const agentId = toAgentId(project.workspace, agent)
     return await work((query) => target.client.listSessions(agentId, query, { signal }), agent, version)
   }
-  await withOperator(project, call, async (operator) => {
+  await withOperatorOf(project, call, async (operator) => {
     const known = agent === undefined ? undefined : await resolveAgent(agent, operator)
     const versionId = version === undefined ? undefined : await versionIdOf(version, known?.agentId, operator)
     const read: ReadPage = ({ skip, take }) =>
@@ -115,7 +116,7 @@ const columns = (now: number, named: boolean): readonly TableColumn<ListedSessio
 /** The tree of runs: who started whom, and the status of each. */
 export async function sessionsShow(call: CommandContext<OperatorAnswer<'GET /sessions/:id'>>): Promise<void> {
   const { given, mode, out } = call
-  await withOperator(await openProject(call), call, async (operator) => {
+  await withOperator(call, async (operator) => {
     const id = await sessionIdOf(given.required(0), operator)
     const session = await operator.call('GET /sessions/:id', { id })
     if (mode.json) return await out.json(session)

@@ -6,7 +6,6 @@ import type { OutlineRow, RunOutline } from '../../../operations/runs.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { timeOfDay } from '../../../terminal/time.ts'
 import { withOperator } from '../../project/server/operator.ts'
-import { openProject } from '../../project/project.ts'
 import { runIdOf } from '../../project/reference.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
@@ -16,7 +15,7 @@ export async function runsSteps(call: CommandContext<unknown>): Promise<void> {
   const { given, mode, out } = call
   const ordinal = wholeNumber(given.argument(1), 'ordinal', 1)
   const after = wholeNumber(given.text('since'), 'since', 0)
-  await withOperator(await openProject(call), call, async (operator) => {
+  await withOperator(call, async (operator) => {
     const id = await runIdOf(given.required(0), operator)
     if (ordinal !== undefined) {
       const step = await operator.call('GET /runs/:id/step', { id, query: { ordinal: String(ordinal) } })

@@ -5,7 +5,6 @@ import type { CommandContext } from '../../shell/command.ts'
 import { createForward } from '../../runs/forward.ts'
 import { answerScreen } from '../../shell/screen/list.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
-import { openProject } from '../../project/project.ts'
 import { runIdOf } from '../../project/reference.ts'
 import { withTarget } from '../../project/server/target.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
@@ -18,7 +17,7 @@ export async function stream(call: CommandContext<unknown>): Promise<void> {
   const after = wholeNumber(given.text('after'), 'after')
   const address = given.text('forward-to')
   const forward = address === undefined ? undefined : createForward(call, address)
-  await withTarget(call, await openProject(call), async (target) => {
+  await withTarget(call, async (target) => {
     const runId = await runIdOf(given.required(0), target.operator)
     const print = forward ?? (given.flag('pretty') ? pretty(call) : (event: StreamEvent) => out.ndjson(event))
     const options = {

@@ -7,7 +7,6 @@ import type { ChainOffence } from '../../../spec/verify-acts.ts'
 import type { auditExportAnswer, auditVerifyAnswer } from '../../answers/operate.ts'
 import { readUserFile } from '../../files/read-file.ts'
 import { writeUserFile } from '../../files/write-file.ts'
-import { openProject } from '../../project/project.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { countNoun } from '../../shell/counted.ts'
@@ -17,7 +16,7 @@ export async function auditExport(call: CommandContext<ValueOf<typeof auditExpor
   const { given, mode, out, cwd } = call
   const file = given.argument(0)!
   const isWithout = given.flag('withoutContent')
-  const acts = await withOperator(await openProject(call), call, readActs)
+  const acts = await withOperator(call, readActs)
   const kept = isWithout ? acts.map((act) => ({ ...act, content: null, salt: null })) : acts
   const bytes = await packActs(kept)
   await writeUserFile(resolve(cwd, file), bytes, 0o600)

@@ -7,7 +7,6 @@ import { formatRelative } from '../../../terminal/time.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { listCommand, momentOptions, requestCommand } from '../../project/request-command.ts'
-import { openProject } from '../../project/project.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { printList } from '../../shell/screen/list.ts'
 
@@ -40,9 +39,7 @@ export const effectsList = listCommand('GET /effects', {
 /** Every call that took one key, the newest first. */
 export async function effectsShow(call: CommandContext<OperatorAnswer<'GET /effects'>>): Promise<void> {
   const key = call.given.required(0)
-  const answer = await withOperator(await openProject(call), call, (operator) =>
-    operator.call('GET /effects', { query: { key, all: 'true' } }),
-  )
+  const answer = await withOperator(call, (operator) => operator.call('GET /effects', { query: { key, all: 'true' } }))
   if (answer.items.length === 0) throw fail('effect_not_held', { key })
   await printList(call, answer, columns(call.io.clock.now()), '')
 }

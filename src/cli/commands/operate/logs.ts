@@ -7,7 +7,6 @@ import type { CommandContext } from '../../shell/command.ts'
 import { answerScreen } from '../../shell/screen/list.ts'
 import { parseMoment } from '../../shell/numbers.ts'
 import { OPERATOR_URL, withOperator } from '../../project/server/operator.ts'
-import { openProject } from '../../project/project.ts'
 import { resolveAgent, runIdOf } from '../../project/reference.ts'
 import { remoteError } from '../../shell/remote.ts'
 import { toIsoText } from '../../../base/clock.ts'
@@ -16,7 +15,7 @@ import type { OperatorClient } from '../../project/server/operator.ts'
 /** The server's log, oldest line first. */
 export async function logs(call: CommandContext<JsonObject>): Promise<void> {
   const { mode, out, signal } = call
-  await withOperator(await openProject(call), call, async (operator) => {
+  await withOperator(call, async (operator) => {
     const url = new URL('/logs', OPERATOR_URL)
     for (const [name, value] of Object.entries(await queryOf(call, operator))) url.searchParams.set(name, value)
     const response = await operator.send(new Request(url, { signal }))

@@ -4,7 +4,6 @@ import type { NoticeView } from '../../../operations/notices.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { formatRelative } from '../../../terminal/time.ts'
-import { openProject } from '../../project/project.ts'
 import { taskOf } from '../../project/reference.ts'
 import { eachCommand, listCommand } from '../../project/request-command.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
@@ -70,9 +69,7 @@ async function findNotices(texts: readonly string[], operator: OperatorClient): 
 export async function notifyTest(call: CommandContext<OperatorAnswer<'POST /notices/test'>>): Promise<number> {
   const { given, mode, out } = call
   const channel = given.required(0)
-  const answer = await withOperator(await openProject(call), call, (operator) =>
-    operator.call('POST /notices/test', { body: { channel } }),
-  )
+  const answer = await withOperator(call, (operator) => operator.call('POST /notices/test', { body: { channel } }))
   if (mode.json) await out.json(answer)
   else out.line(describeTest(answer))
   return answer.state === 'delivered' ? 0 : 1

@@ -11,8 +11,8 @@ import { silentLog } from '../../../base/log.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { countNoun } from '../../shell/counted.ts'
 import { confirmLoss } from '../../shell/prompts/confirm.ts'
-import { OPERATOR_URL, withOperator } from '../../project/server/operator.ts'
-import { answersOperator } from '../../project/server/operator-socket.ts'
+import { OPERATOR_URL, withOperatorOf } from '../../project/server/operator.ts'
+import { answersOperator } from '../../project/server/running-server.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { remoteError } from '../../shell/remote.ts'
 import { formatSize } from '../../files/size.ts'
@@ -30,7 +30,7 @@ export async function backup(call: CommandContext<ValueOf<typeof backupAnswer>>)
   if (file === '-' && io.stdout.isTTY) throw usageFailure('A backup is not written to a terminal.', 'svc backup FILE')
   if (file === '-' && mode.json) throw usageFailure('With --json the backup goes to a file.')
   const project = await openProject(call)
-  await withOperator(project, call, async (operator) => {
+  await withOperatorOf(project, call, async (operator) => {
     const response = await operator.send(new Request(new URL('/backup', OPERATOR_URL), { method: 'POST' }))
     if (!response.ok || !response.body) throw remoteError(response.status, 'POST /backup', await response.text())
     const count = (name: string): number => Number(response.headers.get(name) ?? 0)

@@ -9,7 +9,6 @@ import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { openBrowser } from '../../dev/open-console.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
-import { openProject } from '../../project/project.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { printList } from '../../shell/screen/list.ts'
 import { onlyItem } from '../../../base/values/collections.ts'
@@ -22,7 +21,7 @@ type ConsoleCall = CommandContext<ConsoleAnswer>
 
 export async function printConsoleAddress(call: ConsoleCall): Promise<void> {
   const { given, mode, out } = call
-  await withOperator(await openProject(call), call, async (operator) => {
+  await withOperator(call, async (operator) => {
     const ending = given.text('end')
     if (ending !== undefined) return await endSession(call, operator, ending)
     if (given.flag('sessions')) {

@@ -35,14 +35,14 @@ import { describeCommandError, formatCommandError } from '../../shell/exit.ts'
 import { nextTimes } from '../../pages/next-times.ts'
 import { readText } from '../../runs/input.ts'
 import { createOperator, openOperatorChannel, type OperatorClient } from '../../project/server/operator.ts'
-import { answersOperator } from '../../project/server/operator-socket.ts'
-import { openProject, type Project } from '../../project/project.ts'
 import {
+  answersOperator,
   deleteServerFile,
   readServerFile,
   replaceServerFile,
   type FoundServerFile,
-} from '../../project/server/server-file.ts'
+} from '../../project/server/running-server.ts'
+import { openProject, type Project } from '../../project/project.ts'
 import { checksOfAgent } from '../../project/secret-checks.ts'
 import { openServerNearPort, readAddress, readyLine, throwWhyEnded, untilStopped } from '../../project/open-server.ts'
 import { readTapes } from '../../scenario/rehearsal.ts'

@@ -11,7 +11,8 @@ import { wholeNumber } from '../../shell/numbers.ts'
 import { OPERATOR_URL, openOperatorChannel, type SendRequest } from '../../project/server/operator.ts'
 import { createSendAgain } from '../../project/server/send-again.ts'
 import { openProject, type Project } from '../../project/project.ts'
-import { baseUrl, givenKey } from '../../project/server/target.ts'
+import { findApiKey } from '../../project/profile.ts'
+import { baseUrl } from '../../project/server/target.ts'
 import { packageVersion } from '../../shell/version.ts'
 import type { CommandContext } from '../../shell/command.ts'
 
@@ -105,7 +106,7 @@ interface Endpoint {
 
 /** With a key that of its agent at the address, else as an operator of the project's own server. */
 async function openEndpoint(call: CommandContext, project: Project, path: string): Promise<Endpoint> {
-  const key = await givenKey(call, project)
+  const key = await findApiKey(call, project.target)
   if (key !== undefined) {
     const url = new URL(`${await baseUrl(call, project)}${path}`)
     const requestInit = { headers: { authorization: `Bearer ${key}` } }

@@ -12,7 +12,6 @@ import { confirmLoss } from '../../shell/prompts/confirm.ts'
 import { countNoun } from '../../shell/counted.ts'
 import { answerScreen, messageScreen } from '../../shell/screen/list.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
-import { openProject } from '../../project/project.ts'
 import { resolveAgent, runIdOf } from '../../project/reference.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { triggerOf } from '../ship/triggers.ts'
@@ -30,7 +29,7 @@ export async function releaseHeld(
   if (given.flag('plan') && given.flag('resume'))
     throw usageFailure('--plan lists what --resume releases: one of them at a time.')
   const said = await saidOf(call)
-  await withOperator(await openProject(call), call, async (operator) => {
+  await withOperator(call, async (operator) => {
     const body = await named(call, operator)
     const held = await operator.call('GET /restored', { query: body })
     const about = describeRestore(held.restore)

@@ -5,7 +5,6 @@ import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { listCommand } from '../../project/request-command.ts'
-import { openProject } from '../../project/project.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { countNoun } from '../../shell/counted.ts'
 
@@ -29,7 +28,7 @@ export const workersList = listCommand('GET /workers', {
 
 export async function workersDrain(call: CommandContext<OperatorAnswer<'POST /workers/:id/drain'>>): Promise<void> {
   const { given, mode, out, signal } = call
-  await withOperator(await openProject(call), call, async (operator) => {
+  await withOperator(call, async (operator) => {
     const worker = await operator.call('POST /workers/:id/drain', { id: given.required(0), body: undefined })
     const { workerId, leases } = worker
     if (!mode.json) out.line(`asked ${workerId} to drain; it drives ${countNoun(leases, 'session')}`)

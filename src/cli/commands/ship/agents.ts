@@ -12,7 +12,6 @@ import { describePauseEnd } from '../../runs/run-status.ts'
 import { exampleInput, exampleObject, quoteShell } from '../../runs/example-input.ts'
 import { answerScreen, printList, printOne, printTable } from '../../shell/screen/list.ts'
 import { withOperator } from '../../project/server/operator.ts'
-import { openProject } from '../../project/project.ts'
 import { resolveAgent, splitVersion } from '../../project/reference.ts'
 import type { agentAnswer } from '../../answers/ship.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
@@ -21,7 +20,7 @@ import type { OperatorAnswer } from '../../../operations/operations.ts'
 const DEFAULT_URL = 'http://127.0.0.1:4310'
 
 export async function agentsList(call: CommandContext<OperatorAnswer<'GET /agents'>>): Promise<void> {
-  await withOperator(await openProject(call), call, async (operator) => {
+  await withOperator(call, async (operator) => {
     const { items: pauses } = await operator.call('GET /pauses', { query: {} })
     await printList(
       call,
@@ -51,7 +50,7 @@ const pausesOf = ({ name, deployed, tools }: AgentView, pauses: readonly PauseVi
 
 /** Prints the input of an agent, its authority and its triggers, with a command to run it and one to call it. */
 export async function agentsShow(call: CommandContext<ValueOf<typeof agentAnswer>>): Promise<void> {
-  await withOperator(await openProject(call), call, async (operator) => {
+  await withOperator(call, async (operator) => {
     const found = await resolveAgent(splitVersion(call.given.required(0)).name, operator)
     const { items } = await operator.call('GET /agents', { query: { usage: 'true' } })
     const agent = items.find(({ agentId }) => agentId === found.agentId) ?? found

@@ -6,7 +6,6 @@ import { confirmLoss } from '../../shell/prompts/confirm.ts'
 import { lateEdgesOf, printUndeployed } from '../../release/late-edges.ts'
 import { holdOlderRuns, warnOfSchedules } from '../../release/older-runs.ts'
 import { withOperator } from '../../project/server/operator.ts'
-import { openProject } from '../../project/project.ts'
 import { resolveAgent, splitVersion } from '../../project/reference.ts'
 import { versionViews } from '../../project/registry.ts'
 import type { deployAnswer } from '../../answers/ship.ts'
@@ -17,7 +16,7 @@ export async function deploy(call: CommandContext<ValueOf<typeof deployAnswer>>)
   const { name, version } = splitVersion(given.required(0))
   const rollback = given.flag('rollback')
   const message = given.text('message')
-  await withOperator(await openProject(call), call, async (operator) => {
+  await withOperator(call, async (operator) => {
     const agent = await resolveAgent(name, operator)
     const current = agent.deployed?.versionLabel
     const yanked =

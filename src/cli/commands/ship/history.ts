@@ -5,7 +5,6 @@ import type { DeploymentView, SourcesView } from '../../../operations/versions.t
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { askOfAgent, listCommand } from '../../project/request-command.ts'
-import { openProject } from '../../project/project.ts'
 import { splitVersion } from '../../project/reference.ts'
 import { suggestWord } from '../../shell/nearest.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -18,7 +17,7 @@ export async function versionsSource(call: CommandContext<SourcesView>): Promise
   const { given, mode, out } = call
   const { name: id, version } = splitVersion(given.required(0))
   const path = given.argument(1)
-  await withOperator(await openProject(call), call, async (operator) => {
+  await withOperator(call, async (operator) => {
     const query = { id, ...(version !== undefined && { version }), kind: kindOf(given.text('kind')) }
     const sources = await operator.call('GET /sources', { query })
     if (mode.json) return await out.json(sources)

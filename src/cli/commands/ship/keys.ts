@@ -7,7 +7,7 @@ import { formatRelative } from '../../../terminal/time.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { confirmLoss } from '../../shell/prompts/confirm.ts'
 import { durationMs } from '../../shell/numbers.ts'
-import { withOperator } from '../../project/server/operator.ts'
+import { withOperator, withOperatorOf } from '../../project/server/operator.ts'
 import { agentOption, listCommand, requestCommand } from '../../project/request-command.ts'
 import { openProject } from '../../project/project.ts'
 import { resolveAgent } from '../../project/reference.ts'
@@ -65,7 +65,7 @@ export async function keysCreate(call: CommandContext<ValueOf<typeof createdKeyA
   const expiresMs = durationMs(given.text('expires'), 'expires')
   const name = given.text('name')
   const project = await openProject(call)
-  await withOperator(project, call, async (operator) => {
+  await withOperatorOf(project, call, async (operator) => {
     const key = await operator.call('POST /keys', {
       body: {
         agent: (await resolveAgent(agent, operator)).agentId,
@@ -92,7 +92,7 @@ async function createForPerson(call: CommandContext<ValueOf<typeof createdKeyAns
     throw usageFailure('An operator credential is for a person, not for an agent and its trigger.', FOR_PERSON)
   if (email === undefined) throw usageFailure('An operator credential is for one person.', FOR_PERSON)
   const expiresMs = durationMs(given.text('expires'), 'expires')
-  await withOperator(await openProject(call), call, async (operator) => {
+  await withOperator(call, async (operator) => {
     const key = await operator.call('POST /operator-keys', {
       body: {
         email,

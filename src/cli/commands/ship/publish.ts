@@ -14,7 +14,7 @@ import { documentsFailure, printFindings } from '../../release/findings.ts'
 import { lateEdgesOf, printUndeployed, type LateEdge } from '../../release/late-edges.ts'
 import { checkDrift } from '../../release/lock-file.ts'
 import { holdOlderRuns, warnOfSchedules } from '../../release/older-runs.ts'
-import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
+import { withOperatorOf, type OperatorClient } from '../../project/server/operator.ts'
 import { planOf, type PublishPlan } from '../../release/plan.ts'
 import { changeDetails, printPlan } from '../../release/print-plan.ts'
 import { openProject, type Project } from '../../project/project.ts'
@@ -34,7 +34,7 @@ export async function publish(call: CommandContext<PublishJson>): Promise<void> 
     paths.find((path) => path !== '-'),
   )
   const wanted = paths.length > 0 ? paths : [project.directory]
-  await withOperator(project, call, async (operator) => {
+  await withOperatorOf(project, call, async (operator) => {
     const results: PublishResult[] = []
     for (const path of wanted)
       results.push(

@@ -14,7 +14,6 @@ import { describeTriggerFaults } from '../../runs/trigger-faults.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { agentOption, listCommand, requestCommand } from '../../project/request-command.ts'
-import { openProject } from '../../project/project.ts'
 import { resolveAgent } from '../../project/reference.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
@@ -58,7 +57,7 @@ const limitsOf = ({ ratePerMinute, ratePerDay, maxConcurrentRuns }: TriggerView)
     .join(', ')
 
 export async function triggersShow(call: CommandContext<OperatorAnswer<'POST /triggers'>>): Promise<void> {
-  await withOperator(await openProject(call), call, async (operator) => {
+  await withOperator(call, async (operator) => {
     const trigger = await triggerOf(call.given.required(0), operator)
     const fields = Object.entries(trigger).map(([key, value]) => ({
       key,
@@ -86,7 +85,7 @@ export async function triggersCreate(call: CommandContext<OperatorAnswer<'POST /
     throw usageFailure('--input is for --type schedule: an API request brings its own.')
   const times = cron === undefined ? [] : await nextTimes(cron, timeZone, call.io.clock.now())
   const changes = changesOf(given)
-  await withOperator(await openProject(call), call, async (operator) => {
+  await withOperator(call, async (operator) => {
     const body = {
       agent: (await resolveAgent(given.required(0), operator)).agentId,
       type,
@@ -123,7 +122,7 @@ export async function triggersUpdate(call: CommandContext<OperatorAnswer<'POST /
     ...(input !== undefined && { input }),
   }
   if (Object.keys(body).length === 0) throw usageFailure('Nothing to change was named.', 'svc help triggers update')
-  await withOperator(await openProject(call), call, async (operator) => {
+  await withOperator(call, async (operator) => {
     const { triggerId } = await triggerOf(given.required(0), operator)
     const trigger = await operator.call('PATCH /triggers/:id', { id: triggerId, body })
     if (body.exposeTimeline !== undefined || body.allowApprovals !== undefined) warnOfRights(out, trigger)

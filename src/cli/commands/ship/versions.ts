@@ -8,7 +8,6 @@ import type { CommandContext } from '../../shell/command.ts'
 import { printOne } from '../../shell/screen/list.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { askOfAgent, listCommand } from '../../project/request-command.ts'
-import { openProject } from '../../project/project.ts'
 import { resolveAgent, splitVersion } from '../../project/reference.ts'
 import { versionViews } from '../../project/registry.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
@@ -19,7 +18,7 @@ type ShownVersion = AgentSnapshot & { readonly yanked?: true; readonly yankReaso
 
 export async function versionsShow(call: CommandContext<ShownVersion>): Promise<void> {
   const { name, version } = versionIn(call)
-  await withOperator(await openProject(call), call, async (operator) => {
+  await withOperator(call, async (operator) => {
     const { agentId } = await resolveAgent(name, operator)
     const snapshot = await operator.call('GET /snapshot', { query: { agent: agentId, version } })
     const view = (await versionViews(operator, agentId)).find(({ versionLabel }) => versionLabel === snapshot.version)
@@ -52,7 +51,7 @@ export async function versionsYank(call: CommandContext<OperatorAnswer<'POST /ya
   const wanted = given.text('kind')
   const undo = given.flag('undo')
   if (undo && given.text('reason') !== undefined) throw usageFailure('--undo takes no --reason.')
-  await withOperator(await openProject(call), call, async (operator) => {
+  await withOperator(call, async (operator) => {
     const kinds = (await kindsOf(operator, id, version)).filter(
       (kind) => wanted === undefined || kind.toLowerCase() === wanted,
     )

@@ -4,7 +4,6 @@ import { shortId } from '../../../base/short-text.ts'
 import type { migratedRuns } from '../../answers/drive.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
-import { openProject } from '../../project/project.ts'
 import { resolveAgent, runIdsOf } from '../../project/reference.ts'
 import { actOnEach } from '../../shell/act-on-each.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -20,7 +19,7 @@ export async function runsMigrate(call: CommandContext<ValueOf<typeof migratedRu
   const named = given.rest(0)
   if (version === undefined) throw usageFailure('Name the version: --to 1.4.1.')
   if ((agent === undefined) === (named.length === 0)) throw usageFailure('Name runs, or all of one agent with --agent.')
-  return await withOperator(await openProject(call), call, async (operator) => {
+  return await withOperator(call, async (operator) => {
     const ids = agent === undefined ? await runIdsOf(named, operator) : await runsOf(operator, agent, version)
     if (ids.length === 0 && !mode.json) out.line('No run of it waits.')
     return await actOnEach(

@@ -4,7 +4,6 @@ import { resolve } from 'node:path'
 import { completeCall, sendSignal } from '../../../client/index.ts'
 import { parseJson, type JsonValue } from '../../../base/json/json.ts'
 import type { CompletionAccepted, MessageAccepted } from '../../../spec/api.ts'
-import { openProject } from '../../project/project.ts'
 import { runIdOf } from '../../project/reference.ts'
 import { withTarget } from '../../project/server/target.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -25,7 +24,7 @@ export async function signal(call: CommandContext<MessageAccepted>): Promise<voi
   const data = jsonOf(given.argument(2) ?? flag, 'The data')
   const { data: _directory, ...others } = globals
   const asked = flag === undefined ? call : { ...call, globals: others }
-  await withTarget(asked, await openProject(asked), async (target) => {
+  await withTarget(asked, async (target) => {
     const runId = await runIdOf(given.required(0), target.operator)
     const accepted = await sendSignal(target.client, runId, name, data, { signal: call.signal })
     if (accepted.error !== undefined) throw new RefusedAnswer(accepted, exitOfCode(accepted.code))
@@ -39,7 +38,7 @@ export async function complete(call: CommandContext<CompletionAccepted>): Promis
   const [result, error] = [given.text('result'), given.text('error')]
   if (result !== undefined && error !== undefined) throw usageFailure('Give --result or --error, one of them.')
   const report = error === undefined ? { result: jsonOf(result, '--result') } : { error }
-  await withTarget(call, await openProject(call), async (target) => {
+  await withTarget(call, async (target) => {
     const accepted = await completeCall(target.client, given.required(0), report, { signal: call.signal })
     if (mode.json) await out.json(accepted)
     else if (accepted.duplicate) out.hint('the same report had ended the call before; nothing has changed')

@@ -10,7 +10,6 @@ import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { listCommand } from '../../project/request-command.ts'
-import { openProject } from '../../project/project.ts'
 import { resolveAgent, splitVersion } from '../../project/reference.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { countNoun } from '../../shell/counted.ts'
@@ -53,7 +52,7 @@ async function setPaused(
   { kind, name, version }: PauseTarget & { readonly version: string | undefined },
 ): Promise<void> {
   const reason = call.given.text('reason')
-  await withOperator(await openProject(call), call, async (operator) => {
+  await withOperator(call, async (operator) => {
     const isAgent = kind === 'agent' || kind === 'version'
     const full = isAgent ? (await resolveAgent(name, operator)).name : name
     const answer = await operator.call('POST /pauses', {

@@ -12,7 +12,6 @@ import { formatRelative } from '../../../terminal/time.ts'
 import type { undoneRuns } from '../../answers/steer.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import { OPERATOR_URL, withOperator, type OperatorClient } from '../../project/server/operator.ts'
-import { openProject } from '../../project/project.ts'
 import { runIdOf } from '../../project/reference.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { confirmLoss } from '../../shell/prompts/confirm.ts'
@@ -21,7 +20,7 @@ import { printTable } from '../../shell/screen/list.ts'
 /** Shows what would be undone and asks for confirmation; then undoes it, and follows until it is done, fails or waits. */
 export async function runsUndo(call: CommandContext<ValueOf<typeof undoneRuns> | UndoPlanView>): Promise<number> {
   const { given, mode, out } = call
-  return await withOperator(await openProject(call), call, async (operator) => {
+  return await withOperator(call, async (operator) => {
     const id = await runIdOf(given.required(0), operator)
     const plan = await operator.call('GET /runs/:id/undo', { id })
     if (given.flag('plan')) {

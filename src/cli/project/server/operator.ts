@@ -11,8 +11,8 @@ import { OPERATOR_KEY_HEADER } from '../../../operations/headers.ts'
 import { findOperation, type OperatorAnswer, type OperatorRoutes } from '../../../operations/operations.ts'
 import { addressOf, type RouteArguments } from '../../../operations/request.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { answersAt, sendOverSocket, socketOf } from './operator-socket.ts'
-import type { Project } from '../project.ts'
+import { answersAt, sendOverSocket, socketOf } from './running-server.ts'
+import { openProject, type Project } from '../project.ts'
 import { RemoteError, remoteError } from '../../shell/remote.ts'
 import { projectServerOptions } from '../server-options.ts'
 import { writeWorkspaceName } from '../workspace-file.ts'
@@ -199,8 +199,16 @@ function withKey(key: string | undefined, send: SendRequest): SendRequest {
   }
 }
 
-/** Opens the operator application for the duration of `work`. */
+/** Opens the operator application of the project around, for the duration of `work`. */
 export async function withOperator<T>(
+  call: Pick<CommandContext, 'cwd' | 'globals' | 'io'>,
+  work: (operator: OperatorClient) => Promise<T>,
+): Promise<T> {
+  return await withOperatorOf(await openProject(call), call, work)
+}
+
+/** The same for a project that is open. */
+export async function withOperatorOf<T>(
   project: Project,
   call: Pick<CommandContext, 'io'>,
   work: (operator: OperatorClient) => Promise<T>,

@@ -7,11 +7,11 @@ import { parseCertainAddress, showAddress } from '../../../base/net/show-address
 import { SvcClient } from '../../../client/index.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { OPERATOR_URL, openOperatorChannel, type OperatorClient } from './operator.ts'
-import { keyIn } from '../operator-key.ts'
-import type { Project } from '../project.ts'
+import { findApiKey } from '../profile.ts'
+import { openProject, type Project } from '../project.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 import { resolveAgent, splitVersion } from '../reference.ts'
-import { readServerFile } from './server-file.ts'
+import { readServerFile } from './running-server.ts'
 
 /** Lifetime of a key that is created for one command. */
 const KEY_SECONDS = 24 * 60 * 60
@@ -32,20 +32,21 @@ export interface ServerTarget {
 export async function openTarget(call: CommandContext, project: Project): Promise<ServerTarget> {
   // A credential given as a flag takes precedence over a key in the environment.
   const asOperator = call.globals.operatorKeyFile !== undefined && call.globals.keyFile === undefined
-  const key = asOperator ? undefined : await givenKey(call, project)
+  const key = asOperator ? undefined : await findApiKey(call, project.target)
   if (key !== undefined) {
     const client = createClient(call, await baseUrl(call, project), key)
     return { client, answering: client, close: async () => undefined }
   }
   // `--url` names the operator listener where there is a credential for it, as for the commands of operators.
-  if (project.operatorUrl !== undefined && (await project.operatorKey()) !== undefined)
-    return operatorTarget(await openOperatorChannel(project, call.io), call)
-  if (givenUrl(call, project) !== undefined && project.target?.host === undefined)
-    throw fail('missing_api_key', undefined, { fix: 'Give the key of that address with SVC_API_KEY or --key-file.' })
-  if (!project.anchored && project.target?.host === undefined)
-    throw fail('missing_api_key', undefined, {
-      fix: 'Give a key with SVC_API_KEY or --key-file; inside a project, or with --data DIR, none is needed.',
-    })
+  const namesOperator = project.operatorUrl !== undefined && (await project.operatorKey()) !== undefined
+  if (!namesOperator && project.target?.host === undefined) {
+    if (givenUrl(call, project) !== undefined)
+      throw fail('missing_api_key', undefined, { fix: 'Give the key of that address with SVC_API_KEY or --key-file.' })
+    if (!project.anchored)
+      throw fail('missing_api_key', undefined, {
+        fix: 'Give a key with SVC_API_KEY or --key-file; inside a project, or with --data DIR, none is needed.',
+      })
+  }
   return operatorTarget(await openOperatorChannel(project, call.io), call)
 }
 
@@ -54,10 +55,15 @@ function operatorTarget(operator: OperatorClient, { io }: CommandContext): Serve
   return { client, answering: client, operator, close: () => operator.close() }
 }
 
-/** Opens the API for the duration of `work`. */
-export async function withTarget<T>(
-  call: CommandContext,
+/** Opens the API of the project around, for the duration of `work`. */
+export async function withTarget<T>(call: CommandContext, work: (target: ServerTarget) => Promise<T>): Promise<T> {
+  return await withTargetOf(await openProject(call), call, work)
+}
+
+/** The same for a project that is open. */
+export async function withTargetOf<T>(
   project: Project,
+  call: CommandContext,
   work: (target: ServerTarget) => Promise<T>,
 ): Promise<T> {
   const target = await openTarget(call, project)
@@ -75,7 +81,7 @@ export async function withTarget<T>(
  */
 export async function openAgentTarget(call: CommandContext, project: Project, agent: string): Promise<ServerTarget> {
   const elsewhere = !project.anchored || givenUrl(call, project) !== undefined || project.target?.host !== undefined
-  if ((await givenKey(call, project)) !== undefined || elsewhere) return openTarget(call, project)
+  if ((await findApiKey(call, project.target)) !== undefined || elsewhere) return openTarget(call, project)
   const running = await readServerFile(project.dataDirectory)
   const operator = await openOperatorChannel(project, call.io)
   try {
@@ -173,17 +179,4 @@ function checkServerUrl(text: string): string {
     `What --url, SVC_URL or the profile says is no http or https address, or has a user in it: ${showAddress(text)}.`,
     'http://127.0.0.1:4310; the key of a request comes from --key-file or SVC_API_KEY',
   )
-}
-
-/** `--key-file`, `SVC_API_KEY`, `SVC_KEY_FILE`, then the profile's; a profile that was named by its flag comes before the environment. */
-export async function givenKey(
-  call: Pick<CommandContext, 'cwd' | 'globals' | 'io'>,
-  project: Project,
-): Promise<string | undefined> {
-  const { globals, io } = call
-  if (globals.keyFile !== undefined) return await keyIn(call, globals.keyFile)
-  if (globals.profile !== undefined && project.target?.key) return await project.target.key()
-  if (io.env['SVC_API_KEY']) return io.env['SVC_API_KEY']
-  const file = io.env['SVC_KEY_FILE']
-  return file ? await keyIn(call, file) : await project.target?.key?.()
 }
