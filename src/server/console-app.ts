@@ -5,6 +5,7 @@
  */
 import type { NodeHandler } from './http/listen.ts'
 import { checkConsoleRequest, isReachedSafely, type ListenerRules } from './console/address.ts'
+import { listDecisionRoutes } from './console/decision-page.ts'
 import { openConsolePage, PAGE_HEADERS } from './console/page.ts'
 import { reportRoute } from './console/reports.ts'
 import { listSignInRoutes } from './console/sign-in.ts'
@@ -18,7 +19,7 @@ export function createConsoleApp(services: ServerServices, rules: ListenerRules)
     channel: 'api',
     identify: identifyVisitor(rules),
     check: (call) => checkConsoleRequest(rules, call),
-    routes: [...listSignInRoutes(services, rules), reportRoute(services, rules)],
+    routes: [...listSignInRoutes(services, rules), reportRoute(services, rules), ...listDecisionRoutes(services)],
   })
   return (request, response) => {
     for (const [name, value] of Object.entries(PAGE_HEADERS)) response.setHeader(name, value)

@@ -72,8 +72,11 @@ export const ROUTES_WITHOUT_ACT: Readonly<Record<string, string>> = {
   'POST /tasks/:id/claim': 'It says who looks at a task, decides nothing, and is forgotten after minutes.',
 }
 
-export const ACT_CHANNELS = ['local', 'console', 'api', 'server'] as const
-/** `local`: the admin socket, or the opened data directory. `api`: the operator listener, with a credential. */
+export const ACT_CHANNELS = ['local', 'console', 'api', 'slack', 'email', 'server'] as const
+/**
+ * `local`: the admin socket, or the opened data directory. `api`: the operator listener, with a credential. `slack`, `email`: an answer
+ * by what was sent to a person there.
+ */
 export type ActChannel = (typeof ACT_CHANNELS)[number]
 
 /** What an act says beyond its subject. It can be erased, and the record still proves what it was. */

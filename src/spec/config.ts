@@ -171,6 +171,8 @@ export interface ChannelConfig {
     readonly server: SecretReference
     readonly from: string
     readonly to: readonly string[]
+    /** How long a one-time link decides, for recipients who are operators; no such links when absent. */
+    readonly decide_within?: string
   }
   readonly slack?: SlackConfig
   readonly teams?: {

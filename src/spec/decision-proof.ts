@@ -9,8 +9,11 @@ import type { GivenAssertion } from './passkey.ts'
 export const DECISION_PROOFS = ['none', 'link', 'key', 'ssh', 'passkey', 'hardware'] as const
 export type DecisionProof = (typeof DECISION_PROOFS)[number]
 
-/** `api`: a key of `/v1`; `operator`: the operator channel, as `svc approve` uses it; `console`: a signed-in browser; `slack`: a button. */
-export type DecisionChannel = 'api' | 'operator' | 'console' | 'slack' | 'scenario'
+/**
+ * `api`: a key of `/v1`; `operator`: the operator channel, as `svc approve` uses it; `console`: a signed-in browser; `slack`: a button;
+ * `email`: a one-time link.
+ */
+export type DecisionChannel = 'api' | 'operator' | 'console' | 'slack' | 'email' | 'scenario'
 
 export interface DecisionOrigin {
   readonly channel: DecisionChannel

@@ -40,8 +40,8 @@ export interface GivenAssertion extends PasskeyAssertion {
   readonly nonce: string
 }
 
-/** What a secret is good for. */
-export type OneTimePurpose = 'approve' | 'enrol' | 'remove'
+/** What a secret is good for: `decide` is a link, the others are challenges of passkeys. */
+export type OneTimePurpose = 'approve' | 'enrol' | 'remove' | 'decide'
 
 /** A secret that is good once, until it expires. */
 export interface OneTimeToken {
@@ -51,7 +51,7 @@ export interface OneTimeToken {
   readonly purpose: OneTimePurpose
   /** Identity of the person who may use it. */
   readonly operator: string
-  /** The task or passkey that it is about; null for none. */
+  /** The task or passkey that it is about, of a link with what its mail showed; null for none. */
   readonly subject: string | null
   readonly createdAt: Instant
   readonly expiresAt: Instant

@@ -31,9 +31,13 @@ export function listWays({ votes, decided }: TaskPeople): readonly string[] {
 
 /** `in the console, with a passkey`; for channels that a newer server knows, their name. Not escaped. */
 export const describeOrigin = (channel: string, proof: string): string =>
-  channel === 'slack'
-    ? 'in Slack, as the person of their e-mail address'
-    : `${CHANNELS[channel] ?? `by ${channel}`}, with ${PROOF_NAMES[proof as DecisionProof] ?? proof}`
+  WAYS[channel] ?? `${CHANNELS[channel] ?? `by ${channel}`}, with ${PROOF_NAMES[proof as DecisionProof] ?? proof}`
+
+/** Channels that prove no more than that somebody reads what was sent to a person. */
+const WAYS: Readonly<Record<string, string>> = {
+  slack: 'in Slack, as the person of their e-mail address',
+  email: 'with a one-time link in a mail',
+}
 
 const CHANNELS: Readonly<Record<string, string>> = {
   api: 'over the API',

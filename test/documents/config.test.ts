@@ -138,6 +138,14 @@ describe('notify', () => {
       ['1:53 notify.channels.ops.timeout is longer than 60s.'],
     ],
     [
+      'lets links decide what the mail does not show, and for too long',
+      'notify: { channels: { ops: { email: { server: { fromEnv: S }, from: a@b, to: [a@b], decide_within: 2d } } }, routes: [] }',
+      [
+        '1:100 notify.channels.ops.email.decide_within needs content: true, since nobody decides what the mail may not show.',
+        '1:100 notify.channels.ops.email.decide_within is not between 1ms and 24h.',
+      ],
+    ],
+    [
       'has a channel whose name is none',
       'notify: { channels: { "a b": { command: [a] } }, routes: [] }',
       [expect.stringContaining('"a b" cannot be a name here. A channel is named by letters') as never],

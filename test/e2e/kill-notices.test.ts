@@ -109,6 +109,7 @@ notify:
           noticesOf: async () => [],
           listPeople: async () => [],
           linkOf: () => undefined,
+          createDecisionLink: async () => undefined,
         },
       })
       const delivery = createNoticeDelivery({

@@ -10,6 +10,8 @@ import { didYouMean, nearestCandidate } from '../text/suggest.ts'
 
 /** Longer tries would keep a claimed notice from every other process. */
 export const MAX_TRY_MS = 60_000
+/** A link that decides lies in a mailbox as long as this. */
+const MAX_LINK_MS = 24 * 3_600_000
 
 export function checkNotify(file: DocumentSpans, { channels, routes, quiet_hours: quiet }: NotifyConfig): Diagnostic[] {
   const names = Object.keys(channels)
@@ -50,6 +52,21 @@ export function checkNotify(file: DocumentSpans, { channels, routes, quiet_hours
           ),
         ],
   )
+  const links = Object.entries(channels).flatMap(([name, { email, content = false }]) => {
+    const within = email?.decide_within
+    if (within === undefined) return []
+    const path = `notify.channels.${name}.email.decide_within`
+    const at = pointerTo(pointerTo(pointerTo('/notify/channels', name), 'email'), 'decide_within')
+    const length = parseDuration(within) ?? 0
+    return [
+      ...(content
+        ? []
+        : [finding(at, `${path} needs content: true, since nobody decides what the mail may not show.`, CONTENT_FIX)]),
+      ...(length > 0 && length <= MAX_LINK_MS
+        ? []
+        : [finding(at, `${path} is not between 1ms and 24h.`, 'Write how long such a link may be used, such as 1h.')]),
+    ]
+  })
   const problem = quiet === undefined ? undefined : withinProblem(toJson(quiet))
   const unclear =
     problem === undefined
@@ -61,5 +78,7 @@ export function checkNotify(file: DocumentSpans, { channels, routes, quiet_hours
             'Write them as {from: "22:00", to: "07:00", tz: Europe/Berlin}.',
           ),
         ]
-  return [...unknown, ...delayed, ...slow, ...unclear]
+  return [...unknown, ...delayed, ...slow, ...links, ...unclear]
 }
+
+const CONTENT_FIX = 'Add `content: true` to the channel, or remove `decide_within`.'

@@ -17,7 +17,7 @@ export function createActMaker(
   services: ServerServices,
   call: HttpRequestContext,
   { operator, keyId, consoleSession }: ActingOperator,
-  listener: Exclude<ActChannel, 'console' | 'server'>,
+  listener: Extract<ActChannel, 'local' | 'api'>,
 ): MakeAct {
   const forwarded = call.request.headers.get('x-forwarded-for')
   const address = clientAddress(call.peer, forwarded, services.config.network?.proxies ?? [])

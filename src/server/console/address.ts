@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import { fail } from '../../base/failure.ts'
 import { isLoopback } from '../../base/net/loopback.ts'
+import { DECISION_PATH } from '../../view/console-address.ts'
 import { OPERATOR_KEY_HEADER } from '../../operations/headers.ts'
 import { checkHost, nameInHost } from '../http/hosts.ts'
 import { isInRanges } from '../http/ip.ts'
@@ -47,6 +48,11 @@ export function checkConsoleRequest(rules: ListenerRules, call: ConsoleRequest):
   checkHost({ loopback: rules.loopback, hosts: rules.hosts, origins: [own] }, call)
   if (!secure && !isLocal(rules, call)) throw fail('tls_required')
   if (request.method === 'GET' || request.method === 'HEAD') return
+  if (new URL(request.url).pathname.startsWith(DECISION_PATH)) {
+    // A form can send no header; its origin and the seal of its page stand for it.
+    if (request.headers.get('origin') !== own) throw fail('origin_not_allowed')
+    return
+  }
   // A browser adds a cookie by itself, but never a credential in a header.
   if (request.headers.has(OPERATOR_KEY_HEADER)) return
   if (request.headers.get(CONSOLE_HEADER) !== '1' || request.headers.get('origin') !== own)

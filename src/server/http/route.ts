@@ -126,7 +126,8 @@ class RouteResponse extends HTTPResponse {
 }
 
 /** A token in a path is a secret. */
-const loggedPath = ({ url }: HttpRequestContext): string => url.pathname.replace(/^(\/v1\/completions\/).+/, '$1:token')
+const loggedPath = ({ url }: HttpRequestContext): string =>
+  url.pathname.replace(/^(\/v1\/completions\/|\/decide\/).+/, '$1:token')
 
 async function answer(call: HttpRequestContext, handle: RouteHandler, parts: RouteParts): Promise<RouteResponse> {
   const { guard, log, redactor, clock } = parts

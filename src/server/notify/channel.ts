@@ -1,5 +1,5 @@
 /** What a kind of channel has to be able to do. Source: docs/design/notifications.md#channels */
-import type { Clock } from '../../base/clock.ts'
+import type { Clock, Instant } from '../../base/clock.ts'
 import type { FetchFunction } from '../../base/net/transport.ts'
 import type { TaskId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
@@ -58,7 +58,7 @@ export interface ChannelParts {
   readonly desk: NoticeDesk
 }
 
-export type DeskTask = ShownTask & Pick<TaskRecord, 'separationOfDuties'>
+export type DeskTask = ShownTask & Pick<TaskRecord, 'separationOfDuties' | 'approverRole'>
 
 /** What a person clicked, and who that is. */
 export interface DecidingClick {
@@ -70,6 +70,17 @@ export interface DecidingClick {
   readonly email: string
   /** Of this person; not empty. */
   readonly credentials: readonly OperatorKey[]
+  readonly channel: 'slack' | 'email'
+  /** Of the client, where it is the person's. */
+  readonly address?: string | null
+  /** Uses up what may decide once, when nothing else stands against the decision. @returns false where it was used before */
+  readonly useUp?: () => Promise<boolean>
+}
+
+/** A page on which one person decides one task once. */
+export interface DecisionLink {
+  readonly url: string
+  readonly expiresAt: Instant
 }
 
 /** What channels read of tasks and people, and decide for people. */
@@ -84,6 +95,8 @@ export interface NoticeDesk {
   listPeople(): Promise<readonly OperatorKey[]>
   /** The page of a task; undefined without a console. */
   linkOf(id: TaskId): string | undefined
+  /** A link for one person, for what the task shows now; undefined without a console. */
+  createDecisionLink(task: DeskTask, email: string, withinMs: number): Promise<DecisionLink | undefined>
 }
 
 /** Opens a channel whose configuration has its key. */

@@ -1,19 +1,24 @@
 /**
  * Notices as mail by SMTP: the card's words as text and HTML, one mail for many that wait. A link leads to the console, behind its
- * sign-in. Source: docs/design/notifications.md#mail
+ * sign-in; where the channel allows it, a recipient with a credential gets a mail of their own, with links that decide.
+ * Source: docs/design/notifications.md#mail
  */
 import type { Transporter } from 'nodemailer'
 import { fail } from '../../base/failure.ts'
 import { isLocalhostName, isLoopback } from '../../base/net/loopback.ts'
 import type { ChannelConfig } from '../../spec/config.ts'
-import { failedTry, type ChannelParts, type NoticeChannel } from './channel.ts'
-import { writeMail } from './mail-text.ts'
+import { failedTry, type ChannelParts, type NoticeChannel, type NoticeMessage, type TryOutcome } from './channel.ts'
+import { createMailInvitations, type MailGroup } from './mail-invitations.ts'
+import { writeMail, type MailedNotice } from './mail-text.ts'
 
 /** Notices of one mail. */
 const MOST_IN_MAIL = 50
 
 export function openEmailChannel(config: ChannelConfig, parts: ChannelParts): NoticeChannel {
-  const { server, from, to } = config.email!
+  const email = config.email!
+  const { server, from, to } = email
+  const invitations = createMailInvitations(email, parts)
+
   return {
     mostAtOnce: MOST_IN_MAIL,
     async send(messages, signal) {
@@ -25,29 +30,54 @@ export function openEmailChannel(config: ChannelConfig, parts: ChannelParts): No
       const transport = await openTransport(address, parts.timeoutMs)
       const stop = (): void => transport.close()
       signal.addEventListener('abort', stop, { once: true })
+      const notices = messages.map((message) => ({ message, told: new Set(readTold(message)) }))
       try {
-        const mail = writeMail(messages, parts.workspace, parts.clock.now())
-        const sending = transport.sendMail({
-          from,
-          to: [...to],
-          ...mail,
-          // The same for every try of the same notices, so that a mail server may know a repetition.
-          messageId: `<${messages[0]!.notice.id}.${messages.length}@svc.invalid>`,
-          headers: { 'auto-submitted': 'auto-generated' },
-          disableFileAccess: true,
-          disableUrlAccess: true,
-        })
-        await Promise.race([sending, whenAborted(signal)])
+        for (const group of await invitations.groupRecipients(messages, to)) {
+          // Who was told by an earlier try, which failed for others, is not told again.
+          const missing = notices.filter(({ told }) => !group.to.every((one) => told.has(one)))
+          if (missing.length === 0) continue
+          const mailed = await invitations.invite(
+            missing.map(({ message }) => message),
+            group,
+          )
+          await Promise.race([sendMail(transport, group, mailed), whenAborted(signal)])
+          for (const { told } of missing) for (const one of group.to) told.add(one)
+        }
         return { at: 'delivered' }
       } catch (error) {
-        return failedTry(describeSmtpError(error))
+        const why = describeSmtpError(error)
+        return notices.map(({ told }): TryOutcome => ({ ...failedTry(why), ...toReceipt(told) }))
       } finally {
         signal.removeEventListener('abort', stop)
         transport.close()
       }
     },
   }
+
+  function sendMail(transport: Transporter, group: MailGroup, mailed: readonly MailedNotice[]) {
+    // The same for every try of the same notices, so that a mail server may know a repetition.
+    const id = [
+      mailed[0]?.notice.id,
+      mailed.length,
+      ...(group.invited === undefined ? [] : [to.indexOf(group.invited.person)]),
+    ]
+    return transport.sendMail({
+      from,
+      to: [...group.to],
+      ...writeMail(mailed, parts.workspace, parts.clock.now()),
+      messageId: `<${id.join('.')}@svc.invalid>`,
+      headers: { 'auto-submitted': 'auto-generated' },
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    })
+  }
 }
+
+const readTold = ({ notice: { receipt } }: NoticeMessage): readonly string[] =>
+  Array.isArray(receipt?.['told']) ? receipt['told'].filter((each) => typeof each === 'string') : []
+
+/** Addresses to which a mail went, so that they are told once. */
+const toReceipt = (told: ReadonlySet<string>) => (told.size === 0 ? {} : { receipt: { told: [...told] } })
 
 /** @throws Failure `mail_client_missing` */
 async function openTransport(address: string, timeoutMs: number): Promise<Transporter> {

@@ -74,6 +74,7 @@ const desk = {
   noticesOf: async () => [],
   listPeople: async () => [],
   linkOf: () => LINK,
+  createDecisionLink: async () => undefined,
 }
 
 describe.skipIf(!isInstalled)('with node scripts/tools.js test/server/notify/chat', () => {

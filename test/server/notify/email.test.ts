@@ -1,79 +1,18 @@
 /** Mail by a real mail server. Source: docs/design/notifications.md#mail */
-import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server as NetServer } from 'node:net'
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import type { TaskId } from '../../../src/base/ids.ts'
+import { createRedactor } from '../../../src/base/secret.ts'
+import type { DeskTask } from '../../../src/server/notify/channel.ts'
+import { openEmailChannel } from '../../../src/server/notify/email.ts'
+import type { StoredNotice } from '../../../src/spec/notice.ts'
+import { aSession, aTask, NOW, WORKSPACE } from '../../store/makers.ts'
 import type { NotifyConfig } from '../../../src/spec/config.ts'
 import { closing, DESK, running } from '../running.ts'
-
-const PACKAGE = join(import.meta.dirname, 'smtp/package.json')
-const isInstalled = existsSync(join(import.meta.dirname, 'smtp/node_modules'))
-
-interface SmtpSession {
-  readonly envelope: {
-    readonly mailFrom: { readonly address: string }
-    readonly rcptTo: readonly { readonly address: string }[]
-  }
-}
-type Done = (error?: Error & { responseCode?: number }) => void
-/** What the test uses of the package, which has no types. */
-type SmtpServerClass = new (options: object) => {
-  readonly server: NetServer
-  listen(port: number, host: string, done: () => void): void
-  close(done: () => void): void
-  on(event: 'error', handle: () => void): void
-}
-
-interface ReceivedMail {
-  readonly to: readonly string[]
-  readonly from: string
-  readonly headers: string
-  /** Decoded. */
-  readonly body: string
-}
+import { hasMailServer, startMailServer } from './mail-server.ts'
 
 const refusal = (code: number, words: string) => Object.assign(new Error(words), { responseCode: code })
-
-async function startMailServer(options: object = {}, refuse?: () => Error | undefined) {
-  const path = createRequire(PACKAGE).resolve('smtp-server')
-  const { SMTPServer } = (await import(pathToFileURL(path).href)) as { SMTPServer: SmtpServerClass }
-  const received: ReceivedMail[] = []
-  const server = new SMTPServer({
-    disabledCommands: ['STARTTLS', 'AUTH'],
-    authOptional: true,
-    async onData(stream: AsyncIterable<Buffer>, { envelope }: SmtpSession, done: Done) {
-      let text = ''
-      for await (const chunk of stream) text += chunk.toString('latin1')
-      const error = refuse?.()
-      if (error) return done(error)
-      const [headers = '', ...rest] = text.split('\r\n\r\n')
-      received.push({
-        to: envelope.rcptTo.map(({ address }) => address),
-        from: envelope.mailFrom.address,
-        headers: headers.replaceAll(/\r\n[ \t]+/g, ' '),
-        body: decode(rest.join('\r\n\r\n')),
-      })
-      done()
-    },
-    ...options,
-  })
-  server.on('error', () => {})
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  closing(() => new Promise<void>((resolve) => server.close(resolve)))
-  return { port: (server.server.address() as AddressInfo).port, received }
-}
-
-/** Quoted-printable, as far as nodemailer writes it. */
-const decode = (text: string): string =>
-  Buffer.from(
-    text
-      .replaceAll(/=\r\n/g, '')
-      .replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
-    'latin1',
-  ).toString('utf8')
 
 const mailbox = (about: object = {}): NotifyConfig => ({
   channels: {
@@ -95,7 +34,7 @@ const testOf = async (env: Record<string, string>, about: object = {}) => {
   return (await operator('POST /notices/test', { channel: 'mail' })) as { state: string; error: string | null }
 }
 
-describe.skipIf(!isInstalled)('with npm ci --prefix test/server/notify/smtp --ignore-scripts', () => {
+describe.skipIf(!hasMailServer)('with npm ci --prefix test/server/notify/smtp --ignore-scripts', () => {
   test('a mail has the words of the card, and says on which channel a person was told', async () => {
     const { port, received } = await startMailServer()
     const house = await running({
@@ -147,6 +86,49 @@ describe.skipIf(!isInstalled)('with npm ci --prefix test/server/notify/smtp --ig
     expect(error).not.toContain('pa55')
   })
 
+  test('a try that failed for one recipient is made again for that one alone', async () => {
+    const secret = { url: 'https://desk.acme.example/decide/abc', expiresAt: NOW + 3_600_000 }
+    let isWell = false
+    const { port, received } = await startMailServer({}, () =>
+      isWell || received.length === 0 ? undefined : refusal(451, 'try again later'),
+    )
+    const to = ['ana@acme.example', 'bo@acme.example', 'list@acme.example']
+    const task = aDeskTask()
+    const channel = openEmailChannel(
+      { email: { server: { fromEnv: 'SMTP' }, from: 'svc@acme.example', to, decide_within: '1h' }, content: true },
+      {
+        name: 'mail',
+        env: { SMTP: `smtp://127.0.0.1:${port}` },
+        configDirectory: '/',
+        fetch,
+        clock: { now: () => NOW, monotonic: () => NOW },
+        redactor: createRedactor(),
+        timeoutMs: 5000,
+        workspace: 'acme',
+        desk: {
+          readTask: async () => task,
+          decide: async () => undefined,
+          noticesOf: async () => [],
+          listPeople: async () => [{ email: 'Ana@acme.example', roles: [] }] as never,
+          linkOf: () => undefined,
+          createDecisionLink: async () => secret,
+        },
+      },
+    )
+    const notice = aNotice(task.id)
+    const { signal } = new AbortController()
+    const message = { notice, body: '{}', task }
+    const failed = await channel.send([message], signal)
+    expect(failed).toEqual([
+      { at: 'failed', why: 'Message failed: 451 try again later', receipt: { told: ['ana@acme.example'] } },
+    ])
+    isWell = true
+    const again = { ...message, notice: { ...notice, receipt: { told: ['ana@acme.example'] } } }
+    expect(await channel.send([again], signal)).toEqual({ at: 'delivered' })
+    expect(received.map((each) => each.to)).toEqual([['ana@acme.example'], ['bo@acme.example', 'list@acme.example']])
+    expect(received.map(({ body }) => body.includes(secret.url))).toEqual([true, false])
+  })
+
   test.each<[string, () => Error, RegExp]>([
     ['refuses it', () => refusal(550, 'no such mailbox'), /550 no such mailbox/],
     ['asks for patience', () => refusal(451, 'try again later'), /451 try again later/],
@@ -182,6 +164,41 @@ describe.skipIf(!isInstalled)('with npm ci --prefix test/server/notify/smtp --ig
       error: expect.any(String) as unknown,
     })
   })
+})
+
+const session = aSession('mail')
+
+const aDeskTask = (): DeskTask => ({
+  ...aTask(session, 'mail', {
+    kind: 'approval',
+    tool: { name: 'refunds', ref: 'pay.refunds', version: '1.0.0', side_effect_class: 'non_idempotent_write' },
+    arguments: { amount: 180 },
+    argumentsDigest: 'sha256:1',
+    approvalsRequired: 1,
+  }),
+  agent: 'pay.clerk@1.0.0',
+  approvalsReceived: 0,
+  apiCompletable: true,
+})
+
+const aNotice = (taskId: string): StoredNotice => ({
+  id: 'n1',
+  workspaceId: WORKSPACE,
+  channel: 'mail',
+  event: 'task.created',
+  at: NOW,
+  dueAt: NOW,
+  data: {},
+  sessionId: session.id,
+  runId: session.rootRunId,
+  taskId: taskId as TaskId,
+  whilePending: true,
+  state: 'waiting',
+  attempts: 0,
+  claims: 1,
+  endedAt: null,
+  error: null,
+  receipt: null,
 })
 
 /** A line of a greeting that goes on, until the other side is gone. */

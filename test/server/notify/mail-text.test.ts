@@ -51,11 +51,11 @@ test('has the words of the card, as text and as HTML, and a link', () => {
   const { subject, text, html } = writeMail([message({ task: shown(), link })], 'acme', NOW)
   expect(subject).toBe('[acme] Approval needed · pay.refunds@1.0.0')
   expect(text).toBe(`Approval needed · pay.refunds@1.0.0
-  when: 2026-01-02T03:04:05.000Z
+  when: 2026-01-02 03:04 UTC
   effect: irreversible_action
   deadline: expires in 1h
   does: Refund 180 EUR for order A-1042
-  with: amount: 180
+  with: amount: EUR 180
     currency: "EUR"
   asks: pay.clerk@1.0.0 · run ${session.rootRunId.slice(-6)}
   votes: 1 of 2; waits for another person
@@ -69,9 +69,34 @@ To decide, sign in to the console, or use svc inbox. This mail decides nothing, 
   expect(html).toContain('Refund 180 EUR for order A-1042</dd>')
 })
 
+test('a link that decides stands before the one to the console, and the mail says whose it is', () => {
+  const decide = { url: 'https://desk.acme.example/decide/abc', expiresAt: NOW + 3_600_000 }
+  const { text, html } = writeMail(
+    [{ ...message({ task: shown(), link: 'https://desk.acme.example/1' }), decide }],
+    'acme',
+    NOW,
+  )
+  expect(text.slice(text.indexOf('  Approve or')))
+    .toBe(`  Approve or reject it until 2026-01-02 04:04 UTC, without signing in:
+  https://desk.acme.example/decide/abc
+  Or in the console:
+  https://desk.acme.example/1
+
+This mail decides nothing, and neither does opening its links. The links that decide are yours: whoever has this mail decides as you, so do not forward it.
+`)
+  expect(html).toMatch(/<a style="[^"<>]+" href="https:\/\/desk\.acme\.example\/decide\/abc">Approve or reject it<\/a>/)
+})
+
+test('who may not decide by a link reads why', () => {
+  const decide = { why: 'its call cannot be undone\nBcc: c@d' }
+  expect(writeMail([{ ...message({ task: shown() }), decide }], 'acme', NOW).text).toContain(
+    '  decide: in the console: its call cannot be undone\\nBcc: c@d\n',
+  )
+})
+
 test('without content it has names and ids alone', () => {
   expect(writeMail([message()], 'acme', NOW).text).toBe(`Waits for a decision: pay.refunds
-  when: 2026-01-02T03:04:05.000Z
+  when: 2026-01-02 03:04 UTC
   agent: pay.clerk
   tool: pay.refunds
   kind: approval

@@ -45,6 +45,7 @@ async function open(about: Partial<NonNullable<ChannelConfig['slack']>> = {}, en
       noticesOf: async (id) => notices.filter(({ taskId }) => taskId === id),
       listPeople: async () => people as never,
       linkOf: (id) => `https://desk.acme.example/inbox/${id}`,
+      createDecisionLink: async () => undefined,
     },
   })
   const addTask = (name: string, task: Partial<ShownTask> = {}): TaskId => {

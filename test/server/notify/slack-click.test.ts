@@ -127,6 +127,13 @@ needs a treasurer
     channel: 'slack',
     proof: 'link',
   })
+  const acts = await ask<{ items: { kind: string }[] }>(server.operator, 'GET /acts')
+  expect(acts.items.find(({ kind }) => kind === 'run.answered')).toMatchObject({
+    by: 'operator:ana@acme.example',
+    proof: 'link',
+    channel: 'slack',
+    refused: null,
+  })
   await slack.until(() => message.edits > 0)
   expect(renderBlocks(message.blocks)).toMatch(
     /^# Approved · acme\.refunds@1\.0\.0\ndecided approved by operator ana@acme\.example\nat /,

@@ -793,7 +793,7 @@ class UserTaskResContent(StepContent):
     metadata: JsonObject | None
     claimed_email: str | None = None
     """completedByEmail as a client claimed it."""
-    channel: Literal["api", "operator", "console", "slack", "scenario"] | str | None = None
+    channel: Literal["api", "operator", "console", "slack", "email", "scenario"] | str | None = None
     """How the answer came; absent where nobody gave it."""
     proof: Literal["none", "link", "key", "ssh", "passkey", "hardware"] | str | None = None
     """What proved that it was this person, weakest first; absent where nobody answered."""

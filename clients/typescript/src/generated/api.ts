@@ -823,7 +823,7 @@ export interface UserTaskResContent extends StepContent {
   /** completedByEmail as a client claimed it. */
   readonly claimed_email?: string
   /** How the answer came; absent where nobody gave it. */
-  readonly channel?: 'api' | 'operator' | 'console' | 'slack' | 'scenario' | (string & {})
+  readonly channel?: 'api' | 'operator' | 'console' | 'slack' | 'email' | 'scenario' | (string & {})
   /** What proved that it was this person, weakest first; absent where nobody answered. */
   readonly proof?: 'none' | 'link' | 'key' | 'ssh' | 'passkey' | 'hardware' | (string & {})
   /** Where several people were asked, what each of them said. */

@@ -81,7 +81,7 @@ export function receiveSlackClicks(
     if (person.at === 'unknown') return `Nothing was decided: ${person.why}.`
     const { email, credentials } = person
     const given = comment === undefined ? {} : { comment }
-    const answer = await desk.decide({ ...drawn, ...given, approved, email, credentials })
+    const answer = await desk.decide({ ...drawn, ...given, approved, email, credentials, channel: 'slack' })
     // The outbox draws it, too; here it is drawn for the person who looks at it.
     if (answer !== undefined) await redraw(drawn.taskId, signal).catch(() => {})
     return answer
