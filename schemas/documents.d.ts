@@ -66,15 +66,15 @@ export namespace Agents {
     readonly transport?: 'streamable_http'
     /** How requests are authenticated. */
     readonly auth?: {
-      /** `bearer`: `Authorization: Bearer`; `header`: the header that `header` names; `client_credentials`: an OAuth token that svc asks `issuer` for, and renews. */
-      readonly scheme: 'bearer' | 'header' | 'client_credentials'
-      /** Key in `secrets`. */
-      readonly secret: string
+      /** `bearer`: `Authorization: Bearer`; `header`: the header that `header` names; `client_credentials`: an OAuth token that svc asks `issuer` for, and renews; `authorization_code`: one that a person consented to with `svc mcp login`. */
+      readonly scheme: 'bearer' | 'header' | 'client_credentials' | 'authorization_code'
+      /** Key in `secrets`; not needed when the scheme is `authorization_code`. */
+      readonly secret?: string
       /** Name of the header; required when the scheme is `header`. */
       readonly header?: string
-      /** The client at the authorization server; required when the scheme is `client_credentials`. */
+      /** The client at the authorization server; required when the scheme is `client_credentials`. With `authorization_code` svc registers one when absent. */
       readonly client_id?: string
-      /** Address of the authorization server, the only one that gets the secret; required when the scheme is `client_credentials`. */
+      /** Address of the authorization server, the only one that gets the secret; required when the scheme is `client_credentials`. With `authorization_code` the MCP server names it when absent. */
       readonly issuer?: string
       /** Scopes of the token, separated by blanks. */
       readonly scope?: string

@@ -35,6 +35,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'files',
     'project',
     'pages',
+    'login',
     'import',
     'release',
     'gateway',
@@ -103,7 +104,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   spec: ['steer', '.'],
   store: ['.', 'rows', 'nouns', 'sqlite', 'postgres', 'copy'],
-  tools: ['openapi', '.'],
+  tools: ['openapi', 'oauth', '.'],
 }
 
 const SRC = resolve(import.meta.dirname, '../src')

@@ -11,6 +11,7 @@ export const SLOW_TESTS = [
   'test/e2e/failpoints.test.ts',
   'test/e2e/handover.test.ts',
   'test/e2e/kill-effects.test.ts',
+  'test/e2e/kill-login.test.ts',
   'test/e2e/kill-notices.test.ts',
   'test/e2e/kill-undo.test.ts',
   'test/e2e/kill-waits.test.ts',

@@ -11,6 +11,8 @@ export type FailpointName =
   | 'effect.afterReply'
   /** The model has answered, and only this process knows. */
   | 'model.afterReply'
+  /** A login to an MCP server is durable, and nobody was told. */
+  | 'login.kept'
   /** Half of a chunk of events was sent to a reader. */
   | 'sse.midFrame'
   /** The object is at its final key, and its row is not updated yet. */

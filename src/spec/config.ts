@@ -221,6 +221,8 @@ export interface ProjectConfig {
   readonly tools?: Readonly<Record<string, ToolRouteConfig>>
   /** By the `url` of `spec.mcp_servers` in place of which they run. */
   readonly mcp_servers?: Readonly<Record<string, McpProgramConfig>>
+  /** The program that keeps logins to MCP servers; files of the data directory when absent. */
+  readonly mcp_logins?: { readonly command: readonly string[]; readonly env?: readonly string[] }
   readonly guardrails?: readonly string[]
   readonly lint?: {
     readonly profile?: 'recommended' | 'strict'

@@ -82,6 +82,7 @@ export interface McpServer {
 export type McpAuth =
   | { readonly scheme: 'bearer' | 'header'; readonly secret: string; readonly header?: string }
   | ClientCredentialsAuth
+  | AuthorizationCodeAuth
 
 /** The OAuth grant of a program that acts for itself. Source: RFC 6749, 4.4. */
 export interface ClientCredentialsAuth {
@@ -92,6 +93,19 @@ export interface ClientCredentialsAuth {
   /** Address of the authorization server, the only one that gets the secret. */
   readonly issuer: string
   /** Separated by blanks. */
+  readonly scope?: string
+}
+
+/** The OAuth grant of a person who consents once (`svc mcp login`). Source: RFC 6749, 4.1. */
+export interface AuthorizationCodeAuth {
+  readonly scheme: 'authorization_code'
+  /** A client that is known to the authorization server; svc registers one when absent. */
+  readonly client_id?: string
+  /** The secret of that client; only with `client_id` and `issuer`. */
+  readonly secret?: string
+  /** Address of the authorization server; the MCP server names it when absent. */
+  readonly issuer?: string
+  /** Separated by blanks; what the MCP server asks for when absent. */
   readonly scope?: string
 }
 

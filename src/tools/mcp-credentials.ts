@@ -6,7 +6,10 @@ import type { Redactor } from '../base/secret.ts'
 import type { McpServer } from '../spec/document.ts'
 import type { AgentSnapshot } from '../spec/snapshot.ts'
 import type { McpProgram } from './mcp-programs.ts'
-import { createTokenSource } from './mcp-token.ts'
+import { createClientTokens } from './oauth/client-token.ts'
+import type { LoginTokens } from './oauth/login-tokens.ts'
+import { takesLogin } from './oauth/login.ts'
+import type { TokenSource } from './oauth/token-source.ts'
 
 type McpEnvironment = Readonly<Record<string, string | undefined>>
 type SecretOwner = Pick<AgentSnapshot, 'id' | 'secrets'>
@@ -22,8 +25,9 @@ export function findUnset(
     const unset = program.findUnsetVariable()
     return unset === undefined ? undefined : { secret: `env of MCP server ${name}`, env: unset }
   }
-  const variable = auth && agent.secrets[auth.secret]?.fromEnv
-  return !auth || variable === undefined || env[variable] ? undefined : { secret: auth.secret, env: variable }
+  if (auth?.secret === undefined) return undefined
+  const variable = agent.secrets[auth.secret]?.fromEnv
+  return variable === undefined || env[variable] ? undefined : { secret: auth.secret, env: variable }
 }
 
 /**
@@ -38,8 +42,9 @@ export function missingCredentials(
 ): { readonly code: 'secret_missing' | 'refused'; readonly error: string } | undefined {
   const unset = findUnset(agent, server, env, program)
   if (unset) return { code: 'secret_missing', error: failures.secret_not_set.message(unset) }
-  if (program || !server.auth || agent.secrets[server.auth.secret]) return undefined
-  const error = `MCP server "${server.name}" needs the secret "${server.auth.secret}", which ${agent.id} does not declare.`
+  const secret = server.auth?.secret
+  if (program || secret === undefined || agent.secrets[secret]) return undefined
+  const error = `MCP server "${server.name}" needs the secret "${secret}", which ${agent.id} does not declare.`
   return { code: 'refused', error }
 }
 
@@ -48,24 +53,30 @@ export interface McpCredentialParts {
   readonly redactor: Redactor
   readonly fetch: FetchFunction
   readonly clock: Clock
+  readonly logins: LoginTokens
 }
 
 /** Sends requests with the credentials of an agent for a server. The caller must have checked `missingCredentials`. */
 export function fetchWithCredentials(
   agent: SecretOwner,
-  { auth, url: resource }: McpServer,
-  { env, redactor, fetch, clock }: McpCredentialParts,
+  server: McpServer,
+  { env, redactor, fetch, clock, logins }: McpCredentialParts,
 ): FetchFunction {
+  const { auth, url: resource } = server
   if (!auth) return fetch
-  const secret = env[agent.secrets[auth.secret]!.fromEnv]!
-  redactor.add(secret)
-  if (auth.scheme !== 'client_credentials') {
-    const [name, value] =
-      auth.scheme === 'bearer' ? ['authorization', `Bearer ${secret}`] : [auth.header ?? 'authorization', secret]
-    return (url, init) => fetch(url, withHeader(init, name, value))
-  }
-  const tokens = createTokenSource({ auth, clientSecret: secret, resource, fetch, clock, redactor })
-  return async (url, init) => {
+  const secret = auth.secret === undefined ? undefined : env[agent.secrets[auth.secret]!.fromEnv]!
+  if (secret !== undefined) redactor.add(secret)
+  if (takesLogin(server)) return fetchWithTokens(fetch, logins.sourceOf(server, secret))
+  if (auth.scheme === 'client_credentials')
+    return fetchWithTokens(fetch, createClientTokens({ auth, clientSecret: secret!, resource, fetch, clock, redactor }))
+  const [name, value] =
+    auth.scheme === 'header' ? [auth.header ?? 'authorization', secret!] : ['authorization', `Bearer ${secret}`]
+  return (url, init) => fetch(url, withHeader(init, name, value))
+}
+
+const fetchWithTokens =
+  (fetch: FetchFunction, tokens: TokenSource): FetchFunction =>
+  async (url, init) => {
     const token = await tokens.token()
     const response = await fetch(url, withHeader(init, 'authorization', `Bearer ${token}`))
     // A server that forgets a token before it ends has done nothing with the request.
@@ -73,7 +84,6 @@ export function fetchWithCredentials(
     await response.body?.cancel()
     return fetch(url, withHeader(init, 'authorization', `Bearer ${await tokens.token()}`))
   }
-}
 
 function withHeader(init: GuardedRequestInit | undefined, name: string, value: string): GuardedRequestInit {
   const headers = new Headers(init?.headers)

@@ -9,9 +9,12 @@ import type { AgentSnapshot } from '../spec/snapshot.ts'
 import type { ListedTool, ToolListFault, ToolListing } from './listed-tool.ts'
 import { connectMcp } from './mcp-connection.ts'
 import { fetchWithCredentials, missingCredentials } from './mcp-credentials.ts'
-import { formProblemOf } from './mcp-outcome.ts'
+import { describeTokenProblem, formProblemOf } from './mcp-outcome.ts'
 import type { McpLink } from './mcp-program.ts'
 import type { McpPrograms } from './mcp-programs.ts'
+import { tokenErrorOf } from './oauth/authorization-server.ts'
+import { createLoginTokens, type LoginStore } from './oauth/login-tokens.ts'
+import { takesLogin } from './oauth/login.ts'
 import { repairSchema } from './schema-repair.ts'
 
 /** Lists the tools of a server with the credentials of an agent. */
@@ -29,19 +32,23 @@ export interface ListingParts {
   readonly timeoutMs: number
   /** Servers that run as programs; absent = none. */
   readonly programs?: McpPrograms
+  /** Consents of persons; absent = none. */
+  readonly logins?: LoginStore
 }
 
 /** Lists the tools of a server with the credentials of an agent. Errors of the server are returned, never thrown. */
 export async function listMcpTools(
   agent: Pick<AgentSnapshot, 'id' | 'secrets'>,
   server: McpServer,
-  { env, redactor, fetch, version, timeoutMs, programs }: ListingParts,
+  parts: ListingParts,
 ): Promise<ToolListing> {
+  const { env, redactor, fetch, version, timeoutMs, programs } = parts
+  const logins = createLoginTokens({ logins: parts.logins, fetch, clock: systemClock, redactor })
   const program = programs?.find(server)
   const missing = missingCredentials(agent, server, env, program)
   if (missing !== undefined) return { problem: missing.error }
   const link: McpLink = program?.open() ?? {
-    fetch: fetchWithCredentials(agent, server, { env, redactor, fetch, clock: systemClock }),
+    fetch: fetchWithCredentials(agent, server, { env, redactor, fetch, clock: systemClock, logins }),
     close: () => Promise.resolve(),
   }
   const signal = AbortSignal.timeout((program?.startMs ?? timeoutMs) + timeoutMs)
@@ -54,11 +61,20 @@ export async function listMcpTools(
       await connection.close()
     }
   } catch (error) {
-    const problem = formProblemOf(error)
-    const said =
-      problem === undefined ? `does not list its tools: ${shortenText(innermostMessage(error), 500)}` : problem
-    return { problem: redactor.text(`MCP server "${server.name}" ${said}`) }
+    return { problem: redactor.text(`MCP server "${server.name}" ${describeListingProblem(agent, server, error)}`) }
   }
+}
+
+function describeListingProblem(
+  { secrets }: Pick<AgentSnapshot, 'secrets'>,
+  server: McpServer,
+  error: unknown,
+): string {
+  const problem = formProblemOf(error)
+  if (problem !== undefined) return problem
+  const token = takesLogin(server) ? tokenErrorOf(error) : undefined
+  const why = token ? describeTokenProblem(server, secrets, token) : shortenText(innermostMessage(error), 500)
+  return `does not list its tools: ${why}`
 }
 
 /** The parts of the tools' schemas that arguments are not checked against. */

@@ -10,7 +10,8 @@ import type { McpAnswer } from './mcp-answer.ts'
 import { readContent, readContentText } from './mcp-content.ts'
 import { McpFormError } from './mcp-exchange.ts'
 import { ADDRESS_REQUIRED, QuestionProblem, readInputRequired, readRequiredAddresses } from './mcp-question.ts'
-import type { McpTokenError } from './mcp-token.ts'
+import type { McpTokenError } from './oauth/authorization-server.ts'
+import { takesLogin } from './oauth/login.ts'
 import {
   cutNote,
   exceededOutcome,
@@ -37,32 +38,47 @@ export function formProblemOf(error: unknown): string | undefined {
 }
 
 /** The server does not accept the credentials: the call waits for them, as for a secret that is not set. */
-export const toUnauthorizedOutcome = (server: McpServer, agentSecrets: AgentSnapshot['secrets']): ToolOutcome => {
-  const { auth, name } = server
-  const what = auth?.scheme === 'client_credentials' ? 'a token that was given for the secret' : 'the secret'
-  const remedy =
-    auth === undefined
-      ? 'Its entry in spec.mcp_servers has no "auth".'
-      : `It does not accept ${what} ${nameSecret(auth.secret, agentSecrets)}.`
-  return { at: 'not_sent', code: 'secret_missing', error: `MCP server "${name}" answered 401: ${remedy}` }
+export const toUnauthorizedOutcome = (server: McpServer, agentSecrets: AgentSnapshot['secrets']): ToolOutcome => ({
+  at: 'not_sent',
+  code: 'secret_missing',
+  error: `MCP server "${server.name}" answered 401: ${describeUnaccepted(server, agentSecrets)}`,
+})
+
+function describeUnaccepted(server: McpServer, agentSecrets: AgentSnapshot['secrets']): string {
+  const { auth } = server
+  if (auth === undefined) return 'Its entry in spec.mcp_servers has no "auth".'
+  if (takesLogin(server)) return `It does not accept a token of its login. ${loginAgain(server)}`
+  const what = auth.scheme === 'client_credentials' ? 'a token that was given for the secret' : 'the secret'
+  return `It does not accept ${what} ${nameSecret(auth.secret, agentSecrets)}.`
 }
 
-const nameSecret = (name: string, secrets: AgentSnapshot['secrets']): string =>
-  `"${name}" (environment variable ${secrets[name]?.fromEnv})`
+const nameSecret = (name: string | undefined, secrets: AgentSnapshot['secrets']): string =>
+  `"${name}" (environment variable ${secrets[name ?? '']?.fromEnv})`
 
-/** No token: the call waits for another secret where this one is refused, and for the authorization server where that is away. */
-export const toTokenOutcome = (
-  { name, auth }: McpServer,
+const loginAgain = ({ name }: McpServer): string => `Run svc mcp login ${name}.`
+
+/** No token: the call waits for another secret or login where this one is refused, and for the authorization server where that is away. */
+export function toTokenOutcome(
+  server: McpServer,
   agentSecrets: AgentSnapshot['secrets'],
-  { message, isRefused, cause }: McpTokenError,
-): ToolOutcome =>
-  isRefused
-    ? {
-        at: 'not_sent',
-        code: 'secret_missing',
-        error: `MCP server "${name}": ${message} Check the secret ${nameSecret(auth!.secret, agentSecrets)}.`,
-      }
-    : { at: 'not_sent', code: unsentCode(cause), error: `MCP server "${name}": ${message}` }
+  problem: McpTokenError,
+): ToolOutcome {
+  const error = `MCP server "${server.name}": ${describeTokenProblem(server, agentSecrets, problem)}`
+  return { at: 'not_sent', code: problem.isRefused ? 'secret_missing' : unsentCode(problem.cause), error }
+}
+
+/** What is wrong, and where waiting does not help, what does. */
+export function describeTokenProblem(
+  server: McpServer,
+  agentSecrets: AgentSnapshot['secrets'],
+  { message, isRefused }: McpTokenError,
+): string {
+  if (!isRefused) return message
+  const remedy = takesLogin(server)
+    ? loginAgain(server)
+    : `Check the secret ${nameSecret(server.auth?.secret, agentSecrets)}.`
+  return `${message} ${remedy}`
+}
 
 export function toFailedCallOutcome(
   server: string,

@@ -8,6 +8,7 @@ import { connectMcp, type McpConnection } from './mcp-connection.ts'
 import { fetchWithCredentials } from './mcp-credentials.ts'
 import type { McpLink } from './mcp-program.ts'
 import type { McpPrograms } from './mcp-programs.ts'
+import { createLoginTokens, type LoginStore } from './oauth/login-tokens.ts'
 
 /** A connection and the number of calls that use it. */
 export interface PooledConnection {
@@ -40,6 +41,7 @@ export interface McpPoolParts {
   readonly clock: Clock
   readonly version: string
   readonly programs: McpPrograms
+  readonly logins: LoginStore | undefined
 }
 
 /** Timeout of opening a connection, which several calls may wait for. */
@@ -53,13 +55,15 @@ export function createMcpPool({
   clock,
   version,
   programs,
+  logins: store,
 }: McpPoolParts): McpConnectionPool {
+  const logins = createLoginTokens({ logins: store, fetch, clock, redactor })
   const connections = new Map<string, PooledConnection>()
 
   const open = (key: string, agent: AgentSnapshot, server: McpServer): PooledConnection => {
     const program = programs.find(server)
     const link: McpLink = program?.open() ?? {
-      fetch: fetchWithCredentials(agent, server, { env, redactor, fetch: track(fetch), clock }),
+      fetch: fetchWithCredentials(agent, server, { env, redactor, fetch: track(fetch), clock, logins }),
       close: () => Promise.resolve(),
     }
     const tracked = program ? { ...link, fetch: track(link.fetch) } : link

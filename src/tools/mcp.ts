@@ -28,7 +28,8 @@ import { createAsker } from './mcp-question.ts'
 import { createProgressReporter } from './mcp-progress.ts'
 import { createMcpPool, waitForOpening } from './mcp-pool.ts'
 import type { McpPrograms } from './mcp-programs.ts'
-import { tokenErrorOf } from './mcp-token.ts'
+import { tokenErrorOf } from './oauth/authorization-server.ts'
+import type { LoginStore } from './oauth/login-tokens.ts'
 import { HELD_BACK, returnedOutcome, withDeadline } from './outcome.ts'
 import { repairSchema } from './schema-repair.ts'
 import type { DescribedTool, ToolInvocation, ToolOutcome } from './tool.ts'
@@ -66,9 +67,12 @@ export interface McpServersParts {
   readonly version: string
   readonly log: Log
   readonly programs: McpPrograms
+  /** Consents of persons; absent where there is no data directory. */
+  readonly logins?: LoginStore | undefined
 }
 
-export function createMcpServers({ env, redactor, fetch, clock, version, log, programs }: McpServersParts): McpServers {
+export function createMcpServers(parts: McpServersParts): McpServers {
+  const { env, redactor, fetch, clock, version, log, programs, logins } = parts
   /** Attempts whose request the server may have received. */
   const dispatched = new Set<string>()
   /** The `mayLeave` of each attempt. */
@@ -107,7 +111,7 @@ export function createMcpServers({ env, redactor, fetch, clock, version, log, pr
       problems,
     })
   }
-  const pool = createMcpPool({ env, redactor, fetch, track, clock, version, programs })
+  const pool = createMcpPool({ env, redactor, fetch, track, clock, version, programs, logins })
 
   /** One attempt on one connection; undefined if the server has forgotten the session, so that it did not run the call. */
   const callOnce = async (call: McpCall): Promise<ToolOutcome | undefined> => {

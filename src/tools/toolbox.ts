@@ -14,6 +14,7 @@ import { readWorkspaceFile, type ReadFile } from './builtin.ts'
 import { runCommand } from './command.ts'
 import { callHttp } from './http.ts'
 import { findUnset } from './mcp-credentials.ts'
+import { openLoginStore } from './login-command.ts'
 import { createMcpPrograms } from './mcp-programs.ts'
 import { createMcpServers } from './mcp.ts'
 import { answerMock } from './mock.ts'
@@ -25,6 +26,8 @@ export interface ToolboxParts {
   readonly config: ProjectConfig
   /** Absolute directory of the config file: commands run in it. */
   readonly configDir: string
+  /** Logins to MCP servers are in it; without it there are none. */
+  readonly dataDirectory?: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly redactor: Redactor
   /** For `svc.read_file`; without it the tool has no handler. */
@@ -60,6 +63,8 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     version: parts.version ?? '0',
     log,
     programs,
+    logins:
+      parts.dataDirectory === undefined ? undefined : openLoginStore({ ...parts, dataDirectory: parts.dataDirectory }),
   })
 
   const createRoute = (name: ToolRoute['route'], timeoutMs: number, invoke: ToolRoute['invoke']): ToolRoute => ({

@@ -64,6 +64,18 @@ beforeAll(async () => {
     writeFileSync(join(clients, `${name}.json`), JSON.stringify({ mcpServers: { crm: { url: fake.url } } }))
   for (const name of ['client-1', 'client-2'])
     await svc(['gateway', 'wrap', `${name}.json`, '--namespace', name, '--yes', '-C', clients])
+  writeFileSync(
+    join(clients, 'desk.yaml'),
+    `apiVersion: svc/v1
+kind: Agent
+metadata: { namespace: acme, name: desk, version: 1.0.0 }
+spec:
+  purpose: Looks.
+  instructions: { text: Look. }
+  model: { provider: scripted, name: m }
+  mcp_servers: [{ name: crm, url: '${fake.url}', auth: { scheme: authorization_code } }]
+`,
+  )
   const files = await json<{ items: { filename: string }[] }>(['files', 'upload', 'note.txt'])
   ids.file = files.items[0]!.filename
   ids.trigger = (await json<{ triggerId: string }>(['triggers', 'create', AGENT, '--name', 'spare'])).triggerId
@@ -137,6 +149,8 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'keys list': () => ['keys', 'list'],
   'keys create': () => ['keys', 'create', '--agent', AGENT, '--trigger', 'api'],
   'keys revoke': () => ['keys', 'revoke', ids.key, '--yes'],
+  'mcp login': () => ['mcp', 'login', '-C', clients],
+  'mcp logout': () => ['mcp', 'logout', '-C', clients],
   backup: () => ['backup', 'another.tgz'],
   restore: () => ['restore', 'backup.tgz', '--data', 'elsewhere', '--force', '--yes'],
   'store migrate': () => ['store', 'migrate'],
@@ -226,6 +240,7 @@ const REFUSED: Readonly<Record<string, number>> = {
   'sessions delete': 6,
   console: 6,
   'notify test': 5,
+  'mcp login': 4,
   'store migrate': 2,
   'store copy': 5,
   'workers drain': 5,

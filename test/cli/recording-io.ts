@@ -138,6 +138,8 @@ export async function svc(argv: readonly string[], options: WorldOptions): Promi
 export interface Going {
   readonly world: World
   readonly line: (pattern: RegExp) => Promise<string>
+  /** The exit code, once it ends by itself. */
+  readonly code: Promise<number>
   readonly end: () => Promise<number>
 }
 
@@ -152,6 +154,7 @@ export function going(argv: readonly string[], options: WorldOptions): Going {
   return {
     world,
     line,
+    code,
     end: () => {
       world.signal('SIGTERM')
       return code

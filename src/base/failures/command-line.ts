@@ -52,5 +52,6 @@ export const commandLineFailures = {
     exit: EXIT.usage,
     message: (a: { text: string; candidates: string }) => `"${a.text}" could be ${a.candidates}.`,
   },
+  login_refused: { exit: EXIT.denied, message: (a: { what: string }) => a.what },
   timed_out: { exit: EXIT.timeout, message: (a: { after: string }) => `Gave up after ${a.after}; the work continues.` },
 } satisfies Record<string, FailureRow>

@@ -43,3 +43,16 @@ export const restoreAnswer = object({
 })
 
 export const resetAnswer = object({ all: boolean, runs: integer, files: integer, dataDirectory: string })
+
+/** `kept`: the file, or what keeps it. */
+export const loginAnswer = object({
+  server: string,
+  url: string,
+  issuer: string,
+  client_id: string,
+  scope: nullable(string),
+  kept: string,
+})
+
+/** `revoked`: the authorization server confirmed that it ended the consent. */
+export const logoutAnswer = object({ server: string, url: string, erased: boolean, revoked: boolean })

@@ -33,7 +33,12 @@ export const networkChecks: DoctorChecks = {
     }
     return problems.length === 0
       ? healthy([`${servers.size} reached`, ...faults].join('; '))
-      : unhealthy(problems.join('; '), 'svc secrets check tells which credentials are missing')
+      : unhealthy(
+          problems.join('; '),
+          problems.some((each) => each.includes('svc mcp login'))
+            ? 'svc mcp login SERVER, and svc secrets check for other credentials'
+            : 'svc secrets check tells which credentials are missing',
+        )
   },
 
   async models(call, project) {

@@ -1,5 +1,5 @@
 /** Checks of the project and its data directory: readable, private, undamaged, lock up to date. */
-import { access, constants, stat } from 'node:fs/promises'
+import { access, constants, readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isFailure } from '../../base/failure.ts'
 import { JOB_SCHEMA } from '../../queue/jobs.ts'
@@ -14,6 +14,7 @@ import { readStoreUrl } from '../project/store-url.ts'
 import { userDirectory } from '../project/user-config.ts'
 import type { DatabaseHealth } from '../../store/postgres/cluster/health.ts'
 import { readFreeBytes, spaceFinding } from './free-space.ts'
+import { LOGIN_DIRECTORY } from '../../tools/oauth/login-keeper.ts'
 import { MAX_AHEAD_MS } from '../../store/store-clock.ts'
 import { RemoteError } from '../shell/remote.ts'
 import type { CommandContext } from '../shell/command.ts'
@@ -61,6 +62,7 @@ export const stateChecks: DoctorChecks = {
     const { dataDirectory } = project
     const secret = [
       ...['', 'data.db', 'server.json'].map((name) => join(dataDirectory, name)),
+      ...(await filesIn(join(dataDirectory, LOGIN_DIRECTORY))),
       join(userDirectory(io.env), 'credentials.json'),
     ]
     for (const path of secret) {
@@ -186,3 +188,9 @@ async function existingParent(path: string): Promise<string> {
   for (let at = dirname(path); ; at = dirname(at))
     if ((await stat(at).catch(() => undefined)) || dirname(at) === at) return at
 }
+
+const filesIn = (directory: string): Promise<readonly string[]> =>
+  readdir(directory).then(
+    (names) => names.map((name) => join(directory, name)),
+    () => [],
+  )

@@ -31,6 +31,7 @@ export async function withDotEnv(
   const ofPrograms = Object.values(config.mcp_servers ?? {}).flatMap(({ env: names = [] }) => names)
   const names = new Set([
     ...ofPrograms,
+    ...(config.mcp_logins?.env ?? []),
     ...workspace.documents
       .flatMap((document) => document.at('secrets.*'))
       .flatMap(({ value }) => {

@@ -4,6 +4,9 @@ import { asKind } from '../../documents/text/document.ts'
 import { withDotEnv } from './dot-env.ts'
 import { loadDocuments } from './documents.ts'
 import { findProgramConfig } from '../../tools/mcp-programs.ts'
+import type { McpServer } from '../../spec/document.ts'
+import { createLoginFiles } from '../../tools/oauth/login-keeper.ts'
+import { nameOfLogin, takesLogin } from '../../tools/oauth/login.ts'
 import { modelEndpoint } from './model-endpoint.ts'
 import type { Project } from './project.ts'
 import { compareText } from '../../base/values/compare-text.ts'
@@ -37,10 +40,12 @@ export async function reachedHosts(project: Project, given: EnvVariables): Promi
     if (!spec) continue
     for (const model of [spec.model, ...fallbackOf(document, workspace, spec.model)])
       add(`model ${model.provider}`, modelEndpoint(model, config, env)?.baseUrl)
-    for (const { name, url, auth } of spec.mcp_servers ?? []) {
+    for (const server of spec.mcp_servers ?? []) {
+      const { name, url, auth } = server
       if (findProgramConfig(config, url)) continue
       add(`MCP server ${name}`, url)
-      if (auth?.scheme === 'client_credentials') add(`tokens of MCP server ${name}`, auth.issuer)
+      if (auth?.scheme === 'client_credentials' || auth?.scheme === 'authorization_code')
+        add(`tokens of MCP server ${name}`, auth.issuer ?? (await findConsentedIssuer(project, server)))
     }
   }
   for (const [tool, route] of Object.entries(config.tools ?? {}))
@@ -51,6 +56,15 @@ export async function reachedHosts(project: Project, given: EnvVariables): Promi
   return [...found.values()]
     .map(({ url, needs }) => ({ host: url.hostname, port: portOf(url), for: [...needs] }))
     .sort((a, b) => compareText(a.host, b.host) || a.port - b.port)
+}
+
+/** The one that the MCP server named when a person consented; a program that keeps logins is not asked. */
+async function findConsentedIssuer({ dataDirectory }: Project, server: McpServer): Promise<string | undefined> {
+  if (!takesLogin(server) || !URL.canParse(server.url)) return undefined
+  const login = await createLoginFiles(dataDirectory)
+    .read(nameOfLogin(server))
+    .catch(() => undefined)
+  return login?.issuer
 }
 
 const s3HostOf = (region = 'us-east-1'): string => `https://s3.${region}.amazonaws.com`

@@ -13,12 +13,13 @@ const TIMEOUT_MS = 10_000
 
 export async function createAskMcp(
   { io }: Pick<CommandContext, 'io'>,
-  { config, directory }: Project,
+  { config, directory, dataDirectory }: Project,
 ): Promise<McpToolLister> {
-  const [{ listMcpTools }, { createEgress }, { createMcpPrograms }] = await Promise.all([
+  const [{ listMcpTools }, { createEgress }, { createMcpPrograms }, { openLoginStore }] = await Promise.all([
     import('../../tools/mcp-listing.ts'),
     import('../../base/net/egress.ts'),
     import('../../tools/mcp-programs.ts'),
+    import('../../tools/login-command.ts'),
   ])
   const fetch = createEgress({ from: 'document', allowedHosts: config.network?.allowed_hosts ?? [] })
   const redactor = createRedactor()
@@ -30,6 +31,7 @@ export async function createAskMcp(
     clock: systemClock,
     log: silentLog,
   })
+  const logins = openLoginStore({ config, configDir: directory, dataDirectory, env: io.env })
   return (agent, server) =>
     listMcpTools(agent, server, {
       env: io.env,
@@ -38,6 +40,7 @@ export async function createAskMcp(
       version: packageVersion,
       timeoutMs: TIMEOUT_MS,
       programs,
+      logins,
     })
 }
 

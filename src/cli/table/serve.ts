@@ -4,6 +4,8 @@ import {
   backupAnswer,
   copyAnswer,
   diagnosticLine,
+  loginAnswer,
+  logoutAnswer,
   migrateAnswer,
   readyAnswer,
   reloadAnswer,
@@ -20,6 +22,12 @@ const listening: readonly OptionSpec[] = [
   { flags: '--allow-remote', description: 'permit an address that other machines reach' },
   { flags: '--offline', description: 'replace every model by auto, except scripted ones' },
 ]
+
+const loginServer = {
+  name: '[server]',
+  description: 'name or address of an MCP server; the only one that takes a login by default',
+}
+const agentOfServer: OptionSpec = { flags: '--agent <agent>', description: 'the server of this agent' }
 
 export const serveCommands: readonly CommandEntry[] = [
   {
@@ -106,6 +114,31 @@ export const serveCommands: readonly CommandEntry[] = [
     exits: { 4: 'the key is refused', 8: 'no server answers' },
     drains: true,
     load: async () => (await import('../commands/serve/mcp.ts')).mcp,
+  },
+  {
+    path: 'mcp login',
+    plane: 'offline',
+    summary: 'consent, in a browser, that svc uses a hosted MCP server',
+    arguments: [loginServer],
+    options: [
+      agentOfServer,
+      { flags: '--port <n>', description: 'port on 127.0.0.1 to which the browser comes back; a free one by default' },
+      { flags: '--no-open', description: 'print the address and open no browser' },
+    ],
+    examples: ['svc mcp login crm', 'svc mcp login crm --no-open --port 8976'],
+    ...printsDocument(loginAnswer),
+    exits: { 4: 'no consent was given', 6: 'port taken' },
+    load: async () => (await import('../commands/serve/mcp-login.ts')).mcpLogin,
+  },
+  {
+    path: 'mcp logout',
+    plane: 'offline',
+    summary: 'forget a login to an MCP server, and take the consent back',
+    arguments: [loginServer],
+    options: [agentOfServer],
+    examples: ['svc mcp logout crm', 'svc mcp logout crm --agent acme.desk --json'],
+    ...printsDocument(logoutAnswer),
+    load: async () => (await import('../commands/serve/mcp-login.ts')).mcpLogout,
   },
   {
     path: 'store migrate',

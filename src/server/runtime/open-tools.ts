@@ -62,11 +62,12 @@ export function openTools(options: RuntimeOptions, parts: ToolParts): OpenTools 
 
 const connectTools = (
   { config, configDirectory, env, version, offline = false }: RuntimeOptions,
-  { clock, redactor, log, ownListeners, readFile }: ToolParts,
+  { directory, clock, redactor, log, ownListeners, readFile }: ToolParts,
 ): Toolbox =>
   createToolbox({
     config,
     configDir: configDirectory,
+    dataDirectory: directory,
     env,
     redactor,
     offline,
