@@ -7,6 +7,8 @@ export const EXTERNAL = [
   '@anthropic-ai/sdk',
   '@google/genai',
   'nodemailer',
+  '@opentelemetry/exporter-*',
+  '@opentelemetry/resources',
   '@aws-sdk/*',
   '@smithy/*',
   '@modelcontextprotocol/client',

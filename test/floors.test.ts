@@ -88,6 +88,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'generated',
     'log',
     'metrics',
+    'telemetry',
     'http',
     'peers',
     'notify',

@@ -155,6 +155,8 @@ export interface SessionUpdate {
   readonly claims?: readonly IdempotencyClaim[]
   /** What channels are told of this update; absent where nothing is. */
   readonly notices?: readonly NewNotice[]
+  /** Its spans can be exported from then on; absent where nobody exports them, or nothing paused or ended. */
+  readonly isTraced?: true
   /** Acts of operators that this update carries out; absent where nobody acted. */
   readonly acts?: readonly NewAct[]
   /** New labels of a continued session. */

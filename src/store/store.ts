@@ -10,8 +10,9 @@ import type { CatalogStore } from './catalog-store.ts'
 import type { ClusterStore } from './cluster-store.ts'
 import type { NoticeStore } from './notice-store.ts'
 import type { SessionStore } from './session-store.ts'
+import type { TraceStore } from './trace-store.ts'
 
-export interface Store extends SessionStore, CatalogStore, ClusterStore, NoticeStore, ActStore {
+export interface Store extends SessionStore, CatalogStore, ClusterStore, NoticeStore, ActStore, TraceStore {
   /** Writes everything committed to a new file; reads and writes continue meanwhile. */
   backup(path: string): Promise<void>
   /** Deletes every session with its runs, timeline, tasks and events. Publications, triggers, keys and files stay. */

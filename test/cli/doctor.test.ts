@@ -46,6 +46,7 @@ test('all checks are told, one line each, and nothing is made', async () => {
     'mcp',
     'models',
     'proxy',
+    'telemetry',
   ])
   const bad = items.filter(({ ok }) => !ok).map(({ check }) => check)
   // Another program of this machine may use the ports.
@@ -196,6 +197,29 @@ test('a configuration that is wrong is told by its own check', async () => {
   expect(stdout).toMatch(/^✖ project .*`workspac`/)
 })
 
+const OF_MACHINE = ['node', 'sqlite', 'ports', 'disk', 'clock', 'store', 'proxy', 'telemetry']
+
+test('what the variables of OpenTelemetry ask for is checked: an address that answers, or a sentence', async () => {
+  const asked: string[] = []
+  const answering = ((address: string, { method }: RequestInit) => {
+    asked.push(`${method} ${address}`)
+    return Promise.resolve(new Response(null, { status: 405 }))
+  }) as typeof fetch
+  const refusing = (() => Promise.reject(new Error('refused'))) as typeof fetch
+  const env = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://user:pass@otel.example/v1/traces' }
+  expect(await run(['doctor', 'telemetry'], { env, fetch: answering })).toMatchObject({ code: 0, stdout: '' })
+  expect(asked).toEqual(['HEAD http://user:pass@otel.example/v1/traces'])
+  const away = await run(['doctor', 'telemetry'], { env, fetch: refusing })
+  expect(away.code).toBe(1)
+  expect(away.stdout).toContain('cannot be reached')
+  expect(away.stdout).not.toContain('pass')
+  const wrong = await run(['doctor', 'telemetry'], { env: { ...env, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' } })
+  expect([wrong.code, wrong.stdout]).toEqual([
+    1,
+    expect.stringContaining('Telemetry cannot be exported: OTEL_EXPORTER_OTLP_PROTOCOL is grpc.'),
+  ])
+})
+
 test('nothing that is not known is healthy', async () => {
   write('svc.config.yaml', 'workspac: acme\n')
   const { code, stdout } = await run(['doctor', '--json'])
@@ -207,9 +231,7 @@ test('nothing that is not known is healthy', async () => {
   )
   // What is left is of the machine alone.
   const healthyOnes = items.filter(({ ok }) => ok).map(({ check }) => check)
-  expect(
-    healthyOnes.filter((check) => !['node', 'sqlite', 'ports', 'disk', 'clock', 'store', 'proxy'].includes(check)),
-  ).toEqual([])
+  expect(healthyOnes.filter((check) => !OF_MACHINE.includes(check))).toEqual([])
 })
 
 const AGENT = `apiVersion: svc/v1

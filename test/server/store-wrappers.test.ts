@@ -2,13 +2,13 @@
 import { expect, test } from 'vitest'
 import { silentLog } from '../../src/base/log.ts'
 import { withRunLog } from '../../src/server/log/run-log.ts'
-import { withSpans, type Telemetry } from '../../src/server/log/spans.ts'
+import { withTraceMarks } from '../../src/server/telemetry/export-traces.ts'
 import type { Store } from '../../src/store/store.ts'
 import { aSession, aStart, anUpdate, NO_LIMITS } from '../store/makers.ts'
 
 test.each<[string, (store: Store) => Store]>([
   ['withRunLog', (store) => withRunLog(store, silentLog)],
-  ['withSpans', (store) => withSpans(store, {} as Telemetry, silentLog)],
+  ['withTraceMarks', withTraceMarks],
 ])('%s', async (_, wrap) => {
   const seen: unknown[][] = []
   const answers = { start: { outcome: 'started' }, save: { sessionId: aSession('a').id, epoch: 3 } }

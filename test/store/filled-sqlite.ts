@@ -18,6 +18,7 @@ const UUIDS: Readonly<Record<string, readonly string[]>> = {
   task_claim: ['task_id'],
   notice: ['session_id', 'run_id', 'task_id'],
   act: ['session_id', 'run_id'],
+  trace_mark: ['session_id'],
 }
 const STATUSES = ['Running', 'WaitingForHITL', 'Completed']
 

@@ -10,6 +10,7 @@ import { searchContract } from './search-contract.ts'
 import { startPostgres } from './postgres-server.ts'
 import { actContract } from './act-contract.ts'
 import { noticeContract } from './notice-contract.ts'
+import { traceContract } from './trace-contract.ts'
 import { sessionContract } from './session-contract.ts'
 
 const server = startPostgres()
@@ -32,6 +33,7 @@ async function openEmpty(clock: Clock) {
 describe.skipIf(!server)('on PostgreSQL', () => {
   storeContract('postgres', openEmpty)
   noticeContract('postgres', openEmpty)
+  traceContract('postgres', openEmpty)
   actContract('postgres', openEmpty)
   sessionContract('postgres', openEmpty)
   longSessionContract('postgres', openEmpty)

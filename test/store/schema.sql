@@ -791,3 +791,16 @@ CREATE TABLE act (
 ) strict, without rowid;
 
 CREATE INDEX act_of_session on act (session_id) where session_id is not null;
+
+CREATE TABLE trace_mark (
+  session_id text primary key,
+  workspace_id text not null,
+  -- Numbers of events: the spans up to `sent` are exported, those up to `ready` can be.
+  sent integer not null,
+  ready integer not null,
+  -- When they are exported; while a process exports them, when another one may. Null where nothing is to be exported.
+  due_at integer,
+  since integer
+) strict, without rowid;
+
+CREATE INDEX trace_mark_due on trace_mark (due_at) where due_at is not null;

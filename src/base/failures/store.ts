@@ -176,6 +176,12 @@ export const storeFailures = {
     fix: 'npm install nodemailer@10.6.0',
   },
 
+  telemetry_packages_missing: {
+    exit: EXIT.usage,
+    message: (a: { packages: string }) => `Telemetry cannot be exported: ${a.packages} are not installed.`,
+  },
+  telemetry_invalid: { exit: EXIT.usage, message: (a: { what: string }) => `Telemetry cannot be exported: ${a.what}.` },
+
   backup_broken: {
     exit: EXIT.unavailable,
     message: () => 'The server ended before the backup was complete; the received part cannot be restored.',

@@ -180,7 +180,7 @@ export const operateCommands: readonly CommandEntry[] = [
       {
         name: '[checks...]',
         description:
-          'all by default: node, sqlite, ports, disk, clock, project, data, permissions, database, server, lock, paused, held, mcp, models, proxy',
+          'all by default: node, sqlite, ports, disk, clock, project, data, permissions, database, server, lock, paused, held, mcp, models, proxy, telemetry',
         choices: [
           'node',
           'sqlite',
@@ -198,6 +198,7 @@ export const operateCommands: readonly CommandEntry[] = [
           'mcp',
           'models',
           'proxy',
+          'telemetry',
         ],
       },
     ],

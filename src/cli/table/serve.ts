@@ -71,7 +71,7 @@ export const serveCommands: readonly CommandEntry[] = [
       },
       {
         flags: '--otel',
-        description: 'tell each ended session to the OpenTelemetry SDK that NODE_OPTIONS=--import loads',
+        description: 'export traces, metrics and logs over OTLP; variables OTEL_* say where to',
       },
       {
         flags: '--admin-socket <path>',

@@ -17,8 +17,9 @@ import type { Store } from '../../store/store.ts'
 import { logToAll, openLogFile } from '../log/log-file.ts'
 import { withRunLog } from '../log/run-log.ts'
 import { withRunMetrics } from '../metrics/run-metrics.ts'
-import { openTelemetry, withSpans } from '../log/spans.ts'
 import { withNotices } from '../notify/with-notices.ts'
+import { withTraceMarks } from '../telemetry/export-traces.ts'
+import { beginTelemetry } from './begin-telemetry.ts'
 import type { CloseStack } from './close-stack.ts'
 import { refuseLostDatabase, refuseLostWhileFree } from './upkeep/emptied.ts'
 import type { RuntimeOptions } from './options.ts'
@@ -88,7 +89,9 @@ export async function openLogAndStore(
   closing.push(() => opened.close())
   const logged = logFile ? withRunLog(opened, logFile) : opened
   const counted = options.metrics ? withRunMetrics(logged, options.metrics, () => clock.monotonic()) : logged
-  const traced = options.otel ? withSpans(counted, await openTelemetry(options.version), log) : counted
+  const telemetry = serving ? await beginTelemetry(options, { log, redactor, store: opened }) : undefined
+  if (telemetry) closing.push(() => telemetry.close())
+  const traced = telemetry?.hasTraces ? withTraceMarks(counted) : counted
   const { notify } = options.config
   const store = notify ? withNotices(traced, notify, noticesAdded) : traced
   return { log, store }

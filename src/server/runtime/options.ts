@@ -29,7 +29,7 @@ export interface RuntimeOptions {
   readonly clock?: Clock
   /** JSON lines on standard error when absent. */
   readonly log?: Log
-  /** Reports ended sessions to the OpenTelemetry SDK that is loaded into this process. */
+  /** Exports telemetry, whether or not a variable of OpenTelemetry asks for it; it is an error if that is impossible. */
   readonly otel?: boolean
   /** Where what happens to runs is counted. */
   readonly metrics?: MetricRegistry

@@ -279,6 +279,11 @@ const definitions: readonly CopiedTable[] = [
     order: ['n'],
   },
   {
+    name: 'trace_mark',
+    columns: toColumns({ uuid: 'session_id', text: 'workspace_id', integer: 'sent ready due_at since' }),
+    order: ['session_id'],
+  },
+  {
     name: 'history_fence',
     columns: toColumns({ text: 'workspace_id', integer: 'version' }),
     order: ['workspace_id'],

@@ -20,6 +20,7 @@ import { prepareStanding } from '../nouns/standing.ts'
 import { prepareSteps } from '../nouns/steps.ts'
 import { prepareTaskClaims } from '../nouns/task-claims.ts'
 import { prepareTasks } from '../nouns/tasks.ts'
+import { prepareTraceMarks } from '../nouns/trace-marks.ts'
 import { prepareTriggers } from '../nouns/triggers.ts'
 import { prepareVersions } from '../nouns/versions.ts'
 import { bindWork, type WorkRunners } from '../statement.ts'
@@ -63,6 +64,7 @@ export function bindPostgresNouns(runners: WorkRunners, hints: SessionHints, key
       await claims.endTaskClaim(task, operator)
       hints.changed([task.sessionId])
     },
+    ...bindWork(prepareTraceMarks(POSTGRES), runners),
     ...bindWork(prepareTriggers(POSTGRES), runners),
     ...bindWork(prepareVersions(POSTGRES), runners),
   } satisfies Partial<Store>

@@ -11,9 +11,11 @@ import { hasState, isContentError } from './database/errors.ts'
 import type { SessionHints } from './database/hints.ts'
 import type { DatabaseMoment } from './database/moment.ts'
 import { NOTICES, toNoticeColumns } from '../nouns/notices.ts'
+import { markTraced } from '../nouns/trace-marks.ts'
 import { toJsonRows } from './database/named-values.ts'
 import type { PostgresPool } from './database/pool.ts'
 import type { PostgresQueries } from './database/queries.ts'
+import { runWork } from './database/run-work.ts'
 import { toEffectColumns } from './effects.ts'
 import { toClaimColumns } from './idempotency.ts'
 import { findStored, runWithReply } from './lost-reply.ts'
@@ -62,7 +64,7 @@ export function openPostgresUpdates({ pool, moment, hints, shard }: UpdateParts)
             lease_epoch,
             detail: null,
           })),
-        actWriter(requests, 'saved'),
+        restWriter(requests, 'saved'),
       )
       const found = new Map(rows.map((row) => [row.i, row]))
       const answers = requests.map((request, index) => toSaveAnswer(request, found.get(index), pool.database))
@@ -87,7 +89,7 @@ export function openPostgresUpdates({ pool, moment, hints, shard }: UpdateParts)
             about: null,
             amount: null,
           })),
-        actWriter(requests, 'started'),
+        restWriter(requests, 'started'),
       )
       const found = new Map(rows.map((row) => [row.i, row]))
       const answers = requests.map((request, index) => toStartAnswer(request, found.get(index), pool.database))
@@ -160,16 +162,20 @@ function withNotices(
   return notices.length === 0 ? [text, values] : [textWithNotices, [...values, toJsonRows(notices)]]
 }
 
-/** Writes the acts of those requests that are stored; undefined where nobody acted, which needs no transaction of its own. */
-function actWriter(
+/** Writes acts and marks of those requests that are stored; undefined where there are none, which needs no transaction of its own. */
+function restWriter(
   requests: readonly PendingSave[],
   stored: string,
 ):
   | ((tx: PostgresQueries, rows: readonly { readonly i: number; readonly outcome: string }[]) => Promise<void>)
   | undefined {
-  if (!requests.some(({ update }) => update.acts)) return undefined
+  if (!requests.some(({ update }) => update.acts ?? update.isTraced)) return undefined
   return async (tx, rows) => {
-    for (const { i, outcome } of rows) if (outcome === stored) await writeActs(tx, requests[i]?.update.acts ?? [])
+    for (const { i, outcome } of rows) {
+      const update = outcome === stored ? requests[i]?.update : undefined
+      if (update?.acts) await writeActs(tx, update.acts)
+      if (update?.isTraced) await runWork(tx, markTraced(update))
+    }
   }
 }
 

@@ -23,6 +23,7 @@ import { prepareStanding } from '../nouns/standing.ts'
 import { prepareSteps } from '../nouns/steps.ts'
 import { prepareTaskClaims } from '../nouns/task-claims.ts'
 import { prepareTasks } from '../nouns/tasks.ts'
+import { prepareTraceMarks } from '../nouns/trace-marks.ts'
 import { prepareTriggers } from '../nouns/triggers.ts'
 import { prepareVersions } from '../nouns/versions.ts'
 import { bindWork, type DatabaseWork, type WorkRunners } from '../statement.ts'
@@ -84,6 +85,7 @@ export function prepareNouns(db: Database, keys: KeyUses, restoredAt: (id: Trigg
       ...bindWork(prepareStanding(SQLITE), runners),
       ...bindWork(prepareTasks(SQLITE), runners),
       ...bindWork(prepareTaskClaims(), runners),
+      ...bindWork(prepareTraceMarks(SQLITE), runners),
       ...bindWork(triggers, runners),
       trigger: async (id) => triggerRows.get(id),
       updateTrigger: (trigger) => transact(() => clearing(triggerRows, triggers.writes.updateTrigger(trigger))),

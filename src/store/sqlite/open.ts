@@ -11,6 +11,7 @@ import type { SessionHint } from '../lease.ts'
 import { actOfAnswer, type DescribeAct, type RecordedWrites } from '../act-store.ts'
 import { prepareActs } from '../nouns/acts.ts'
 import { insertNotices } from '../nouns/notices.ts'
+import { markTraced } from '../nouns/trace-marks.ts'
 import { prepareRuns } from '../nouns/runs.ts'
 import { EARLIER_REQUESTS } from '../nouns/earlier-requests.ts'
 import { prepareSessions } from '../nouns/sessions.ts'
@@ -121,6 +122,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     agents,
     idempotency,
     addNotices: (notices) => run(insertNotices(notices)),
+    markTraced: (update) => run(markTraced(update)),
     addAct,
     clock,
   })

@@ -50,6 +50,7 @@ interface UpdateTables {
   readonly agents: AgentTable
   readonly idempotency: IdempotencyTable
   readonly addNotices: (notices: readonly NewNotice[]) => void
+  readonly markTraced: (update: SessionUpdate) => void
   readonly addAct: (act: NewAct) => void
   readonly clock: Clock
 }
@@ -92,6 +93,7 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
     agents,
     idempotency,
     addNotices,
+    markTraced,
     addAct,
     clock,
   } = parts
@@ -115,6 +117,7 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
     for (const timer of update.clearTimers) timers.clear(n, runNumber(timer.runId), timer)
     for (const timer of update.setTimers) timers.set(n, runNumber(timer.runId), timer)
     if (update.notices) addNotices(update.notices)
+    if (update.isTraced) markTraced(update)
     for (const act of update.acts ?? []) addAct(act)
     // After the costs of this update, which count against the plan.
     if (update.plan) plan.apply(update.session.workspaceId, update.plan, runNumber, clock.now())

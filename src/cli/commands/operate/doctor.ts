@@ -3,6 +3,7 @@ import type { DoctorChecks, DoctorFinding } from '../../doctor/finding.ts'
 import { machineChecks } from '../../doctor/machine.ts'
 import { networkChecks } from '../../doctor/network.ts'
 import { stateChecks } from '../../doctor/state.ts'
+import { telemetryChecks } from '../../doctor/telemetry.ts'
 import { workChecks } from '../../doctor/work.ts'
 import { answerScreen } from '../../shell/screen/list.ts'
 import { suggestWord } from '../../shell/nearest.ts'
@@ -11,7 +12,7 @@ import type { doctorAnswer } from '../../answers/operate.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-const checks: DoctorChecks = { ...machineChecks, ...stateChecks, ...workChecks, ...networkChecks }
+const checks: DoctorChecks = { ...machineChecks, ...stateChecks, ...workChecks, ...networkChecks, ...telemetryChecks }
 
 /** A check that is named alone prints nothing when it passes. */
 export async function doctor(call: CommandContext<ValueOf<typeof doctorAnswer>>): Promise<number> {

@@ -9,6 +9,7 @@ const OF_SESSIONS = [
   'delete from vote where task_id in (select id from user_task where session_id = any (:ids::uuid[]))',
   'delete from user_task where session_id = any (:ids::uuid[])',
   'delete from timer where session_id = any (:ids::uuid[])',
+  'delete from trace_mark where session_id = any (:ids::uuid[])',
   'delete from run_words where session_id = any (:ids::uuid[])',
   'delete from plan_reservation where session_id = any (:ids::uuid[])',
   // Only calls that were sent leave a record; a call that was denied or never left had no effect.
@@ -66,7 +67,8 @@ export const deletionMethods = (db: PostgresPool): DeletionMethods => ({
     }),
   async deleteAllRuns() {
     await db.run(
-      `truncate vote, user_task, timer, call, event, step, large_result, run_words, plan_reservation, run, session_tag, kept_call, session, idempotency,
+      `truncate vote, user_task, timer, call, event, step, large_result, run_words, plan_reservation, run, session_tag, kept_call, session, trace_mark,
+         idempotency,
          rate_bucket, plan_day, cost_day, agent_count`,
     )
   },

@@ -12,6 +12,7 @@ const RUN_TABLES = [
   'session_tag',
   'kept_call',
   'session',
+  'trace_mark',
   'idempotency',
   'rate_bucket',
   'plan_day',

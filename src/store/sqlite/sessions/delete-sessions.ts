@@ -30,6 +30,7 @@ const OF_SESSION = [
    where n in (select r.agent_n from run r join gone on r.session_n = gone.n)`,
   'delete from run where session_n = ?',
   'update agent set sessions = sessions - 1 where n = (select agent_n from session where n = ?)',
+  'delete from trace_mark where session_id = (select id from session where n = ?)',
   'delete from session where n = ?',
 ]
 
