@@ -112,6 +112,21 @@ describeInBrowser('passkeys', () => {
     expect((await statusOf(refund, other.userTaskId)).status).toBe('pending')
   })
 
+  test('at an IP address the screen says where passkeys work', async () => {
+    const { server } = await openWaitingRefund('passkey')
+    const { secret } = await ask<{ secret: string }>(server.operator, 'POST /operator-keys', {
+      email: 'bo@acme.example',
+    })
+    const { page } = await openPage(server.consoleUrl!)
+    await page.getByLabel('Credential').fill(secret)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor()
+    await page.goto(`${server.consoleUrl!}/passkeys`)
+    const address = `${server.consoleUrl!.replace('127.0.0.1', 'localhost')}/passkeys`
+    await page.getByText(`Passkeys do not work at an IP address: open ${address} and sign in there.`).waitFor()
+    expect(await page.getByRole('link', { name: address }).getAttribute('href')).toBe(address)
+  })
+
   test('a device that did not verify its person approves nothing', async () => {
     const refund = await openWaitingRefund('passkey')
     const device = await openWithDevice(refund, 'bo@acme.example')

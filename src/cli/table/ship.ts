@@ -335,4 +335,22 @@ export const shipCommands: readonly CommandEntry[] = [
     exits: { 5: 'no such key' },
     load: async () => (await import('../commands/ship/keys.ts')).keysRevoke,
   },
+  {
+    path: 'passkeys list',
+    plane: 'operator',
+    summary: 'passkeys with which people approve in the console',
+    examples: ['svc passkeys list', 'svc passkeys list --json'],
+    ...printsAnswer('GET /passkeys'),
+    load: async () => (await import('../commands/ship/passkeys.ts')).passkeysList,
+  },
+  {
+    path: 'passkeys remove',
+    plane: 'operator',
+    summary: 'remove the passkey of a lost device, on the machine of the server',
+    arguments: [{ name: '<passkey>', description: 'id or unique ending (svc passkeys list)' }],
+    examples: ['svc passkeys remove 3f2a91', 'svc passkeys remove 3f2a91 --yes'],
+    ...printsAnswer('POST /passkeys/:id/remove'),
+    exits: { 4: 'not on the machine of the server', 5: 'no such passkey' },
+    load: async () => (await import('../commands/ship/passkeys.ts')).passkeysRemove,
+  },
 ]

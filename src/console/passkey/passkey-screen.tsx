@@ -23,6 +23,7 @@ export function PasskeysScreen(): View {
       <header class="screen-head">
         <h1>Passkeys</h1>
       </header>
+      <AddressNote />
       <AddForm isAsking={isAsking} onAdd={(name) => act(() => addPasskey(name))} />
       {problem !== undefined && (
         <p class="note bad" role="alert">
@@ -74,6 +75,21 @@ export function PasskeysScreen(): View {
         </Table>
       )}
     </section>
+  )
+}
+
+/** Browsers keep passkeys for names, never for numbers. */
+function AddressNote(): View | null {
+  const { protocol, hostname, port } = location
+  if (!/^(?:127\.|\[)/.test(hostname)) return null
+  const address = `${protocol}//localhost:${port}/passkeys`
+  return (
+    <p class="note">
+      <Icon name="warning" />
+      <span>
+        Passkeys do not work at an IP address: open <a href={address}>{address}</a> and sign in there.
+      </span>
+    </p>
   )
 }
 

@@ -10,6 +10,7 @@ import type { StoredNotice } from '../../../src/spec/notice.ts'
 import { aSession, aTask, NOW, WORKSPACE } from '../../store/makers.ts'
 import type { NotifyConfig } from '../../../src/spec/config.ts'
 import { closing, DESK, running } from '../running.ts'
+import { waitUntil } from '../../wait-until.ts'
 import { hasMailServer, startMailServer } from './mail-server.ts'
 
 const refusal = (code: number, words: string) => Object.assign(new Error(words), { responseCode: code })
@@ -38,17 +39,17 @@ describe.skipIf(!hasMailServer)('with npm ci --prefix test/server/notify/smtp --
   test('a mail has the words of the card, and says on which channel a person was told', async () => {
     const { port, received } = await startMailServer()
     const house = await running({
-      config: { notify: mailbox({ content: true }) },
+      config: { notify: mailbox({ content: true, timeout: '30s' }) },
       env: { SMTP: `smtp://127.0.0.1:${port}` },
     })
     const { runId } = (await house.start({ order: 'A-1042', amount: 180 })).body as { runId: string }
     await house.until(runId, 'engine.session.paused')
     let told: { channel: string; state: string; event: string }[] = []
-    for (let look = 0; look < 100 && told[0]?.state !== 'delivered'; look++) {
-      await new Promise((resolve) => setTimeout(resolve, 50))
+    await waitUntil(async () => {
       const { items } = (await house.operator('GET /tasks')) as { items: { people: { told?: typeof told } }[] }
       told = items[0]?.people.told ?? []
-    }
+      return told[0]?.state === 'delivered'
+    })
     expect(told).toEqual([
       { channel: 'mail', event: 'task.created', state: 'delivered', at: expect.stringMatching(/Z$/) as unknown },
     ])

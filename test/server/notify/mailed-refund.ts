@@ -46,6 +46,7 @@ export async function openMailedRefund({
                 ...email,
               },
               content: true,
+              timeout: '30s',
             },
           },
           routes: [{ events: ['task.created'], to: ['mail'] }],
