@@ -28,6 +28,7 @@ const commands: readonly (readonly [string, (bundle: string) => readonly string[
   ['publish --plan', (bundle) => ['publish', bundle, '--plan']],
   ['publish', (bundle) => ['publish', bundle, '--deploy', '--data', `${bundle}/data`]],
   ['bundle tree', (bundle) => ['bundle', 'tree', bundle]],
+  ['bundle sbom', (bundle) => ['bundle', 'sbom', bundle]],
   ['bundle pack', (bundle) => ['bundle', 'pack', bundle, '-o', `${bundle}/packed.tgz`]],
   ['bundle diff', (bundle) => ['bundle', 'diff', bundle, bundle]],
   ['policy eval of a path', (bundle) => [...EVAL, '--agent', bundle]],

@@ -127,6 +127,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'gateway status': () => ['gateway', 'status', '-C', clients],
   'bundle tree': () => ['bundle', 'tree'],
   'bundle pack': () => ['bundle', 'pack', '-o', 'again.tgz'],
+  'bundle sbom': () => ['bundle', 'sbom'],
   'bundle verify': () => ['bundle', 'verify', 'bundle.tgz'],
   'bundle diff': () => ['bundle', 'diff', 'bundle.tgz', '.'],
   schema: () => ['schema', 'agent'],

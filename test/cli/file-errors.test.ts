@@ -104,6 +104,10 @@ const lines: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['test', '--filter', 'timeout', '--record', '--replay', '%'],
   ],
   'bundle tree': [['bundle', 'tree', '%']],
+  'bundle sbom': [
+    ['bundle', 'sbom', '%'],
+    ['bundle', 'sbom', '-o', '%'],
+  ],
   'bundle pack': [
     ['bundle', 'pack', '%', '-o', 'out.tgz'],
     ['bundle', 'pack', '-o', '%'],

@@ -304,6 +304,37 @@ export const treeAnswer: TypedSchema<BundleTree> = object({
   ),
 })
 
+const part = object({
+  'bom-ref': string,
+  type: string,
+  group: optional(string),
+  name: string,
+  version: optional(string),
+  description: optional(string),
+  hashes: optional(list(object({ alg: string, content: string }))),
+  properties: optional(list(object({ name: string, value: string }))),
+})
+
+/** A CycloneDX 1.6 document. */
+export const partsAnswer = object({
+  $schema: string,
+  bomFormat: string,
+  specVersion: string,
+  version: integer,
+  metadata: object({ component: part }),
+  components: list(part),
+  services: list(
+    object({
+      'bom-ref': string,
+      name: string,
+      endpoints: list(string),
+      authenticated: boolean,
+      properties: list(object({ name: string, value: string })),
+    }),
+  ),
+  dependencies: list(object({ ref: string, dependsOn: list(string) })),
+})
+
 export const packAnswer = object({ file: string, size: integer, digest: string, documents: integer })
 
 export const verifyAnswer = object({

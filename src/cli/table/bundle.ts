@@ -1,6 +1,6 @@
 /** Commands that show, pack, verify and compare bundles. */
 import type { CommandEntry } from '../shell/command.ts'
-import { packAnswer, treeAnswer, verifyAnswer } from '../answers/author.ts'
+import { packAnswer, partsAnswer, treeAnswer, verifyAnswer } from '../answers/author.ts'
 import { printsDocument } from '../answers/prints.ts'
 import { bundleDifference } from '../answers/difference.ts'
 import { failOn } from './shared.ts'
@@ -37,6 +37,17 @@ export const bundleCommands: readonly CommandEntry[] = [
     ...printsDocument(verifyAnswer),
     exits: { 1: 'the archive is damaged, or does not compile', 5: 'no such file' },
     load: async () => (await import('../commands/author/bundle.ts')).bundleVerify,
+  },
+  {
+    path: 'bundle sbom',
+    plane: 'offline',
+    summary: 'list its agents, tools, models and MCP servers as CycloneDX',
+    arguments: [{ name: '[bundle]', description: 'bundle, agent, archive or directory; the current one by default' }],
+    options: [{ flags: '-o, --output <file>', description: 'file to write; standard output by default' }],
+    examples: ['svc bundle sbom', 'svc bundle sbom refund.tgz -o refund.cdx.json'],
+    ...printsDocument(partsAnswer),
+    exits: { 1: 'the bundle does not compile', 5: 'no document found' },
+    load: async () => (await import('../commands/author/bundle.ts')).bundleSbom,
   },
   {
     path: 'bundle diff',

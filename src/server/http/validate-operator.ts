@@ -36,4 +36,4 @@ async function check(name: string, value: unknown, what: string): Promise<unknow
   return refuseValue(value, errors, every[name], what)
 }
 
-const isNameIn = (checks: Checks, name: string): name is keyof Checks & string => Object.hasOwn(checks, name)
+const isNameIn = (checks: Checks, name: string): name is keyof Checks => Object.hasOwn(checks, name)

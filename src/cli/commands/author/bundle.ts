@@ -1,5 +1,6 @@
 import { basename, resolve } from 'node:path'
 import { writeArchive } from '../../../compile/package/archive.ts'
+import { bundleParts } from '../../../compile/bundle-parts.ts'
 import { bundleTree, type TreeEdge, type TreeNode } from '../../../compile/bundle-tree.ts'
 import { packBundle } from '../../../compile/package/pack.ts'
 import { safeText } from '../../../base/escape-text.ts'
@@ -13,7 +14,7 @@ import { documentsFailure, printFindings } from '../../release/findings.ts'
 import { answerScreen } from '../../shell/screen/list.ts'
 import { openProject } from '../../project/project.ts'
 import { writeUserFile } from '../../files/write-file.ts'
-import type { packAnswer, treeAnswer, verifyAnswer } from '../../answers/author.ts'
+import type { packAnswer, partsAnswer, treeAnswer, verifyAnswer } from '../../answers/author.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
@@ -83,6 +84,18 @@ export async function bundlePack(call: CommandContext<ValueOf<typeof packAnswer>
   if (file === '-') return out.hint(`packed ${packed.documents} files, ${digest}`)
   if (mode.json) return await out.json(packed)
   out.line(`${safeText(file)}  ${bytes.length} bytes  ${packed.documents} files  ${digest}`)
+}
+
+/** `svc bundle sbom [bundle]`: CycloneDX is JSON, so people and programs get the same text. */
+export async function bundleSbom(call: CommandContext<ValueOf<typeof partsAnswer>>): Promise<void> {
+  const { given, out, cwd } = call
+  const project = await openProject(call)
+  const { bundle, lock } = soundBuild(call, await buildAt(call, project, given.argument(0) ?? cwd))
+  const parts = bundleParts(bundle, lock)
+  const file = given.text('output')
+  if (file === undefined) return await out.json(parts)
+  await writeUserFile(resolve(cwd, file), `${JSON.stringify(parts, null, 2)}\n`)
+  out.hint(`wrote ${safeText(file)}`)
 }
 
 /** `svc bundle verify FILE`: digests, shape and closure. */
