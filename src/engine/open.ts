@@ -9,7 +9,6 @@ import { undoneCallOf } from '../spec/run.ts'
 import { approverOf } from '../spec/key.ts'
 import { advanceRun } from './machine/advance.ts'
 import { answerRun, answerUnlessRepeated } from './answer.ts'
-import { createAnswerLock } from './answer-lock.ts'
 import { createClaimTimer } from './claim-timer.ts'
 import { createClientGate } from './client/call-tool.ts'
 import { createNotifier } from './drive/notifier.ts'
@@ -18,7 +17,7 @@ import type { Engine, EngineParts } from './interface/engine.ts'
 import { waitForPause } from './drive/wait-for-pause.ts'
 import { followRunEvents } from './drive/follow.ts'
 import { probeCall } from './drive/probe-call.ts'
-import { claimOf } from './interface/repeated-request.ts'
+import { claimOf, type OpenClaim } from './interface/repeated-request.ts'
 import { startFork } from './fork.ts'
 import { migrateStoredRun } from './migrate-run.ts'
 import { resumeStoredRun } from './resume.ts'
@@ -124,5 +123,18 @@ export function createEngine(parts: EngineParts): Engine {
       return isChanged
     },
     close: (graceMs = GRACE_MS) => (closed ??= close(graceMs)),
+  }
+}
+
+/** Runs answers with the same idempotency key one after the other: a repetition waits for the first. */
+function createAnswerLock(): <T>(claim: OpenClaim, answer: () => Promise<T>) => Promise<T> {
+  const answering = new Map<string, Promise<unknown>>()
+  return async ({ principal, route, key }, answer) => {
+    const twin = `${principal} ${route} ${key}`
+    while (answering.has(twin)) await answering.get(twin)
+    const answered = answer()
+    const done = answered.catch(() => {}).finally(() => answering.delete(twin))
+    answering.set(twin, done)
+    return answered
   }
 }

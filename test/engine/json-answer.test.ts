@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseJsonAnswer } from '../../src/engine/machine/json-answer.ts'
+import { parseJsonAnswer } from '../../src/engine/machine/output.ts'
 
 /** How models wrap a JSON answer; a new way is one more line. */
 const WRAPPINGS: readonly (readonly [name: string, wrap: (json: string) => string])[] = [

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createOperatorApp } from '../../src/server/operator-app.ts'
-import { writeReferencePage } from '../../src/server/operator/reference-page.ts'
+import { writeReferencePage } from '../../src/server/operator/reference.ts'
 import { openApi, operations } from '../api/document.ts'
 import { openFixture } from './fixtures.ts'
 

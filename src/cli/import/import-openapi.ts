@@ -7,7 +7,14 @@ import { canonicalJson, isJsonObject, type JsonObject } from '../../base/json/js
 import { isLoopback } from '../../base/net/loopback.ts'
 import { OPERATION_RECORD_VERSION, type OperationRecord, type RecordedOperation } from '../../spec/operation-record.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
-import { checkNamespace, readImportRecord, writtenOf, type ImportPlan, type PlannedFile } from './import-plan.ts'
+import {
+  checkNamespace,
+  readImportRecord,
+  writtenOf,
+  type ImportPlan,
+  type PlannedFile,
+  type ConfigEntry,
+} from './import-plan.ts'
 import { LossList } from './losses.ts'
 import { maskPlanned } from './mask-planned.ts'
 import { anyGlob, pathGlob } from './glob.ts'
@@ -21,7 +28,6 @@ import {
   type OpenApiOperation,
 } from './openapi-document.ts'
 import { readSecurity } from './openapi-security.ts'
-import { routeEntry } from './openapi-route.ts'
 import { importOperation } from './openapi-tool.ts'
 
 export interface OperationFilter {
@@ -170,3 +176,22 @@ function fillVariables(url: string, server: JsonObject): string {
     return typeof usual === 'string' || typeof usual === 'number' ? String(usual) : whole
   })
 }
+
+function routeEntry(namespace: string, url: string, recordPath: string, record: OperationRecord): ConfigEntry {
+  const used = new Set(Object.values(record.operations).flatMap(({ security = [] }) => security.flat()))
+  const names = Object.keys(record.securitySchemes).filter((name) => used.has(name))
+  const security: JsonObject = Object.fromEntries(names.map((name) => [name, { fromEnv: variableOf(namespace, name) }]))
+  return {
+    at: ['tools', `${namespace}.*`],
+    value: { openapi: { url, record: recordPath, ...(names.length > 0 && { security }) } },
+    owner: 'openapi',
+    compared: [['openapi', 'url']],
+  }
+}
+
+/** The source chooses both names, and where the secret is sent: without the prefix, `OpenAI` and `apiKey` would take a key that is set. */
+const variableOf = (namespace: string, scheme: string): string =>
+  `openapi_${namespace}_${scheme}`
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/[^A-Za-z0-9]+/g, '_')
+    .toUpperCase()

@@ -3,9 +3,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/j
 import { CALL_FIELDS } from '../../policy/condition/fields.ts'
 import { OPERATORS, operatorRow, type ConditionOperator } from '../../policy/condition/operators.ts'
 import { KINDS, type SideEffectClass } from '../../spec/document.ts'
-import { DECISION_WORDS, TASK_KIND_WORDS } from './explained-words.ts'
 import { readSchemaFile } from '../project/schema-file.ts'
 import { ownMember } from '../../base/json/own-member.ts'
+import type { API_TASK_KINDS, OPERATOR_TASK_KINDS } from '../../spec/task.ts'
 
 export interface TermPage {
   readonly kind: 'class' | 'decision' | 'document' | 'fact' | 'field' | 'operator' | 'task'
@@ -22,16 +22,6 @@ const CLASSES: Readonly<Record<SideEffectClass, string>> = {
   irreversible_action:
     'The call cannot be undone. svc sends it at most once by itself; when its outcome is unknown, a person decides.',
 }
-
-/** Terms that `svc explain` suggests for a misspelt one. */
-export const documentTerms: readonly string[] = [
-  ...KINDS,
-  ...Object.keys(CLASSES),
-  ...Object.keys(DECISION_WORDS),
-  ...Object.keys(TASK_KIND_WORDS),
-  ...Object.keys(OPERATORS),
-  ...Object.entries(CALL_FIELDS).flatMap(([root, fields]) => Object.keys(fields).map((field) => `${root}.${field}`)),
-]
 
 /** @param term a kind, `spec.model.provider` with or without its kind before it, an operator, `run.depth`, a class */
 export async function documentTermPage(term: string): Promise<TermPage | undefined> {
@@ -176,3 +166,36 @@ const aboutOf = (root: JsonObject, schema: JsonObject): string =>
 
 const namesOf = (values: readonly JsonValue[]): string =>
   values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join(', ')
+
+/** Decisions of policies. Source: docs/design/policies.md#the-decision */
+const DECISION_WORDS: Readonly<Record<'allow' | 'deny' | 'require_approval' | 'escalate' | 'block', string>> = {
+  allow: 'The call is sent, unless another policy or its side-effect class asks for more.',
+  deny: 'The call is never sent; the model is told why.',
+  require_approval: 'The call waits until as many people as the policy names have approved it: svc inbox.',
+  escalate: 'The call waits for an operator; no API key can answer.',
+  block: 'Treated as deny.',
+}
+
+type TaskKindWord = (typeof API_TASK_KINDS)[number] | (typeof OPERATOR_TASK_KINDS)[number]
+
+/** Kinds of tasks. Source: docs/design/approvals.md#the-task */
+const TASK_KIND_WORDS: Readonly<Record<TaskKindWord, string>> = {
+  approval: 'May this call be sent? svc approve TASK, or svc reject TASK --reason TEXT.',
+  multi_option: 'One of several options: svc answer TASK OPTION.',
+  text: 'A text: svc answer TASK TEXT.',
+  number: 'A number: svc answer TASK NUMBER.',
+  escalation: 'An operator decides about a call or a limit: svc approve TASK, or svc reject TASK --reason TEXT.',
+  aitl_escalation: 'A sub-agent asked a question that its parent handed to a person: svc answer TASK --text TEXT.',
+  anomaly_review:
+    'A call was sent and nobody knows whether it happened: svc answer TASK --option happened, retry, skip or stop.',
+}
+
+/** Terms that `svc explain` suggests for a misspelt one. */
+export const documentTerms: readonly string[] = [
+  ...KINDS,
+  ...Object.keys(CLASSES),
+  ...Object.keys(DECISION_WORDS),
+  ...Object.keys(TASK_KIND_WORDS),
+  ...Object.keys(OPERATORS),
+  ...Object.entries(CALL_FIELDS).flatMap(([root, fields]) => Object.keys(fields).map((field) => `${root}.${field}`)),
+]

@@ -1,12 +1,11 @@
 /** Follows a run: shows its events, asks a person to decide its tasks, and returns where it stopped. */
 import { describeHold } from '../../spec/hold.ts'
 import { timesFor } from './held.ts'
-import { isTerminal, type RunStatus, type StreamEvent } from '../../client/index.ts'
+import { isTerminal, type RunStatus, type StreamEvent, isWaiting, type SvcClient } from '../../client/index.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import type { TaskPromptContext } from './card/open-decision.ts'
 import { createEventDisplay, type DisplayOptions } from './event-display.ts'
 import { createResultFilter } from './result-filter.ts'
-import { isUnwatched, waitUnwatched } from './unwatched.ts'
 import { createWaitHandler, type WaitHandlerOptions } from './wait-handler.ts'
 
 export interface FollowOptions extends DisplayOptions, WaitHandlerOptions {
@@ -99,4 +98,33 @@ function tellHold(
   const text = `held ${describeHold(hold, timesFor(io.stderr, io.clock))}`
   if (text !== told) out.message(text)
   return text
+}
+
+/** The part of `FollowOptions` that says who watches. */
+interface WatchOptions {
+  readonly show: string
+  readonly events: boolean
+  readonly onTask: string
+  readonly scriptedAnswers?: object
+}
+
+/** True if nobody sees the steps of the run and nothing has to be answered on the way. */
+const isUnwatched = ({ show, events, onTask, scriptedAnswers }: WatchOptions): boolean =>
+  show === 'none' && !events && onTask === 'exit' && scriptedAnswers === undefined
+
+/** Shorter than the time for which proxies let a request wait. */
+const WAIT_SECONDS = 20
+
+/**
+ * Waits in requests that the server holds, in place of a stream that nobody reads.
+ * @returns the run once it has ended or waits for somebody; undefined where the stream has more to tell: the run is held, or
+ * the server grants no wait
+ */
+async function waitUnwatched(client: SvcClient, runId: string, signal: AbortSignal): Promise<RunStatus | undefined> {
+  for (;;) {
+    const asked = performance.now()
+    const run = await client.getRun(runId, { signal, waitSeconds: WAIT_SECONDS, timeoutMs: (WAIT_SECONDS + 10) * 1000 })
+    if (isTerminal(run.status) || isWaiting(run.status)) return run
+    if (run.hold || performance.now() - asked < WAIT_SECONDS * 500) return undefined
+  }
 }

@@ -2,8 +2,8 @@
 import { readWhole } from '../conversation/whole.ts'
 import { toIsoText, type Instant } from '../../base/clock.ts'
 import { isFailure } from '../../base/failure.ts'
-import type { JsonObject } from '../../base/json/json.ts'
-import type { SessionId } from '../../base/ids.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
+import { type SessionId, nameBasedId, workspaceIdOf } from '../../base/ids.ts'
 import type { Conversation, RunStatusBody, StreamEvent } from '../../spec/api.ts'
 import type { Cassette } from '../../spec/cassette.ts'
 import type { InboxItem } from '../../operations/tasks.ts'
@@ -16,10 +16,10 @@ import type { Project } from '../project/project.ts'
 import { RemoteError } from '../shell/remote.ts'
 import { answerOf, createScriptedAnswers, delayOf, type DecisionRule, type ScriptedAnswers } from '../runs/decisions.ts'
 import type { EarlierRun, Scenario } from './scenario.ts'
-import { fakeFiles } from './files.ts'
 import { isBeforeStart, nextOutside, type DueEvent, type OutsideEvent } from './outside.ts'
 import { hasEnded, waitUntilIdle } from './idle.ts'
 import { openScenarioServer, type ScenarioServer } from './scenario-server.ts'
+import { isFileRef, type FileRef } from '../../spec/file.ts'
 
 export interface PlayedScenario {
   /** Absent when the run could not be started. */
@@ -253,4 +253,27 @@ async function eventsOf({ store }: ScenarioServer, sessionId: SessionId): Promis
     if (page.length < PAGE_SIZE) return events
     seq = page.at(-1)?.seq ?? seq
   }
+}
+
+/**
+ * Registers the files that the input refers to as uploaded. They have no bytes: the double of `svc.read_file` defines what a run
+ * reads.
+ */
+async function fakeFiles({ store, time }: ScenarioServer, project: Project, input: JsonValue = null): Promise<void> {
+  const workspaceId = workspaceIdOf(project.workspace)
+  const now = time.clock.now()
+  for (const { filename, mediaType = 'application/octet-stream' } of fileRefsIn(input)) {
+    if (await store.fileByName(workspaceId, filename)) continue
+    const id = nameBasedId<'file'>('scenario', filename)
+    const objectKey = `${workspaceId}/files/${filename}`
+    const file = { id, workspaceId, objectKey, stagingKey: `staging/${id}`, filename, mediaType, maxBytes: 1 }
+    await store.presignFile({ ...file, sizeBytes: null, createdAt: now, expiresAt: now + 1, finalizedAt: null }, null)
+    await store.finalizeFile(id, 0, now)
+  }
+}
+
+function fileRefsIn(value: JsonValue): readonly FileRef[] {
+  if (isFileRef(value)) return [value]
+  if (Array.isArray(value)) return value.flatMap(fileRefsIn)
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(fileRefsIn) : []
 }

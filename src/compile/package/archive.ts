@@ -1,5 +1,5 @@
 /** A bundle as one file: a `.tar.gz` with the same bytes on every machine. Source: docs/design/bundles-and-authority.md#paths-and-files */
-import { gunzipSync } from 'node:zlib'
+import { gunzipSync, crc32 } from 'node:zlib'
 import { packTar, unpackTar } from 'modern-tar'
 import { compareText } from '../../base/values/compare-text.ts'
 import { digestOf, digestOfJson, type Digest } from '../../base/digest.ts'
@@ -7,7 +7,6 @@ import { fail, type Failure } from '../../base/failure.ts'
 import { canonicalJson, isJsonObject } from '../../base/json/json.ts'
 import { fromJson } from '../../base/json/typed-json.ts'
 import { findContentsFault, MAX_BUNDLE_BYTES, MAX_FILES, refuseFault, type BundleContents } from './contents.ts'
-import { gzipUncompressed } from './gzip.ts'
 
 export interface UnpackedArchive {
   /** Path of the published document. */
@@ -150,3 +149,28 @@ function parseManifestJson(bytes: Uint8Array): unknown {
 
 const invalidArchive = (why: string, cause?: unknown): Failure =>
   fail('bundle_invalid', { what: `The archive cannot be read: ${why}.` }, cause === undefined ? {} : { cause })
+
+/** Largest block that deflate stores uncompressed. */
+const BLOCK = 0xffff
+
+/**
+ * Gzip without compression. The output of a compressor depends on its version and the processor, so the same files would
+ * give different bytes on another machine. Bundles are small texts.
+ */
+function gzipUncompressed(bytes: Uint8Array): Uint8Array {
+  // Deflate, no name, no time, unknown system.
+  const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255])
+  const blocks: Uint8Array[] = []
+  for (let at = 0; at === 0 || at < bytes.length; at += BLOCK) {
+    const block = bytes.subarray(at, at + BLOCK)
+    const head = Buffer.alloc(5)
+    head.writeUInt8(at + BLOCK >= bytes.length ? 1 : 0, 0)
+    head.writeUInt16LE(block.length, 1)
+    head.writeUInt16LE(block.length ^ BLOCK, 3)
+    blocks.push(head, block)
+  }
+  const trailer = Buffer.alloc(8)
+  trailer.writeUInt32LE(crc32(bytes), 0)
+  trailer.writeUInt32LE(bytes.length % 2 ** 32, 4)
+  return Buffer.concat([header, ...blocks, trailer])
+}

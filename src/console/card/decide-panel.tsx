@@ -5,7 +5,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import type { JsonObject } from '../../base/json/json.ts'
-import { describeUnread, mustBeOpened } from '../../view/card-reading.ts'
+import { describeUnread, mustBeOpened, describeEarlyKeys, untilKeysDecide } from '../../view/card-reading.ts'
 import { outputUnderReview } from '../../view/output-review.ts'
 import { findKeyArgument } from '../../view/task-subject.ts'
 import { presentTask } from '../../view/task-card.ts'
@@ -14,13 +14,12 @@ import { announce } from '../parts/announce.ts'
 import { HoldButton, useHold } from '../parts/hold-button.tsx'
 import type { Child, View } from '../parts/view.ts'
 import { takeText } from '../parts/input.ts'
-import { useKeys } from '../parts/keys.ts'
+import { useKeys, lastDecidingKey } from '../parts/keys.ts'
 import { takeLostFocus } from '../parts/lost-focus.ts'
 import { SecondButton } from '../parts/second-button.tsx'
 import { mayDecide, mayEdit, needsPasskey, type DecidePanelProps } from './decision.ts'
 import { EditPanel } from './edit-panel.tsx'
 import { RejectForm } from './reject-form.tsx'
-import { useReading } from './use-reading.ts'
 import { ValuePanel } from './value-panel.tsx'
 import { serverTime } from '../wire/moment.ts'
 
@@ -195,4 +194,38 @@ function useReleased(key: string, act: () => void): void {
     addEventListener('keyup', onUp)
     return () => removeEventListener('keyup', onUp)
   })
+}
+
+interface CardReading {
+  /**
+   * True once the card has been shown for a while and no deciding key was typed recently: the second key of a double press
+   * decides nothing, nor does a key that is still held.
+   */
+  readonly isRead: boolean
+  /** What is said about a key that came too early; undefined where none did. */
+  readonly early: string | undefined
+  /** For a key that came while the card was not read. */
+  readonly onEarly: (key: string) => void
+}
+
+/** The time starts when the component is mounted. */
+function useReading(): CardReading {
+  const [isRead, setRead] = useState(false)
+  const [early, setEarly] = useState<string | undefined>(undefined)
+  const onEarly = (key: string): void => setEarly(describeEarlyKeys([key]))
+  useEffect(() => {
+    const shownAt = performance.now()
+    const typed = lastDecidingKey()
+    // Typed while the card was still being read from the server.
+    if (!typed.isTaken && untilKeysDecide(-Infinity, typed.at, shownAt) > 0) onEarly(typed.key)
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const check = (): void => {
+      const left = untilKeysDecide(shownAt, lastDecidingKey().at, performance.now())
+      if (left <= 0) setRead(true)
+      else timer = setTimeout(check, left)
+    }
+    check()
+    return () => clearTimeout(timer)
+  }, [])
+  return { isRead, early, onEarly }
 }

@@ -5,12 +5,12 @@
 import type { Diagnostic } from '../text/diagnostic.ts'
 import { decodeUtf8, type FileInput } from '../text/decode.ts'
 import { withLineBreaksOf, createSource } from '../text/source.ts'
-import type { YamlNode } from '../text/node.ts'
+import { type YamlNode, memberOf } from '../text/node.ts'
 import { readYaml } from '../text/yaml.ts'
-import { commentsOf } from './comments.ts'
-import { printJson } from './json.ts'
 import { printYaml } from './print.ts'
-import { type JsonValue } from '../../base/json/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
+import { Lexer } from 'yaml'
+import { inOrder, keyOrderOf, type KeyOrder } from './order.ts'
 
 /** The text in its canonical form, or the reason it is left unchanged. */
 export type FormattedText =
@@ -78,5 +78,53 @@ function alike(a: unknown, b: unknown): boolean {
     keysA.every(
       (key) => Object.hasOwn(b, key) && alike((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
     )
+  )
+}
+
+/** Lexer token before the source of a scalar; a block scalar may begin with `#`. */
+const SCALAR = '\u001f'
+
+/** The comments of a text, in order, without space at their ends. */
+function commentsOf(text: string): string[] {
+  const comments: string[] = []
+  let before = ''
+  for (const lexeme of new Lexer().lex(text)) {
+    if (lexeme.startsWith('#') && before !== SCALAR) comments.push(lexeme.trimEnd())
+    before = lexeme
+  }
+  return comments
+}
+
+/** A value as JSON with two spaces of indentation. Numbers keep their spelling, which may have more digits than a number can. */
+function printJson(root: YamlNode | undefined, source: string): string {
+  if (root === undefined) return ''
+  return `${print(root, source, keyOrderOf(memberOf(root, 'kind')?.node.value), [], '')}\n`
+}
+
+function print(
+  node: YamlNode,
+  source: string,
+  order: KeyOrder,
+  path: readonly (string | number)[],
+  indent: string,
+): string {
+  const inner = `${indent}  `
+  const wrap = (open: string, lines: readonly string[], close: string): string =>
+    lines.length === 0 ? open + close : `${open}\n${lines.map((line) => inner + line).join(',\n')}\n${indent}${close}`
+  if (node.items !== undefined)
+    return wrap(
+      '[',
+      node.items.map((item, at) => print(item, source, order, [...path, at], inner)),
+      ']',
+    )
+  if (typeof node.value === 'number') return source.slice(node.start, node.end)
+  if (node.members === undefined) return JSON.stringify(node.value)
+  const members = inOrder(node.members, order(path) ?? [], ({ key }) => key)
+  return wrap(
+    '{',
+    members.map(
+      ({ key, node: value }) => `${JSON.stringify(key)}: ${print(value, source, order, [...path, key], inner)}`,
+    ),
+    '}',
   )
 }

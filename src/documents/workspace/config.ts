@@ -1,12 +1,13 @@
 /** `svc.config.yaml`. Source: docs/design/command-line.md#settings */
 import type { ProjectConfig } from '../../spec/config.ts'
-import type { Diagnostic } from '../text/diagnostic.ts'
-import { createSpans } from '../text/document.ts'
+import { type Diagnostic, createFinding } from '../text/diagnostic.ts'
+import { createSpans, type DocumentSpans } from '../text/document.ts'
 import { decodeUtf8 } from '../text/decode.ts'
 import { checkNotify } from './check-notify.ts'
 import { checkShape, hasShape } from './shape.ts'
-import { checkProviders } from './check-providers.ts'
 import { readYaml } from '../text/yaml.ts'
+import { pointerTo } from '../../base/json/pointer.ts'
+import { EXTERNAL_PROVIDER } from '../../spec/external.ts'
 
 export interface ReadConfig {
   /** Absent when there is an error among the findings. */
@@ -35,3 +36,17 @@ export function readConfig(text: string, path: string): ReadConfig {
   findings.push(...faults)
   return faults.length > 0 ? { findings } : { config, findings }
 }
+
+/** An entry of this name would have no effect, and its author would rely on it. */
+const checkProviders = (file: DocumentSpans, providers: ProjectConfig['providers'] = {}): Diagnostic[] =>
+  Object.hasOwn(providers, EXTERNAL_PROVIDER)
+    ? [
+        createFinding(
+          'doc/schema',
+          'error',
+          file.placeOf(pointerTo('/providers', EXTERNAL_PROVIDER)),
+          `providers.${EXTERNAL_PROVIDER} has no effect: \`provider: ${EXTERNAL_PROVIDER}\` stands for a client, and no model is asked.`,
+          { fix: 'Give the provider another name.' },
+        ),
+      ]
+    : []

@@ -3,19 +3,20 @@
  * driver sends it once the transaction is saved.
  */
 import type { ToolCall } from '../../spec/run.ts'
-import { isUnsafeCall, WAIT_EVENT, WAIT_UNTIL } from '../session/bindings.ts'
+import { isUnsafeCall, WAIT_EVENT, WAIT_UNTIL, ASK_USER } from '../session/bindings.ts'
 import type { CallHandle } from '../transaction/call-handle.ts'
 import { starterOfRun } from '../transaction/starter.ts'
 import { startChildRun } from './delegate.ts'
 import { takeEffect } from './gate/effect.ts'
 import { routeToPerson } from './gate/gate.ts'
-import { requestReply, requestInput, isReplyRequest } from './input-request.ts'
 import { answersQuestion, isQuestion } from './open-questions.ts'
 import { askParent, answerQuestion } from './questions.ts'
 import { isCallPaused } from './steer/pause.ts'
 import { recoverDispatch } from './recover.ts'
 import { settleWithError, toolError } from './settle.ts'
 import { beginWait, endsOutside, tokenDigest } from './wait.ts'
+import type { JsonObject } from '../../base/json/json.ts'
+import { fromJson } from '../../base/json/typed-json.ts'
 
 /**
  * Unsafe calls are sent one at a time, so that a run has at most one unknown outcome, and none overtakes one that is held; others
@@ -79,4 +80,65 @@ function dispatchToTool(call: CallHandle): ToolCall {
       firstSentAt: record.firstSentAt ?? tx.now,
     },
   )
+}
+
+const isReplyRequest = (call: ToolCall): boolean => call.ref === ASK_USER
+
+/** `svc.ask_user`: the call waits for the next reply to the run. */
+function requestReply(call: CallHandle): ToolCall {
+  if (call.run.record.depth > 0)
+    return settleWithError(call, 'invalid', toolError('not_available', 'Only the root agent can ask its user.'))
+  call.addDispatchStep('builtin')
+  return call.to({ at: 'listening' })
+}
+
+interface InputOption {
+  readonly id: string
+  readonly label: string
+}
+
+interface InputRequest {
+  readonly kind: 'text' | 'number' | 'multi_option'
+  readonly prompt: string
+  readonly options?: readonly (InputOption | string)[]
+  readonly min?: number
+  readonly max?: number
+}
+
+/** `svc.request_input`: opens a task of the kind that the model names. */
+function requestInput(call: CallHandle): ToolCall {
+  const { id, name, arguments: given } = call.record
+  // `authorizeCall` has checked the arguments against the schema of the tool.
+  const { kind, prompt, options: offered, min, max } = fromJson<InputRequest>(given, 'kind', 'prompt')
+  const options = offered?.map((each) => (typeof each === 'string' ? { id: each, label: each } : each)) ?? []
+  const problem = findUnanswerable(kind, options, min, max)
+  if (problem !== undefined) {
+    const error = toolError('invalid_arguments', `The arguments of ${name} are not valid.`, { details: [problem] })
+    return settleWithError(call, 'invalid', error)
+  }
+  call.addDispatchStep('builtin')
+  const task = call.run.openTask({
+    kind,
+    callId: id,
+    title: prompt,
+    prompt,
+    ...(kind === 'multi_option' && { options }),
+    ...(kind === 'number' && min !== undefined && { min }),
+    ...(kind === 'number' && max !== undefined && { max }),
+  })
+  return call.to({ at: 'awaiting', task: task.id })
+}
+
+/** Why nobody could answer the request, in the form of an argument error; undefined if somebody can. */
+function findUnanswerable(
+  kind: InputRequest['kind'],
+  options: readonly InputOption[],
+  min = -Infinity,
+  max = Infinity,
+): JsonObject | undefined {
+  if (kind === 'number' && min > max) return { path: '/max', message: `must be at least min, ${min}` }
+  if (kind !== 'multi_option') return undefined
+  if (options.length === 0) return { path: '/options', message: 'is required for multi_option' }
+  const duplicate = options.find((each, at) => options.findIndex((other) => other.id === each.id) !== at)
+  return duplicate && { path: '/options', message: `offers "${duplicate.id}" twice` }
 }

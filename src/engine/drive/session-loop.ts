@@ -3,17 +3,16 @@
  * starts the effects that the new state asks for, and answers those who posted; again, until the mailbox is empty.
  */
 import { fail, isFailure, type Failure } from '../../base/failure.ts'
-import type { SessionId } from '../../base/ids.ts'
+import type { SessionId, RunId } from '../../base/ids.ts'
 import type { SessionTree } from '../../store/session-update.ts'
 import type { EngineParts } from '../interface/engine.ts'
 import type { ReadEffects } from '../transaction/effect-ledger.ts'
 import type { LiveSession } from '../session/live-session.ts'
-import { addTrees } from './load-live.ts'
+import { addTrees, loadLive } from './load-live.ts'
 import type { VersionLookup } from '../session/versions.ts'
 import { commitBatch, type CommitParts } from './commit.ts'
 import type { EffectRunner } from './effects-in-flight.ts'
-import { takeOver, type HoldingParts } from './hold-session.ts'
-import { loadSession } from './load-session.ts'
+import { takeOver, type HoldingParts, holdSession } from './hold-session.ts'
 import { type MailboxItem, type SessionActor, toContinuation, toRunFailure } from './mailbox.ts'
 import type { RestoreReader } from './restore-reader.ts'
 import type { Pauses } from './pauses.ts'
@@ -29,6 +28,7 @@ import {
   type TransitionContextParts,
 } from './transition-context.ts'
 import type { Log } from '../../base/log.ts'
+import { advanceRun } from '../machine/advance.ts'
 
 export interface SessionLoopParts {
   readonly parts: EngineParts
@@ -192,3 +192,37 @@ function keepForRetry(
   actor.awaitsRetry = actor.inbox.every((item) => item.retrySave)
   return true
 }
+
+/**
+ * Leaves `actor.live` undefined for a session that is not there. Calls that an earlier holder sent are put first into the inbox, to be
+ * recovered before anything else is applied.
+ */
+async function loadSession(
+  holding: HoldingParts,
+  versionsOf: (tree: SessionTree) => VersionLookup,
+  actor: SessionActor,
+): Promise<void> {
+  actor.isStale = false
+  actor.storedVersion = 0
+  actor.live = undefined
+  const live = await loadLive(holding.parts.store, actor.id, versionsOf)
+  if (live) Object.assign(actor, await holdSession(holding, live))
+  actor.live = live
+  // Drops checks from an earlier reading, when this process was about to take the session: its present holder may be making those calls.
+  actor.inbox = actor.inbox.filter(({ isRecovery }) => isRecovery !== true)
+  // A session held by another process is recovered by that process, one held by a restore when it is released.
+  if (!actor.live || !actor.maySend) return
+  const inFlight = new Set(actor.inFlight.keys())
+  const unfinished = actor.live.tree.runs.filter(({ state }) => state.at !== 'done')
+  actor.inbox.unshift(...unfinished.map(({ id }) => toRecovery(id, inFlight)))
+}
+
+/** The check of a run with calls that an earlier process may have sent. */
+const toRecovery = (runId: RunId, inFlight: ReadonlySet<string>): MailboxItem => ({
+  runId,
+  retrySave: true,
+  isRecovery: true,
+  apply: (tx) => advanceRun(tx.run(runId), { type: 'woken', inFlight }),
+  resolve: ignore,
+  reject: ignore,
+})

@@ -12,16 +12,15 @@ import {
 import { estimateUsage, readUsage } from '../../providers/tokens.ts'
 import { withoutMedia } from '../../providers/tool-media.ts'
 import { traceOfTurn } from '../../spec/run-trace.ts'
-import type { SnapshotModel } from '../../spec/snapshot.ts'
+import type { SnapshotModel, AgentSnapshot } from '../../spec/snapshot.ts'
 import type { EngineParts } from '../interface/engine.ts'
-import type { RunTransitionEvent } from '../session/event.ts'
+import type { RunTransitionEvent, FallbackAnswer } from '../session/event.ts'
 import { modelCause } from '../capacity/outages.ts'
 import { filesOf } from '../prompt/input.ts'
 import { summaryWanted, toRequest } from '../prompt/prompt.ts'
 import { attachFiles } from './attach.ts'
 import type { EffectContext, EffectInFlight } from './effect-in-flight.ts'
 import type { RunEffect } from './effects.ts'
-import { askWithFallback } from './fallback.ts'
 import type { CompletionMeter } from './meter.ts'
 import { toModelTools } from './model-tools.ts'
 
@@ -215,3 +214,38 @@ const longAnswer = (): ProviderError =>
     `The model did not end its answer within ${MAX_ANSWER_CHARACTERS} characters. Set max_output_tokens, or look at the model server.`,
     { retryable: false },
   )
+
+/**
+ * Asks the agent's model, and after a failure before the first token the models of `svc/model-fallback`, one after the other.
+ * @throws ProviderError with the failures of all, to be retried where one of them may pass
+ */
+async function askWithFallback(
+  { model, fallback = [] }: AgentSnapshot,
+  ask: (model: SnapshotModel) => Promise<ModelCompletion>,
+  signal: AbortSignal,
+  meter: CompletionMeter,
+): Promise<{ readonly completion: ModelCompletion; readonly fallback?: FallbackAnswer }> {
+  const failures: { readonly model: string; readonly error: ProviderError }[] = []
+  for (const each of [model, ...fallback]) {
+    try {
+      const completion = await ask(each)
+      if (failures.length === 0) return { completion }
+      const after = failures.map(({ model: name, error }) => ({ model: name, error: error.message }))
+      return { completion, fallback: { model: each, after } }
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof ProviderError) || isHeldBack(error) || fallback.length === 0) throw error
+      failures.push({ model: each.name, error })
+      if (meter.hasText()) break
+    }
+  }
+  const failed = failures.map(({ error }) => error)
+  const outage = failed.find((each) => each.outage)?.outage
+  const waits = failed.flatMap(({ retryAfterMs }) => retryAfterMs ?? [])
+  throw new ProviderError(failures.map(({ model: name, error }) => `${name}: ${error.message}`).join(' '), {
+    retryable: failed.some(({ retryable }) => retryable),
+    ...(waits.length > 0 && { retryAfterMs: Math.min(...waits) }),
+    ...(outage && { outage }),
+    cause: failed[0],
+  })
+}

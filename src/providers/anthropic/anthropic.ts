@@ -8,9 +8,10 @@ import type {
   MessageCreateParamsStreaming,
   Tool,
   ToolResultBlockParam,
+  CacheControlEphemeral,
 } from '@anthropic-ai/sdk/resources/messages'
 import { alternatingTurns, isBlank, NOTHING_TO_READ, partsToRead } from '../alternating-turns.ts'
-import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
+import { isJsonObject, type JsonValue, type JsonObject } from '../../base/json/json.ts'
 import { fromJsonList } from '../../base/json/typed-json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { toObjectSchema, vendorOptions } from '../arguments.ts'
@@ -20,7 +21,6 @@ import type { CompletionRequest, MessagePart, ModelCall, ModelMessage, ModelProv
 import { readServerEvents } from '../reading/server-events.ts'
 import { createSdkProvider, sendOptions, type SdkParts } from '../sdk-provider.ts'
 import { restoreItems } from '../stored-items.ts'
-import { withCachePoints } from './cache.ts'
 import { collectMessage, toMessageEvents } from './message-stream.ts'
 
 export const createAnthropicProvider = (parts: SdkParts): ModelProvider =>
@@ -168,3 +168,31 @@ const toFileBlock = (mediaType: string, data: string, title?: string): ImageBloc
         source: { type: 'base64', media_type: 'application/pdf', data },
       }
     : { type: 'image', source: { type: 'base64', media_type: mediaType as ImageType, data } }
+
+/**
+ * Adds the breakpoints. `cache_control` among the options of the model replaces the vendor's five minutes, for example
+ * `{type: ephemeral, ttl: 1h}`; null turns caching off.
+ */
+function withCachePoints(
+  params: MessageCreateParamsStreaming,
+  options: JsonObject | undefined,
+): MessageCreateParamsStreaming {
+  const { cache_control: given, ...rest } = params
+  if (options !== undefined && 'cache_control' in options && !isJsonObject(options['cache_control'])) return rest
+  const cache_control: CacheControlEphemeral = given ?? { type: 'ephemeral' }
+  const { tools, system } = rest
+  const turn = rest.messages.findLastIndex(({ role }) => role === 'user')
+  return {
+    ...rest,
+    ...(tools && { tools: markLast(tools, cache_control) }),
+    ...(typeof system === 'string' && { system: [{ type: 'text' as const, text: system, cache_control }] }),
+    messages: rest.messages.map((message, at) =>
+      at === turn && Array.isArray(message.content)
+        ? { role: 'user', content: markLast(message.content, cache_control) }
+        : message,
+    ),
+  }
+}
+
+const markLast = <Part extends object>(parts: readonly Part[], cache_control: CacheControlEphemeral): Part[] =>
+  parts.map((part, at) => (at === parts.length - 1 ? { ...part, cache_control } : part))

@@ -1,12 +1,11 @@
 /** A run as the result of an MCP call. */
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { toJson } from '../../base/json/typed-json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import type { ErrorBody, PendingAnswer } from '../../spec/api.ts'
 import { runAddress, taskAddress } from '../../view/console-address.ts'
 import type { McpAddress } from './mcp-tools.ts'
-import { nestSchema } from './nested-schema.ts'
 
 /** The tool that tells how a run goes. */
 export const RUN_TOOL = 'svc_run'
@@ -108,4 +107,32 @@ function textOf(run: RunSeen, consoleUrl: string | null): string {
 export function failureText({ error, code, fix, details = [] }: ErrorBody): string {
   const places = details.map(({ path, message }) => `${path.replace(/^\/input(?=\/|$)/, '') || '/'}: ${message}`)
   return [`${code}: ${error}`, ...places, ...(fix === undefined ? [] : [fix])].join('\n')
+}
+
+/** Their values are data, in which `$ref` is a member like any other. */
+const DATA = new Set(['const', 'enum', 'default', 'examples'])
+
+/** @param at JSON pointer of its new place */
+const nestSchema = (schema: JsonSchema, at: string): JsonSchema =>
+  isJsonObject(schema) ? nestObject(withoutDialect(schema), at) : schema
+
+/** The root names the dialect. */
+const withoutDialect = (schema: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(schema).filter(([key]) => key !== '$schema'))
+
+function nestValue(value: JsonValue, at: string): JsonValue {
+  if (Array.isArray(value)) return value.map((each) => nestValue(each, at))
+  return isJsonObject(value) ? nestObject(value, at) : value
+}
+
+function nestObject(schema: JsonObject, at: string): JsonObject {
+  // A schema with an id of its own stays the root of its references.
+  if (typeof schema['$id'] === 'string') return schema
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => {
+      if (key === '$ref' && typeof value === 'string' && /^#(?:\/|$)/.test(value))
+        return [key, `#${at}${value.slice(1)}`]
+      return [key, DATA.has(key) ? value : nestValue(value, at)]
+    }),
+  )
 }

@@ -3,16 +3,18 @@
  * Source: docs/design/console.md#timeline
  */
 import { giveWay, startWork } from '../../base/event-loop.ts'
-import { isoOrNull, toIsoText } from '../../base/clock.ts'
+import { isoOrNull, toIsoText, type Instant } from '../../base/clock.ts'
 import type { RunId } from '../../base/ids.ts'
-import type { OutlineRow, OutlineRun } from '../../operations/runs.ts'
+import type { OutlineRow, OutlineRun, RunBudget } from '../../operations/runs.ts'
 import type { Run } from '../../spec/run.ts'
 import type { RunStep } from '../../spec/step.ts'
 import { summarizeStep } from '../../view/step-summary.ts'
 import { toTimelineItem } from '../../view/timeline-item.ts'
 import type { OperatorAction } from './people/act.ts'
-import { listBudgets } from './budgets.ts'
 import { findRun, notFoundFailure } from './find/find.ts'
+import { activeMs } from '../../engine/transaction/usage.ts'
+import { withWaitEnded } from '../../engine/transaction/waits.ts'
+import type { AgentLimits } from '../../spec/document.ts'
 
 /** Steps read per query: what is in memory at once. */
 const PAGE = 500
@@ -92,3 +94,18 @@ const toOutlineRun = (run: Run): OutlineRun => ({
   totalTokensUsed: run.usage.inputTokens + run.usage.outputTokens,
   ...(run.usage.cost && { cost: run.usage.cost }),
 })
+
+/** @param tree the run and its descendants, whose tokens count too */
+function listBudgets(run: Run, tree: readonly Run[], limits: AgentLimits, now: Instant): readonly RunBudget[] {
+  const at = run.finishedAt ?? now
+  const used: Readonly<Record<RunBudget['limit'], number>> = {
+    max_tokens_per_run: tree.reduce((sum, { usage }) => sum + usage.inputTokens + usage.outputTokens, 0),
+    max_loop_iterations: run.usage.iterations,
+    max_wall_clock_seconds: Math.round(activeMs(run, at) / 1000),
+    max_hitl_wait_minutes: Math.round(withWaitEnded(run.usage, at).waitedMs / 60_000),
+  }
+  return (Object.keys(used) as RunBudget['limit'][]).flatMap((limit) => {
+    const set = limits[limit]
+    return set === undefined ? [] : [{ limit, used: used[limit], most: set * (1 + (run.usage.grants[limit] ?? 0)) }]
+  })
+}

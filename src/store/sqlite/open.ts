@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import { ownStoreClock, type Clock } from '../../base/clock.ts'
-import type { Failure } from '../../base/failure.ts'
+import { type Failure, fail } from '../../base/failure.ts'
 import type { Log } from '../../base/log.ts'
 import type { SessionId } from '../../base/ids.ts'
 import type { NewAct } from '../../spec/act.ts'
@@ -34,7 +34,6 @@ import { openSessionClaims } from './sessions/session-claims.ts'
 import { createPrivateFile } from './database/private-file.ts'
 import { openPlan } from './spending/plan.ts'
 import { openQuotas } from './spending/quotas.ts'
-import { reportRefusedContent } from './refused-content.ts'
 import { openRestored } from './sessions/restored.ts'
 import { openRuns } from './runs.ts'
 import { openLabels } from './sessions/session-labels.ts'
@@ -207,3 +206,25 @@ const noHints = (signal: AbortSignal): AsyncIterable<SessionHint> => ({
       }),
   }),
 })
+
+/** Error codes of SQLite that are caused by the written content, not by the disk or another process. */
+const CONTENT_ERROR = /^SQLITE_(?:CONSTRAINT|TOOBIG|MISMATCH|RANGE)/
+
+/**
+ * Runs a write and distinguishes refused content, which no retry can fix, from errors of the disk or of another process.
+ * @throws Failure `state_not_saved` when the content is refused
+ */
+function reportRefusedContent<T>(write: () => T): T {
+  try {
+    return write()
+  } catch (error) {
+    if (isContentError(error)) throw fail('state_not_saved', { why: (error as Error).message }, { cause: error })
+    throw error
+  }
+}
+
+// A text that is too long for JavaScript or SQLite is a RangeError; a value that cannot be bound is a TypeError.
+const isContentError = (error: unknown): boolean =>
+  error instanceof RangeError ||
+  error instanceof TypeError ||
+  (error instanceof Error && 'code' in error && typeof error.code === 'string' && CONTENT_ERROR.test(error.code))

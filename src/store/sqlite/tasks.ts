@@ -1,5 +1,5 @@
 import type { RunId, SessionId } from '../../base/ids.ts'
-import type { TaskRecord, TaskStatus } from '../../spec/task.ts'
+import type { TaskRecord, TaskStatus, TaskVote } from '../../spec/task.ts'
 import { TASK_COLUMNS, toTask, type TaskRow } from '../nouns/tasks.ts'
 import type { TaskInSession } from '../queries.ts'
 import { toColumnText } from '../rows/json-column.ts'
@@ -8,7 +8,6 @@ import type { Store } from '../store.ts'
 import type { AgentTable } from './agents.ts'
 import type { Database } from 'better-sqlite3'
 import { createRowCache } from './database/row-cache.ts'
-import { openVotes } from './votes.ts'
 import { expectDefined } from '../../base/values/expect-defined.ts'
 
 export interface TaskTable {
@@ -158,3 +157,51 @@ interface PolledTasks {
   readonly tasks: readonly TaskRecord[]
   readonly length: number
 }
+
+/** Votes are rows with a unique constraint, so that an approver counts once even if a writer errs. */
+function openVotes(db: Database) {
+  const current = db.prepare<[number], VoteRow>(
+    'select n, approver, approved, at, comment from vote where task_n = ? and voided = 0',
+  )
+  const insert = db.prepare(
+    'insert into vote (task_n, approver, approved, at, comment) values (:taskN, :approver, :approved, :at, :comment)',
+  )
+  const voidOne = db.prepare<[number]>('update vote set voided = 1 where n = ?')
+  return {
+    /** Makes `votes` the ones that count: voids all others and inserts new ones. */
+    replace(taskN: number, votes: readonly TaskVote[]): void {
+      const stored = new Set<string>()
+      const wanted = new Set(votes.map(toVoteKey))
+      for (const row of current.all(taskN)) {
+        const key = toVoteKey(toVote([row.approver, row.approved, row.at, row.comment]))
+        if (wanted.has(key)) stored.add(key)
+        else voidOne.run(row.n)
+      }
+      for (const vote of votes) {
+        if (stored.has(toVoteKey(vote))) continue
+        const { approver, approved, at, comment } = vote
+        insert.run({ taskN, approver, approved: approved ? 1 : 0, at, comment: comment ?? null })
+      }
+    },
+  }
+}
+
+const toVoteKey = ({ approver, approved, at, comment }: TaskVote): string =>
+  toColumnText([approver, approved, at, comment ?? null])
+
+interface VoteRow {
+  n: number
+  approver: string
+  approved: number
+  at: number
+  comment: string | null
+}
+
+type VoteColumns = readonly [approver: string, approved: number, at: number, comment: string | null]
+
+const toVote = ([approver, approved, at, comment]: VoteColumns): TaskVote => ({
+  approver,
+  approved: approved === 1,
+  at,
+  ...(comment !== null && { comment }),
+})

@@ -17,7 +17,6 @@ import type { LossList } from '../losses.ts'
 import { maskPlanned } from '../mask-planned.ts'
 import { toToolName, withDigest } from '../openapi-document.ts'
 import { agentPath, planAgent } from './agent-document.ts'
-import { delegationDepth, planDelegation } from './delegation.ts'
 import type { ForeignAgent, ForeignProject } from './foreign-project.ts'
 import { ServerNames } from './foreign-server.ts'
 import { ToolPlan } from './tool-document.ts'
@@ -174,4 +173,40 @@ function variablesOf(files: readonly PlannedFile[], config: readonly ConfigEntry
   )
   const passed = config.flatMap(({ value: { env } }): JsonValue[] => (Array.isArray(env) ? env : []))
   return [...new Set([...secrets, ...passed].filter((each) => typeof each === 'string'))].sort()
+}
+
+function planDelegation(agents: readonly ForeignAgent[], losses: LossList): ReadonlyMap<string, readonly string[]> {
+  const byName = new Map(agents.map((each) => [each.name, each]))
+  const kept = new Map<string, string[]>()
+  const visit = (name: string, above: ReadonlySet<string>): void => {
+    if (kept.has(name)) return
+    const agent = byName.get(name)!
+    const path = new Set([...above, name])
+    const targets: string[] = []
+    for (const target of new Set(agent.agents)) {
+      if (!byName.has(target)) losses.add(agent.at, `delegates to ${quoteForeign(target)}, which is not imported`)
+      else if (path.has(target))
+        losses.add(agent.at, `delegation to ${quoteForeign(target)} closes a cycle and is left out`)
+      else {
+        visit(target, path)
+        targets.push(target)
+      }
+    }
+    kept.set(name, targets)
+  }
+  for (const { name } of agents) visit(name, new Set())
+  return kept
+}
+
+/** Levels of delegation below an agent. */
+function delegationDepth(name: string, delegation: ReadonlyMap<string, readonly string[]>): number {
+  const depths = new Map<string, number>()
+  const depthOf = (each: string): number => {
+    const known = depths.get(each)
+    if (known !== undefined) return known
+    const depth = Math.max(0, ...(delegation.get(each) ?? []).map((target) => 1 + depthOf(target)))
+    depths.set(each, depth)
+    return depth
+  }
+  return depthOf(name)
 }
