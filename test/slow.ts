@@ -18,6 +18,7 @@ export const SLOW_TESTS = [
   'test/e2e/life-states.test.ts',
   'test/e2e/peer-text.test.ts',
   'test/e2e/two-servers.test.ts',
+  'test/server/mcp/conformance-client.test.ts',
   'test/engine/crash.test.ts',
   'test/engine/undo-crash.test.ts',
   // Histories, races and generated policies by the hundred.

@@ -22,9 +22,9 @@ const MOST = {
   state: 64 * 1024,
 } as const
 
-/** What a server is told whose question belongs to no call. */
+/** What a server is told whose question belongs to no call. Nothing in the protocol relates a question to a call but its stream. */
 export const UNKNOWN_ASKER =
-  'svc cannot tell which call asks. Ask on the stream of the call; over standard streams, while no other call is open.'
+  'svc cannot tell which call asks: a question names none, and there is not just one open. Ask on the stream of the call; over standard streams, while no other call is open.'
 
 /** Thrown for a question that cannot be passed on; the message continues "the server". */
 export class QuestionProblem extends Error {

@@ -1,21 +1,13 @@
 /**
- * The protocol's own tests of servers against an agent's tools. They know no authorization, so a proxy adds the key; they need a Node that
- * has `globSync`, or Bun.
+ * The protocol's own tests of servers against an agent's tools. They know no authorization, so a proxy adds the key.
  */
-import * as fs from 'node:fs'
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { MODULES, execute } from '../../api/tools/installed.ts'
+import { execute } from '../../api/tools/installed.ts'
+import { CONFORMANCE, conformanceRuntime, isConformanceInstalled } from './conformance-suite.ts'
 import { closing, running, scripted, tool } from '../running.ts'
-
-const SUITE = join(import.meta.dirname, 'conformance/node_modules/@modelcontextprotocol/conformance/dist/index.js')
-const bun = ['x64', 'aarch64']
-  .map((arch) => join(MODULES, `@oven/bun-${process.platform}-${arch}/bin/bun`))
-  .find((each) => fs.existsSync(each))
-const runtime = 'globSync' in fs ? process.execPath : bun
 
 /** Scenarios of what the endpoint offers. */
 const PASSED = [
@@ -115,25 +107,22 @@ async function serveWithoutKey(): Promise<string> {
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/mcp`
 }
 
-describe.skipIf(!fs.existsSync(SUITE) || runtime === undefined)(
-  'with npm ci --prefix test/server/mcp/conformance --ignore-scripts',
-  () => {
-    test('each scenario passes, or is listed with the reason', async () => {
-      const { output } = await execute(runtime!, [SUITE, 'list', '--server'], { cwd: tmpdir() })
-      const all = [...output.matchAll(/^ {2}- ([\w-]+)/gm)].map(([, name]) => name!)
-      expect(all.toSorted()).toEqual([...PASSED, ...Object.values(NOT_PASSED).flat()].toSorted())
-    })
+describe.skipIf(!isConformanceInstalled)('with npm ci --prefix test/server/mcp/conformance --ignore-scripts', () => {
+  test('each scenario passes, or is listed with the reason', async () => {
+    const { output } = await execute(conformanceRuntime!, [CONFORMANCE, 'list', '--server'], { cwd: tmpdir() })
+    const all = [...output.matchAll(/^ {2}- ([\w-]+)/gm)].map(([, name]) => name!)
+    expect(all.toSorted()).toEqual([...PASSED, ...Object.values(NOT_PASSED).flat()].toSorted())
+  })
 
-    test('what the endpoint offers passes', async () => {
-      const url = await serveWithoutKey()
-      const tryScenario = (name: string) =>
-        execute(runtime!, [SUITE, 'server', '--url', url, '--scenario', name], { cwd: tmpdir() })
-      for (const scenario of PASSED) {
-        const { status, output } = await tryScenario(scenario)
-        expect(status, `${scenario}\n${output}`).toBe(0)
-      }
-      // Negative control: the program says by its status what did not pass.
-      expect((await tryScenario('tools-call-image')).status).not.toBe(0)
-    })
-  },
-)
+  test('what the endpoint offers passes', async () => {
+    const url = await serveWithoutKey()
+    const tryScenario = (name: string) =>
+      execute(conformanceRuntime!, [CONFORMANCE, 'server', '--url', url, '--scenario', name], { cwd: tmpdir() })
+    for (const scenario of PASSED) {
+      const { status, output } = await tryScenario(scenario)
+      expect(status, `${scenario}\n${output}`).toBe(0)
+    }
+    // Negative control: the program says by its status what did not pass.
+    expect((await tryScenario('tools-call-image')).status).not.toBe(0)
+  })
+})
