@@ -377,6 +377,9 @@ test('a program whose question could belong to two calls is told so', async () =
   }
   const long = call('trigger-long-running-operation', { duration: 2, steps: 1 }, { idempotencyKey: 'long' })
   const outcome = await call('trigger-elicitation-request', {}, { onQuestion })
-  expect([asked, JSON.stringify(outcome)]).toEqual([[], expect.stringContaining('svc cannot tell which call asks.')])
+  expect([asked, JSON.stringify(outcome)]).toEqual([
+    [],
+    expect.stringContaining('svc cannot tell which call asks: a question names none'),
+  ])
   await long
 })

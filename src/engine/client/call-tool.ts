@@ -25,7 +25,7 @@ import { findBreachAfterCompletion } from '../limits/limits.ts'
 import { advanceRun } from '../machine/advance.ts'
 import { isCarriedOutHere, toolNamed } from '../session/bindings.ts'
 import type { RunHandle, SessionTransaction } from '../transaction/transaction.ts'
-import { givenArguments, readClientCall } from './read-call.ts'
+import { findOpenCall, givenArguments, readClientCall } from './read-call.ts'
 
 interface GateParts {
   readonly parts: EngineParts
@@ -45,8 +45,8 @@ export function createClientGate(gate: GateParts): ClientGate {
       checkName('callId', call.callId)
       const sessionId = sessionIdOf(call)
       const given = { ...call, arguments: gate.parts.redactor.json(call.arguments) }
-      const runId = await handIn(gate, starting, sessionId, given, patience.signal)
-      return awaitCall(gate, { sessionId, runId, callId: call.callId }, patience)
+      const found = await handIn(gate, starting, sessionId, given, patience.signal)
+      return awaitCall(gate, { sessionId, ...found }, patience)
     },
     async findCall(call, patience) {
       checkName('callId', call.callId)
@@ -74,21 +74,21 @@ function checkName(what: string, name: string): void {
     throw fail('invalid_value', { what: `${what} must be text of 1 to ${MOST_NAME} characters.` })
 }
 
-/** Hands a call in, unless it is known; begins or continues its conversation where no run of it waits. @returns its run */
+/** Hands a call in, unless it is known; begins or continues its conversation where no run of it waits. */
 async function handIn(
   gate: GateParts,
   starting: Map<SessionId, Promise<unknown>>,
   sessionId: SessionId,
   call: ClientCall,
   signal: AbortSignal,
-): Promise<RunId> {
+): Promise<FoundCall> {
   let isDescribed = false
   let isNew = false
   for (;;) {
     const found = await postCall(gate, sessionId, call, { isDescribed, isNew })
     switch (found.at) {
       case 'accepted':
-        return found.runId
+        return { runId: found.runId, callId: found.callId }
       case 'absent':
         await startOnce(gate, starting, sessionId, call, false)
         break
@@ -116,8 +116,13 @@ interface KnownOfCall {
   readonly isNew: boolean
 }
 
+interface FoundCall {
+  readonly runId: RunId
+  readonly callId: string
+}
+
 type HandedIn =
-  | { readonly at: 'accepted'; readonly runId: RunId }
+  | ({ readonly at: 'accepted' } & FoundCall)
   /** There is no such conversation yet. */
   | { readonly at: 'absent' }
   /** Its run was completed, because the client called nothing for a while. */
@@ -146,10 +151,12 @@ function applyClientCall(tx: SessionTransaction, call: ClientCall, known: KnownO
   const { callId, conversation } = call
   if (run.callRow(callId)) {
     checkSameCall(run, call)
-    return { at: 'accepted', runId: run.id }
+    return { at: 'accepted', runId: run.id, callId }
   }
   if (tx.session.entryRunId !== undefined && !known.isNew) return { at: 'continued', runId: run.id }
   const { state, snapshot } = run
+  const open = call.isUnnamed ? findOpenCall(run, toolNamed(snapshot, call.tool), call.arguments) : undefined
+  if (open !== undefined) return { at: 'accepted', runId: run.id, callId: open }
   if (state.at === 'done' && state.outcome === 'completed') return { at: 'over' }
   if (state.at === 'done') throw fail('conversation_ended', { conversation, why: state.error ?? run.record.status })
   const tool = toolNamed(snapshot, call.tool)
@@ -159,7 +166,7 @@ function applyClientCall(tx: SessionTransaction, call: ClientCall, known: KnownO
   if (state.at === 'calling') checkRoom(run, state.calls.filter((each) => each.state.at !== 'settled').length)
   if (!advanceRun(run, { type: 'called', call: { id: callId, name: call.tool, arguments: call.arguments } }))
     throw fail('conversation_held', { conversation })
-  return { at: 'accepted', runId: run.id }
+  return { at: 'accepted', runId: run.id, callId }
 }
 
 /**
@@ -181,12 +188,12 @@ function checkSameCall(run: RunHandle, { callId, tool, arguments: given }: Clien
     throw fail('call_id_reused', { callId })
 }
 
-const checkKnown = ({ driver }: GateParts, sessionId: SessionId, runId: RunId, call: ClientCall): Promise<RunId> =>
+const checkKnown = ({ driver }: GateParts, sessionId: SessionId, runId: RunId, call: ClientCall): Promise<FoundCall> =>
   driver.ask(
     sessionId,
     (tx) => {
       checkSameCall(tx.run(runId), call)
-      return runId
+      return { runId, callId: call.callId }
     },
     { about: [runId] },
   )

@@ -1,7 +1,9 @@
 /** What became of a client's call, as its run and steps say. */
+import { digestOfJson } from '../../base/digest.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import { holdOfState } from '../../spec/hold.ts'
 import { taskOfState, type CallOutcome, type LateOutcome, type RunState, type ToolCall } from '../../spec/run.ts'
+import type { BoundTool } from '../../spec/snapshot.ts'
 import { mediaOf } from '../../spec/tool-media.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import type { CallRow } from '../../store/session-update.ts'
@@ -38,6 +40,18 @@ export function readClientCall(run: RunHandle, callId: string): ClientCallState 
 export function givenArguments(run: RunHandle, callId: string): JsonValue | undefined {
   const step = run.lastStep((each) => each.type === 'Reasoning' && callsOf(each).some(({ id }) => id === callId))
   return step && callsOf(step).find(({ id }) => id === callId)?.arguments
+}
+
+/** The oldest call without an outcome that is the same; undefined where none is. */
+export function findOpenCall(run: RunHandle, tool: BoundTool | undefined, given: JsonValue): string | undefined {
+  if (run.state.at === 'done') return undefined
+  const digest = digestOfJson(given)
+  const isSame = ({ id, state }: ToolCall): boolean => {
+    if (state.at === 'settled' || run.callRow(id)?.ref !== tool?.id) return false
+    const before = givenArguments(run, id)
+    return before !== undefined && digestOfJson(before) === digest
+  }
+  return callsAt(run.state).find(isSame)?.id
 }
 
 /** The calls that a run has, or had when it stopped. */

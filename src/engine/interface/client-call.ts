@@ -21,6 +21,8 @@ export interface ClientConversation {
 export interface ClientCall extends ClientConversation {
   /** Names the call in its conversation: a call with the same id is the same call, which is made once. */
   readonly callId: string
+  /** The client gave the call no id: an open call of the conversation with the same tool and arguments is meant, where there is one. */
+  readonly isUnnamed?: boolean
   /** Wire name of the tool. */
   readonly tool: string
   readonly arguments: JsonValue

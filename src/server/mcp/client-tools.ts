@@ -70,8 +70,8 @@ export function createClientTools(
     return isOfBefore ? before : toConversation(dayOf(clock.now()))
   }
 
-  async function answerCall(asked: McpCall, patience: ClientPatience): Promise<AnsweredCall> {
-    const { name, arguments: args, meta, state } = asked
+  async function answerCall(request: McpCall, patience: ClientPatience): Promise<AnsweredCall> {
+    const { name, arguments: args, meta, state } = request
     const named = textInMeta(meta, META.conversation)
     if (name === CALL_RESULT_TOOL) {
       const { handle } = args
@@ -85,16 +85,20 @@ export function createClientTools(
     const conversation = await conversationOf(named, given)
     const key = digestOfJson([approverOf(principal), agentId, named ?? null, name, args])
     const open = own === undefined ? openCalls.find(key) : undefined
-    const made = open ?? { callId: given ?? randomUUID(), conversation }
-    const { callId } = made
+    const asked = given ?? randomUUID()
+    const { callId, conversation: madeIn } = open ?? { callId: asked, conversation }
     // From now on: a client may lose patience and make it again before this request has its answer.
-    openCalls.keep(key, made)
+    openCalls.keep(key, { callId, conversation: madeIn })
     const limits = startLimits(config, trigger ?? undefined)
     try {
-      const call = { ...made.conversation, callId, tool: name, arguments: args, limits }
+      const isUnnamed = own === undefined
+      const call = { ...madeIn, callId, isUnnamed, tool: name, arguments: args, limits }
       const answer = await engine.gate.callTool(call, patience)
-      if (answer.at === 'settled' || answer.at === 'stopped') openCalls.forget(key, callId)
-      return { answer, isAgain: open !== undefined && callId !== given }
+      // It was open before this process began, or at another one.
+      if (answer.callId !== callId) openCalls.forget(key, callId)
+      if (answer.at === 'settled' || answer.at === 'stopped') openCalls.forget(key, answer.callId)
+      else openCalls.keep(key, { callId: answer.callId, conversation: madeIn })
+      return { answer, isAgain: answer.callId !== asked }
     } catch (error) {
       if (isFailure(error) && error.code !== 'shutting_down') openCalls.forget(key, callId)
       throw error

@@ -1,6 +1,7 @@
 /**
  * Calls whose outcome a client has still to ask for. The same call made again, without an id of its own, means that one, so it is not
- * made twice. Kept in memory: after a restart such a call is another one, which the guard of repeated calls asks about.
+ * made twice. Kept in memory: the engine finds calls that are open still, and after a restart the same call as one that ended meanwhile
+ * is another, which the guard of repeated calls asks about.
  */
 import type { ClientConversation } from '../../engine/interface/client-call.ts'
 

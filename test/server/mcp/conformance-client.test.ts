@@ -66,8 +66,7 @@ describe.skipIf(!isConformanceInstalled)('with npm ci --prefix test/server/mcp/c
   test.each(PASSED)(
     '%s passes',
     async (name) => {
-      const { status, output } = await tryScenario(name)
-      expect(status, output).toBe(0)
+      expect(await tryScenario(name)).toMatchObject({ status: 0 })
     },
     60_000,
   )

@@ -1,8 +1,10 @@
 /** A call that a client makes again, because it lost patience or the answer, is one call. */
 import { expect, test } from 'vitest'
 import type { Clock } from '../../../src/base/clock.ts'
-import { ask } from '../running.ts'
-import { callOf, serveClientDesk } from './post-mcp.ts'
+import type { JsonObject } from '../../../src/base/json/json.ts'
+import { openServer } from '../../../src/server/open.ts'
+import { ask, closing, DESK, directory, options, publishDesk } from '../running.ts'
+import { callOf, clientDesk, postMcp, serveClientDesk } from './post-mcp.ts'
 
 const SOON = { 'svc/wait-seconds': 0.3 }
 
@@ -32,6 +34,25 @@ test('the end of one call leaves another that looks the same open', async () => 
   expect(keyed.message!.result).toMatchObject({ structuredContent: { handle: 'k-2' } })
   await post(callOf(3, 'refunds', { amount: 5 }, SOON))
   expect(await operator('GET /tasks')).toMatchObject({ total: 1 })
+})
+
+test('a call that waits is the same call for a process that has just begun', async () => {
+  const data = directory()
+  const first = await openServer(options(data))
+  const { secret } = await publishDesk(first.operator, {}, clientDesk)
+  const callAt = async ({ url }: { readonly url: string }, amount: number): Promise<JsonObject> => {
+    const { message } = await postMcp(`${url}/mcp/${DESK}`, secret, callOf(1, 'refunds', { amount }, SOON))
+    return message!.result!['structuredContent'] as JsonObject
+  }
+  const before = await callAt(first, 5)
+  await first.close()
+  const second = await openServer(options(data))
+  closing(() => second.close())
+  expect(await callAt(second, 5)).toEqual(before)
+  expect(await ask(second.operator, 'GET /tasks')).toMatchObject({ total: 1 })
+  // Other arguments are another call.
+  await callAt(second, 6)
+  expect(await ask(second.operator, 'GET /tasks')).toMatchObject({ total: 2 })
 })
 
 test('a call is found after midnight by its key, by its handle and as the same call', async () => {

@@ -23,6 +23,28 @@ export interface McpReply {
   readonly message: { readonly result?: JsonObject; readonly error?: JsonObject } | undefined
 }
 
+export async function postMcp(
+  url: string,
+  secret: string,
+  body: JsonValue,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<McpReply> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${secret}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...headers,
+    },
+    body: JSON.stringify(body),
+  })
+  const text = await response.text()
+  const [, data = text] = /^data: (.*)$/m.exec(text) ?? []
+  const message = data === '' ? undefined : (JSON.parse(data) as McpReply['message'])
+  return { status: response.status, text, headers: response.headers, message }
+}
+
 type Given = Parameters<typeof running>[0]
 
 export async function serveClientDesk(given: Given = {}) {
@@ -34,22 +56,8 @@ export async function serveClientDesk(given: Given = {}) {
     },
   }
   const served = await running({ snapshot: clientDesk, config, ...given })
-  const post = async (body: JsonValue, headers: Readonly<Record<string, string>> = {}): Promise<McpReply> => {
-    const response = await fetch(`${served.server.url}/mcp/${served.agentId}`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${served.secret}`,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        ...headers,
-      },
-      body: JSON.stringify(body),
-    })
-    const text = await response.text()
-    const [, data = text] = /^data: (.*)$/m.exec(text) ?? []
-    const message = data === '' ? undefined : (JSON.parse(data) as McpReply['message'])
-    return { status: response.status, text, headers: response.headers, message }
-  }
+  const post = (body: JsonValue, headers: Readonly<Record<string, string>> = {}): Promise<McpReply> =>
+    postMcp(`${served.server.url}/mcp/${served.agentId}`, served.secret, body, headers)
   const call = (name: string, args: JsonObject = {}, meta?: JsonObject): Promise<McpReply> =>
     post(callOf(1, name, args, meta))
   return { ...served, post, call }

@@ -45,7 +45,7 @@ for (const name of listing.tools.keys()) {
   const tool = toolNamed(`test.${name}`, { mcp: { server: 'test', tool: name } })
   const invocation = invocationOf(tool, ARGUMENTS[name] ?? {}, { onQuestion: acceptDefaults })
   const outcome = await toolbox.route(agent, tool)!.invoke(invocation, AbortSignal.timeout(20_000))
-  console.log(JSON.stringify(outcome))
+  process.stdout.write(`${JSON.stringify(outcome)}\n`)
   if (outcome.at !== 'returned') process.exitCode = 1
 }
 await toolbox.close()
