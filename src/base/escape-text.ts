@@ -83,3 +83,8 @@ const jsonEscapeOf = (found: string): string =>
   Array.from({ length: found.length }, (_, at) => `\\u${hex(found.charCodeAt(at), 4)}`).join('')
 
 const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, '0')
+
+const HTML_NAMES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+/** A text as HTML shows it, in content and in attributes with double quotes. */
+export const escapeHtml = (text: string): string => text.replaceAll(/[&<>"]/g, (char) => HTML_NAMES[char] ?? char)

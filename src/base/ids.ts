@@ -113,3 +113,6 @@ export const isUuid = (text: string): boolean => UUID.test(text)
 /** The id of an agent that somebody names by its id or, as people do, by `namespace.name`; whether it exists is not asked. */
 export const toAgentId = (workspace: string, reference: string): AgentId =>
   isUuid(reference) ? (reference.toLowerCase() as AgentId) : agentIdOf(workspace, reference)
+
+/** The end of an id as the store searches for it: hexadecimal digits without dashes. */
+export const toEnding = (text: string): string => text.replaceAll('-', '').toLowerCase()

@@ -6,7 +6,7 @@ import { cutText, shortenText } from '../base/cut-text.ts'
 import { parseJson } from '../base/json/json.ts'
 import { retryAfterMs } from '../base/retry.ts'
 import type { Redactor, Secret } from '../base/secret.ts'
-import { innermostMessage } from '../base/innermost-cause.ts'
+import { innermostMessage } from '../base/failure.ts'
 import { CutStream, describeForm, FormProblem } from './reading/form-problem.ts'
 import { isRetryableStatus, ProviderError, ProviderFormError, type ProviderErrorFacts } from './provider.ts'
 

@@ -8,7 +8,7 @@ import type { TaskList, WorkerUtils } from 'graphile-worker'
 import type { Clock, Instant } from '../base/clock.ts'
 import { fail } from '../base/failure.ts'
 import type { Log } from '../base/log.ts'
-import { within } from '../base/within.ts'
+import { within } from '../base/signal-within.ts'
 import { startGraphile, type GraphileLife, type GraphileLifeOptions } from './graphile-life.ts'
 import { RETRY_JOB_MS, type BackgroundJob, type JobRunner } from './jobs.ts'
 

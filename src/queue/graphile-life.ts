@@ -6,7 +6,7 @@ import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import type { Runner, RunnerOptions, WorkerEvents } from 'graphile-worker'
 import type { Pool, PoolClient } from 'pg'
-import { within } from '../base/within.ts'
+import { within } from '../base/signal-within.ts'
 
 export interface GraphileLife {
   readonly addJob: Runner['addJob']

@@ -1,6 +1,6 @@
 /** Outcomes of calls to MCP servers: what the answer, an error or a time-out says about the call. */
 import { shortenText } from '../base/cut-text.ts'
-import { innermostMessage } from '../base/innermost-cause.ts'
+import { innermostMessage } from '../base/failure.ts'
 import { findExceededBound, isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import { unsentCode } from '../base/net/transport.ts'
 import type { McpServer } from '../spec/document.ts'

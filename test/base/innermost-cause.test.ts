@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { innermostMessage } from '../../src/base/innermost-cause.ts'
+import { innermostMessage } from '../../src/base/failure.ts'
 
 test.each<[unknown, string]>([
   [new Error('a', { cause: new Error('b', { cause: new Error('c') }) }), 'c'],

@@ -116,7 +116,7 @@ export const stateChecks: DoctorChecks = {
       readStoreUrl(io.env['SVC_STORE'])
       const found = project && url !== undefined ? await lookAtShared(url, project, bucket) : undefined
       if (bucket !== undefined)
-        await (await import('../../server/runtime/check-bucket.ts')).checkBucketAt(bucket, region)
+        await (await import('../../server/runtime/open/check-bucket.ts')).checkBucketAt(bucket, region)
       if (!found) {
         const space = spaceFinding(await readFreeBytes(project?.dataDirectory ?? cwd))
         return space.ok ? healthy(`in the data directory: ${space.say}`) : space

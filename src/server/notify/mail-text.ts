@@ -1,8 +1,7 @@
 /** The words of a mail: those of the card for one notice, a list for many. Every text of others is escaped, as text and as HTML. */
 import { toIsoText, type Instant } from '../../base/clock.ts'
 import { shortenText } from '../../base/cut-text.ts'
-import { escapeHtml } from '../../base/escape-html.ts'
-import { safeText } from '../../base/escape-text.ts'
+import { escapeHtml, safeText } from '../../base/escape-text.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import type { NoticeEvent } from '../../spec/notice.ts'
 import type { CardValue } from '../../view/card-values.ts'

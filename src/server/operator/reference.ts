@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readOpenApi } from '../http/openapi.ts'
 import type { OperatorAction } from './people/act.ts'
-import { escapeHtml } from '../../base/escape-html.ts'
+import { escapeHtml } from '../../base/escape-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { textAfterLast } from '../../base/text-parts.ts'
 

@@ -1,5 +1,5 @@
 /** Sessions of all agents. Source: docs/design/command-line.md#operating */
-import { isUuid, type SessionId } from '../../base/ids.ts'
+import { isUuid, type SessionId, toEnding } from '../../base/ids.ts'
 import type { Session } from '../../spec/session.ts'
 import type { SessionList } from '../../spec/api.ts'
 import { LISTED_WHOLE_BYTES, sessionListReply, sessionsCursor } from '../view/session-list.ts'
@@ -10,7 +10,6 @@ import { describeErasure, describeLabels } from '../acts/act-subjects.ts'
 import { throwFindings } from '../http/refuse.ts'
 import { pageOf } from '../http/validate.ts'
 import type { OperatorAction, OperatorRequest } from './people/act.ts'
-import { toEnding } from './ending.ts'
 import { notFoundFailure, findAgent } from './find/find.ts'
 import { toRunView } from './runs.ts'
 

@@ -1,7 +1,7 @@
 /** Opens what exports telemetry, and closes it in bounded time. Source: docs/design/telemetry.md#when-a-receiver-is-away */
 import type { Log } from '../../base/log.ts'
 import type { Redactor } from '../../base/secret.ts'
-import { within } from '../../base/within.ts'
+import { within } from '../../base/signal-within.ts'
 import type { WorkspaceId } from '../../base/ids.ts'
 import type { Store } from '../../store/store.ts'
 import { exportItems, openExporters, type ExportOutcome, type InstrumentationScope } from './exporters.ts'

@@ -1,6 +1,6 @@
 /** What svc asks of authorization servers: their metadata, and tokens. What they answer is foreign, and bounded. */
 import { shortenText } from '../../base/cut-text.ts'
-import { innermostMessage } from '../../base/innermost-cause.ts'
+import { innermostMessage } from '../../base/failure.ts'
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { FetchFunction } from '../../base/net/transport.ts'
 

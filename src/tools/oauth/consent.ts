@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import { shortenText } from '../../base/cut-text.ts'
-import { innermostMessage } from '../../base/innermost-cause.ts'
+import { innermostMessage } from '../../base/failure.ts'
 import { isLoopback } from '../../base/net/loopback.ts'
 import type { FetchFunction } from '../../base/net/transport.ts'
 import {

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { basename, dirname, resolve } from 'node:path'
 import { silentLog } from '../../../base/log.ts'
 import type { Blobs } from '../../../blobs/blobs.ts'
-import type { ObjectStorage } from '../../../server/runtime/storage.ts'
+import type { ObjectStorage } from '../../../server/runtime/open/storage.ts'
 import type { CopySource, CopyTarget } from '../../../store/copy/copy-side.ts'
 import type { copyAnswer, reopenedAnswer } from '../../answers/serve.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
@@ -151,7 +151,7 @@ async function betweenStorages(
   work: (from: Blobs, to: Blobs) => Promise<number>,
 ): Promise<number> {
   if (from === undefined || to === undefined) return 0
-  const { openEmbedded, openS3 } = await import('../../../server/runtime/storage.ts')
+  const { openEmbedded, openS3 } = await import('../../../server/runtime/open/storage.ts')
   const open = async (place: FilePlace): Promise<ObjectStorage> =>
     'directory' in place
       ? await openEmbedded({

@@ -6,7 +6,7 @@ import type { OperatorRoutes } from '../../../operations/operations.ts'
 import type { Run } from '../../../spec/run.ts'
 import type { PageRange, RunFilter } from '../../../store/queries.ts'
 import type { ServerServices } from '../../runtime/services.ts'
-import { toEnding } from '../ending.ts'
+import { toEnding } from '../../../base/ids.ts'
 
 type RunSearch = OperatorRoutes['GET /runs']['query']
 

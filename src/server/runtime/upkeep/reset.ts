@@ -9,7 +9,7 @@ import type { ProjectConfig } from '../../../spec/config.ts'
 import { lockDirectory } from '../../../store/sqlite/database/lock.ts'
 import { openSqlite } from '../../../store/sqlite/open.ts'
 import { filesBeside } from './emptied.ts'
-import { openStorage } from '../storage.ts'
+import { openStorage } from '../open/storage.ts'
 
 export interface ResetOptions {
   readonly dataDirectory: string

@@ -13,7 +13,7 @@ import { lockDirectory } from '../../../store/sqlite/database/lock.ts'
 import { holdRestoredWork, type HeldCounts } from '../../../store/sqlite/sessions/restored.ts'
 import { verifyDatabase } from '../../../store/sqlite/database/verify.ts'
 import { DATABASE, BACKUP_MANIFEST, type BackupManifest } from './backup.ts'
-import { openStorage, type ObjectStorage } from '../storage.ts'
+import { openStorage, type ObjectStorage } from '../open/storage.ts'
 
 export interface RestoreOptions {
   readonly dataDirectory: string

@@ -6,7 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, QueryConfig } from 'pg'
 import type { SessionId } from '../../../base/ids.ts'
-import { within } from '../../../base/within.ts'
+import { within } from '../../../base/signal-within.ts'
 import type { SessionHint } from '../../lease.ts'
 import { endAlone, type PostgresPool } from './pool.ts'
 

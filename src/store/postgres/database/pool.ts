@@ -5,7 +5,7 @@ import { fail } from '../../../base/failure.ts'
 import { parseCertainAddress, UNREADABLE_ADDRESS } from '../../../base/net/show-address.ts'
 import { isConflict, isLostConnection, isOutOfConnections, NOT_OPEN, toStoreFailure } from './errors.ts'
 import type { OutageLog } from '../../outage-log.ts'
-import { within } from '../../../base/within.ts'
+import { within } from '../../../base/signal-within.ts'
 import { queriesOn, type PostgresQueries } from './queries.ts'
 import { cutConnection, cutSilentConnections } from './silent-connections.ts'
 

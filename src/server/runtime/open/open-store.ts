@@ -3,26 +3,26 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fail, type Failure } from '../../base/failure.ts'
-import type { Clock } from '../../base/clock.ts'
-import type { Log } from '../../base/log.ts'
-import type { Redactor } from '../../base/secret.ts'
-import { JOB_SCHEMA } from '../../queue/jobs.ts'
-import { lockDirectory } from '../../store/sqlite/database/lock.ts'
-import { ballastOf } from '../../store/sqlite/database/ballast.ts'
-import { refuseMoved } from '../../store/sqlite/database/moved.ts'
-import { openSqlite } from '../../store/sqlite/open.ts'
-import { openSqliteReadOnly } from '../../store/sqlite/read-only.ts'
-import type { Store } from '../../store/store.ts'
-import { logToAll, openLogFile } from '../log/log-file.ts'
-import { withRunLog } from '../log/run-log.ts'
-import { withRunMetrics } from '../metrics/run-metrics.ts'
-import { withNotices } from '../notify/with-notices.ts'
-import { withTraceMarks } from '../telemetry/export-traces.ts'
-import { beginTelemetry } from './begin-telemetry.ts'
+import { fail, type Failure } from '../../../base/failure.ts'
+import type { Clock } from '../../../base/clock.ts'
+import type { Log } from '../../../base/log.ts'
+import type { Redactor } from '../../../base/secret.ts'
+import { JOB_SCHEMA } from '../../../queue/jobs.ts'
+import { lockDirectory } from '../../../store/sqlite/database/lock.ts'
+import { ballastOf } from '../../../store/sqlite/database/ballast.ts'
+import { refuseMoved } from '../../../store/sqlite/database/moved.ts'
+import { openSqlite } from '../../../store/sqlite/open.ts'
+import { openSqliteReadOnly } from '../../../store/sqlite/read-only.ts'
+import type { Store } from '../../../store/store.ts'
+import { logToAll, openLogFile } from '../../log/log-file.ts'
+import { withRunLog } from '../../log/run-log.ts'
+import { withRunMetrics } from '../../metrics/run-metrics.ts'
+import { withNotices } from '../../notify/with-notices.ts'
+import { withTraceMarks } from '../../telemetry/export-traces.ts'
+import { beginTelemetry } from '../begin-telemetry.ts'
 import type { CloseStack } from './close-stack.ts'
-import { refuseLostDatabase, refuseLostWhileFree } from './upkeep/emptied.ts'
-import type { RuntimeOptions } from './options.ts'
+import { refuseLostDatabase, refuseLostWhileFree } from '../upkeep/emptied.ts'
+import type { RuntimeOptions } from '../options.ts'
 
 const MIB = 1024 * 1024
 
@@ -79,7 +79,7 @@ export async function openLogAndStore(
   { clock, redactor, closing, serving, damaged, noticesAdded }: StoreParts,
 ): Promise<{ readonly log: Log; readonly store: Store }> {
   const { dataDirectory } = options
-  const processLog = options.log ?? (await import('../log/log.ts')).createLog(redactor, 'info', options.logTo)
+  const processLog = options.log ?? (await import('../../log/log.ts')).createLog(redactor, 'info', options.logTo)
   const logFile =
     dataDirectory !== undefined && serving ? openLogFile({ directory: dataDirectory, redactor, clock }) : undefined
   if (logFile) closing.push(() => logFile.close())
@@ -116,7 +116,7 @@ async function openDatabaseOf(
   { clock, serving, log, damaged }: Pick<StoreParts, 'clock' | 'serving' | 'damaged'> & { readonly log: Log },
 ): Promise<Store> {
   if (store !== undefined) {
-    const { openPostgres } = await import('../../store/postgres/open.ts')
+    const { openPostgres } = await import('../../../store/postgres/open.ts')
     // A command that is not a server may not know the bucket.
     const bucket = serving ? config.storage?.url : undefined
     const cluster = { workspace, ...(bucket !== undefined && { bucket }) }

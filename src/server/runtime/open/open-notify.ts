@@ -1,14 +1,14 @@
 /** Opens the channels of the configuration, and what sends to them. */
 import { randomInt } from 'node:crypto'
-import { createEgress } from '../../base/net/egress.ts'
-import type { OwnListeners } from '../../base/net/own-listeners.ts'
-import type { NotifyConfig } from '../../spec/config.ts'
-import type { RuntimeOptions } from './options.ts'
-import type { ServerServices } from './services.ts'
-import { openChannel, timeoutOfChannel } from '../notify/channels.ts'
-import type { RouteHandler } from '../http/route.ts'
-import type { NoticeDesk } from '../notify/channel.ts'
-import { createNoticeDelivery, type NoticeDelivery } from '../notify/delivery.ts'
+import { createEgress } from '../../../base/net/egress.ts'
+import type { OwnListeners } from '../../../base/net/own-listeners.ts'
+import type { NotifyConfig } from '../../../spec/config.ts'
+import type { RuntimeOptions } from '../options.ts'
+import type { ServerServices } from '../services.ts'
+import { openChannel, timeoutOfChannel } from '../../notify/channels.ts'
+import type { RouteHandler } from '../../http/route.ts'
+import type { NoticeDesk } from '../../notify/channel.ts'
+import { createNoticeDelivery, type NoticeDelivery } from '../../notify/delivery.ts'
 
 export interface OpenNotify {
   readonly delivery: NoticeDelivery

@@ -1,13 +1,13 @@
 /** Opens the storage of files: the embedded server on its own address, or the S3 bucket of the configuration. */
 import { join } from 'node:path'
-import { openLocalStorage } from '../../blobs/local/serve.ts'
-import { createS3Blobs } from '../../blobs/s3.ts'
-import type { Blobs } from '../../blobs/blobs.ts'
-import type { Clock } from '../../base/clock.ts'
-import { showAddress } from '../../base/net/show-address.ts'
-import { fail } from '../../base/failure.ts'
-import type { Log } from '../../base/log.ts'
-import type { ProjectConfig } from '../../spec/config.ts'
+import { openLocalStorage } from '../../../blobs/local/serve.ts'
+import { createS3Blobs } from '../../../blobs/s3.ts'
+import type { Blobs } from '../../../blobs/blobs.ts'
+import type { Clock } from '../../../base/clock.ts'
+import { showAddress } from '../../../base/net/show-address.ts'
+import { fail } from '../../../base/failure.ts'
+import type { Log } from '../../../base/log.ts'
+import type { ProjectConfig } from '../../../spec/config.ts'
 
 export interface ObjectStorage {
   readonly blobs: Blobs

@@ -1,7 +1,7 @@
 /** Checks that a bucket works before a server accepts files. */
 import { randomUUID } from 'node:crypto'
-import type { Blobs } from '../../blobs/blobs.ts'
-import { fail } from '../../base/failure.ts'
+import type { Blobs } from '../../../blobs/blobs.ts'
+import { fail } from '../../../base/failure.ts'
 import { openS3 } from './storage.ts'
 
 const WITHIN_MS = 5000
