@@ -30,6 +30,7 @@ export const SLOW_TESTS = [
   'test/engine/simulator-controls.test.ts',
   'test/policy/proofs.test.ts',
   'test/server/many-readers.test.ts',
+  'test/server/notify/long-outbox.test.ts',
   'test/server/rows-read.test.ts',
   'test/server/verb-races.test.ts',
   'test/store/same-decisions.test.ts',

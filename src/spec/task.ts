@@ -284,10 +284,14 @@ export interface TaskDecided {
 /** What a channel was told of a task, and how far that came. */
 export interface ToldChannel {
   readonly channel: string
+  /** Addresses that were told so far; absent where the channel does not say. */
+  readonly to?: readonly string[]
   readonly event: string
   readonly state: string
   /** RFC 3339: when it was delivered or given up, else when it is due. */
   readonly at: string
+  /** Why the last try failed; absent where it was delivered. */
+  readonly error?: string
 }
 
 /** Maximum people who are named as able to answer. */

@@ -1,4 +1,5 @@
 /** Who asks, decides and is told about a task, in words. None of them is escaped. */
+import { shortenText } from '../base/cut-text.ts'
 import { shortId } from '../base/short-text.ts'
 import { PROOF_NAMES, type DecisionProof } from '../spec/decision-proof.ts'
 import type { ShownTask, TaskPeople, TaskStanding, ToldChannel } from '../spec/task.ts'
@@ -54,9 +55,18 @@ export function describeLooking({ looking = [] }: Pick<TaskPeople, 'looking'> = 
   return `${names.join(' and ')} ${verb} looking`
 }
 
-/** `ops: asked, delivered 2026-11-29 10:00 UTC`. */
-export const describeTold = ({ channel, event, state, at }: ToldChannel): string =>
-  `${channel}: ${TOLD_EVENTS[event] ?? event}, ${TOLD_STATES[state] ?? state} ${at.slice(0, 16).replace('T', ' ')} UTC`
+/** `mail: asked ana@acme.example, delivered 2026-11-29 10:00 UTC`; with why, where a try failed. */
+export function describeTold({ channel, to = [], event, state, at, error }: ToldChannel): string {
+  const more = to.length > MOST_TOLD ? ` and ${to.length - MOST_TOLD} more` : ''
+  const whom = to.length === 0 ? '' : ` ${to.slice(0, MOST_TOLD).join(', ')}${more}`
+  const when = `${TOLD_STATES[state] ?? state} ${at.slice(0, 16).replace('T', ' ')} UTC`
+  const why = error === undefined ? '' : ` (${shortenText(error, MOST_OF_ERROR)})`
+  return `${channel}: ${TOLD_EVENTS[event] ?? event}${whom}, ${when}${why}`
+}
+
+/** Addresses that are named. */
+const MOST_TOLD = 5
+const MOST_OF_ERROR = 120
 
 const TOLD_EVENTS: Readonly<Record<string, string>> = {
   'task.created': 'asked',

@@ -46,6 +46,7 @@ test('all checks are told, one line each, and nothing is made', async () => {
     'mcp',
     'models',
     'proxy',
+    'channels',
     'telemetry',
   ])
   const bad = items.filter(({ ok }) => !ok).map(({ check }) => check)

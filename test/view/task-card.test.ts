@@ -345,7 +345,14 @@ test('the card says who was told, when and how, and its digest is that of the ca
   } as const
   const told = [
     { channel: 'ops', event: 'task.created', state: 'delivered', at: '2026-11-20T10:40:02.110Z' },
-    { channel: 'mail\u001B[2J', event: 'task.created', state: 'dead', at: '2026-11-20T10:41:00.000Z' },
+    {
+      channel: 'mail\u001B[2J',
+      to: ['ana@acme.example', 'bo\u001B[2J@acme.example'],
+      event: 'task.created',
+      state: 'dead',
+      at: '2026-11-20T10:41:00.000Z',
+      error: 'no such mailbox\u001B[2J',
+    },
     { channel: 'ops', event: 'task.expiring', state: 'waiting', at: '2026-11-20T11:25:00.000Z' },
     { channel: 'ops', event: 'task.later', state: 'lost', at: '2026-11-20T11:26:00.000Z' },
   ]
@@ -354,7 +361,7 @@ test('the card says who was told, when and how, and its digest is that of the ca
     label: 'told',
     text: [
       'ops: asked, delivered 2026-11-20 10:40 UTC',
-      'mail: asked, not delivered, given up 2026-11-20 10:41 UTC',
+      'mail: asked ana@acme.example, bo@acme.example, not delivered, given up 2026-11-20 10:41 UTC (no such mailbox)',
       'ops: reminded, due 2026-11-20 11:25 UTC',
       'ops: task.later, lost 2026-11-20 11:26 UTC',
     ].join('\n'),

@@ -7,9 +7,10 @@ import type { Transporter } from 'nodemailer'
 import { fail } from '../../base/failure.ts'
 import { isLocalhostName, isLoopback } from '../../base/net/loopback.ts'
 import type { ChannelConfig } from '../../spec/config.ts'
-import { failedTry, type ChannelParts, type NoticeChannel, type NoticeMessage, type TryOutcome } from './channel.ts'
+import { failedTry, type ChannelParts, type NoticeChannel, type TryOutcome } from './channel.ts'
 import { createMailInvitations, type MailGroup } from './mail-invitations.ts'
 import { writeMail, type MailedNotice } from './mail-text.ts'
+import { readTold, toToldReceipt } from './recipients.ts'
 
 /** Notices of one mail. */
 const MOST_IN_MAIL = 50
@@ -30,7 +31,7 @@ export function openEmailChannel(config: ChannelConfig, parts: ChannelParts): No
       const transport = await openTransport(address, parts.timeoutMs)
       const stop = (): void => transport.close()
       signal.addEventListener('abort', stop, { once: true })
-      const notices = messages.map((message) => ({ message, told: new Set(readTold(message)) }))
+      const notices = messages.map((message) => ({ message, told: new Set(readTold(message.notice)) }))
       try {
         for (const group of await invitations.groupRecipients(messages, to)) {
           // Who was told by an earlier try, which failed for others, is not told again.
@@ -43,10 +44,13 @@ export function openEmailChannel(config: ChannelConfig, parts: ChannelParts): No
           await Promise.race([sendMail(transport, group, mailed), whenAborted(signal)])
           for (const { told } of missing) for (const one of group.to) told.add(one)
         }
-        return { at: 'delivered' }
+        return notices.map(({ told }): TryOutcome => ({ at: 'delivered', receipt: toToldReceipt(told) }))
       } catch (error) {
         const why = describeSmtpError(error)
-        return notices.map(({ told }): TryOutcome => ({ ...failedTry(why), ...toReceipt(told) }))
+        return notices.map(({ told }): TryOutcome => ({
+          ...failedTry(why),
+          ...(told.size > 0 && { receipt: toToldReceipt(told) }),
+        }))
       } finally {
         signal.removeEventListener('abort', stop)
         transport.close()
@@ -72,12 +76,6 @@ export function openEmailChannel(config: ChannelConfig, parts: ChannelParts): No
     })
   }
 }
-
-const readTold = ({ notice: { receipt } }: NoticeMessage): readonly string[] =>
-  Array.isArray(receipt?.['told']) ? receipt['told'].filter((each) => typeof each === 'string') : []
-
-/** Addresses to which a mail went, so that they are told once. */
-const toReceipt = (told: ReadonlySet<string>) => (told.size === 0 ? {} : { receipt: { told: [...told] } })
 
 /** @throws Failure `mail_client_missing` */
 async function openTransport(address: string, timeoutMs: number): Promise<Transporter> {

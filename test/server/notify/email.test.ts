@@ -51,7 +51,13 @@ describe.skipIf(!hasMailServer)('with npm ci --prefix test/server/notify/smtp --
       return told[0]?.state === 'delivered'
     })
     expect(told).toEqual([
-      { channel: 'mail', event: 'task.created', state: 'delivered', at: expect.stringMatching(/Z$/) as unknown },
+      {
+        channel: 'mail',
+        to: ['ana@acme.example', 'bo@acme.example'],
+        event: 'task.created',
+        state: 'delivered',
+        at: expect.stringMatching(/Z$/) as unknown,
+      },
     ])
     const [mail] = received
     expect(mail).toMatchObject({ from: 'svc@acme.example', to: ['ana@acme.example', 'bo@acme.example'] })
@@ -125,7 +131,7 @@ describe.skipIf(!hasMailServer)('with npm ci --prefix test/server/notify/smtp --
     ])
     isWell = true
     const again = { ...message, notice: { ...notice, receipt: { told: ['ana@acme.example'] } } }
-    expect(await channel.send([again], signal)).toEqual({ at: 'delivered' })
+    expect(await channel.send([again], signal)).toEqual([{ at: 'delivered', receipt: { told: to } }])
     expect(received.map((each) => each.to)).toEqual([['ana@acme.example'], ['bo@acme.example', 'list@acme.example']])
     expect(received.map(({ body }) => body.includes(secret.url))).toEqual([true, false])
   })

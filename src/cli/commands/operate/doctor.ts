@@ -1,6 +1,7 @@
 import type { CommandContext } from '../../shell/command.ts'
 import type { DoctorChecks, DoctorFinding } from '../../doctor/finding.ts'
 import { machineChecks } from '../../doctor/machine.ts'
+import { channelChecks } from '../../doctor/channels.ts'
 import { networkChecks } from '../../doctor/network.ts'
 import { stateChecks } from '../../doctor/state.ts'
 import { telemetryChecks } from '../../doctor/telemetry.ts'
@@ -12,7 +13,14 @@ import type { doctorAnswer } from '../../answers/operate.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-const checks: DoctorChecks = { ...machineChecks, ...stateChecks, ...workChecks, ...networkChecks, ...telemetryChecks }
+const checks: DoctorChecks = {
+  ...machineChecks,
+  ...stateChecks,
+  ...workChecks,
+  ...networkChecks,
+  ...channelChecks,
+  ...telemetryChecks,
+}
 
 /** A check that is named alone prints nothing when it passes. */
 export async function doctor(call: CommandContext<ValueOf<typeof doctorAnswer>>): Promise<number> {

@@ -2,7 +2,7 @@
  * Approvals in Slack: one message for each task, which is drawn anew when the task changes, and one list where many wait. A message is a
  * view of tasks as they are now, whatever notice it is sent for. Source: docs/design/notifications.md#slack
  */
-import type { ChannelConfig, SlackConfig } from '../../../spec/config.ts'
+import type { ChannelConfig } from '../../../spec/config.ts'
 import type { StoredNotice } from '../../../spec/notice.ts'
 import type { ShownTask } from '../../../spec/task.ts'
 import type { TaskId } from '../../../base/ids.ts'
@@ -10,7 +10,6 @@ import { describeTaskInChat, writeChatCard } from '../chat/chat-card.ts'
 import { findElsewhereReason, writeDrawnTask } from '../chat/decide-in-chat.ts'
 import {
   failedTry,
-  refusedTry,
   type ChannelParts,
   type DeskTask,
   type NoticeChannel,
@@ -18,7 +17,8 @@ import {
   type TryOutcome,
 } from '../channel.ts'
 import { NOTICE_TITLES } from '../mail-text.ts'
-import { createSlackApi, describeMissingScopes, isGone, SlackFault, type SlackApi } from './slack-api.ts'
+import { checkSlackScopes } from './check-scopes.ts'
+import { createSlackApi, isGone, SlackFault, type SlackApi } from './slack-api.ts'
 import { receiveSlackClicks } from './receive-click.ts'
 import { createSlackPeople, type SlackPeople } from './slack-people.ts'
 import {
@@ -178,7 +178,7 @@ function createSending(
   async function sendAll(messages: readonly NoticeMessage[]): Promise<void> {
     const own: NoticeMessage[] = []
     for (const message of messages) {
-      if (message.notice.event === 'notify.test') await checkScopes(config.slack!, parts, api, signal)
+      if (message.notice.event === 'notify.test') await checkSlackScopes(config.slack!, parts, api, signal)
       try {
         const outcome = await follow(message)
         if (outcome) outcomes.set(message, outcome)
@@ -282,28 +282,4 @@ function drawNotices(group: readonly NoticeMessage[]): SlackDrawing {
       ...(message.link !== undefined && { link: message.link }),
     })),
   )
-}
-
-/** What the channel needs beyond what a test message needs. @throws SlackFault */
-async function checkScopes(
-  slack: SlackConfig,
-  { env }: ChannelParts,
-  api: SlackApi,
-  signal: AbortSignal,
-): Promise<void> {
-  const { token, role, signing_secret: secret } = slack
-  if (secret && !env[secret.fromEnv]?.trim())
-    throw new SlackFault(
-      'no_secret',
-      refusedTry(`the environment variable ${secret.fromEnv} of the server has no signing secret, so no click counts`),
-    )
-  const { scopes } = await api.call('auth.test', {}, signal)
-  const needed = [
-    'chat:write',
-    ...(role === undefined ? [] : ['im:write']),
-    ...(role === undefined && !secret ? [] : ['users:read', 'users:read.email']),
-  ]
-  const missing = needed.filter((each) => !scopes.includes(each))
-  if (scopes.length === 0 || missing.length === 0) return
-  throw new SlackFault('missing_scope', refusedTry(describeMissingScopes(missing.join(', '), token.fromEnv)))
 }

@@ -18,6 +18,7 @@ import type { StoredNotice } from '../../../spec/notice.ts'
 import type { RunStarter } from '../../../spec/starter.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import type { OperatorPrincipal } from '../../auth/auth.ts'
+import { readRecipients } from '../../notify/recipients.ts'
 
 /** Describes the people of tasks to one operator. */
 export type DescribePeople = (task: TaskRecord, run: Run) => Promise<TaskPeople>
@@ -94,12 +95,18 @@ export async function createPeopleReader(
 const howOf = (origin: DecisionOrigin | undefined): { readonly how?: string } =>
   origin === undefined ? {} : { how: describeOrigin(origin.channel, origin.proof) }
 
-const toToldChannel = ({ channel, event, state, endedAt, dueAt }: StoredNotice): ToldChannel => ({
-  channel,
-  event,
-  state,
-  at: toIsoText(endedAt ?? dueAt),
-})
+function toToldChannel(notice: StoredNotice): ToldChannel {
+  const { channel, event, state, endedAt, dueAt, error } = notice
+  const to = readRecipients(notice)
+  return {
+    channel,
+    ...(to.length > 0 && { to }),
+    event,
+    state,
+    at: toIsoText(endedAt ?? dueAt),
+    ...(error !== null && state !== 'delivered' && state !== 'moot' && { error }),
+  }
+}
 
 /** `operator ana`, `key "web-shop"`; a key without a name by the beginning that lists show. */
 function describeIdentity(approver: string, keys: readonly ApiKey[]): string {
