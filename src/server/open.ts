@@ -24,7 +24,7 @@ import { openBackgroundJobs } from './runtime/upkeep/background-jobs.ts'
 import { followPeers } from './peers/follow-peers.ts'
 import { servePeerText } from './peers/serve-text.ts'
 import { drainTime, OWN_DRAIN_MS } from './runtime/cluster-settings.ts'
-import { createLoadMetrics } from './runtime/load-metrics.ts'
+import { createLoadMetrics, type LoadMetrics } from './runtime/load-metrics.ts'
 import { createMetricRegistry, type MetricRegistry } from './metrics/registry.ts'
 import { adminSocketOf, removeServerFile, writeServerFile } from './runtime/server-file.ts'
 
@@ -76,8 +76,10 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
   const host = options.host ?? '127.0.0.1'
   const drainMs = drainTime(options.env, options.store !== undefined)
   const metrics = createMetricRegistry()
-  const counted = options.internal ? { ...options, metrics } : options
-  const runtime = await openRuntime(counted, { host, port: options.uploadPort ?? 0 })
+  const runtime = await openRuntime(
+    { ...options, metrics, isScraped: options.internal !== undefined },
+    { host, port: options.uploadPort ?? 0 },
+  )
   try {
     const server = await openListeners(runtime, options, host, metrics)
     const close = (graceMs = drainMs): Promise<void> => runtime.close(graceMs)
@@ -126,7 +128,10 @@ async function openListeners(
   const { services, presence } = runtime
   const { serverState: about, engine, store, ids, log, clock, workspace, config } = services
 
-  const internalUrl = options.internal ? await openInternal(runtime, options.internal, metrics) : null
+  const { telemetry } = runtime
+  const load = options.internal || telemetry?.hasMetrics ? openLoadMetrics(runtime, metrics) : undefined
+  if (load) telemetry?.exportMetrics(() => load.collect())
+  const internalUrl = options.internal && load ? await openInternal(runtime, options.internal, load) : null
   const { hosts = [], origins = [] } = config.network ?? {}
   const app = createApp(services, { loopback: isLoopback(host), hosts, origins })
   const listener = await listenHttp(toNodeHandler(app), { host, port: options.port ?? 0, ids })
@@ -225,15 +230,9 @@ async function openConsole(
   return (serverState.consoleUrl = config.console?.url ?? urlOf(host, listener.port))
 }
 
-/** @throws Failure `port_taken` */
-async function openInternal(
-  runtime: OpenRuntime,
-  { host, port, peerUrl }: NonNullable<ServerOptions['internal']>,
-  registry: MetricRegistry,
-): Promise<string> {
-  const { services, presence, clusterSecret, lag } = runtime
-  const { engine, ids, store, clock, log, workspace, serverState } = services
-  const peers = clusterSecret && servePeerText(engine.text, clusterSecret, ids)
+function openLoadMetrics(runtime: OpenRuntime, registry: MetricRegistry): LoadMetrics {
+  const { services, lag } = runtime
+  const { engine, store, clock, log, workspace, serverState } = services
   const metrics = createLoadMetrics({
     store,
     clock,
@@ -245,6 +244,18 @@ async function openInternal(
     leasesHeld: () => engine.leasesHeld(),
   })
   runtime.onClose(() => metrics.close())
+  return metrics
+}
+
+/** @throws Failure `port_taken` */
+async function openInternal(
+  runtime: OpenRuntime,
+  { host, port, peerUrl }: NonNullable<ServerOptions['internal']>,
+  metrics: LoadMetrics,
+): Promise<string> {
+  const { services, presence, clusterSecret } = runtime
+  const { engine, ids } = services
+  const peers = clusterSecret && servePeerText(engine.text, clusterSecret, ids)
   const app = createInternalApp(services, presence, metrics, peers?.routes)
   const listener = await listenHttp(app, { host, port, ids })
   runtime.onClose((graceMs) => listener.close(graceMs))

@@ -25,7 +25,9 @@ process_resident_memory_bytes N
 # HELP process_cpu_seconds_total Processor time of the process.
 # TYPE process_cpu_seconds_total counter
 process_cpu_seconds_total N
-counted
+# HELP svc_counted_total Counted.
+# TYPE svc_counted_total counter
+svc_counted_total 3
 `
 const KINDS = ['approval', 'multi_option', 'text', 'number', 'escalation', 'aitl_escalation', 'anomaly_review']
 const byKind = (name: string, approvals: number): string =>
@@ -68,7 +70,11 @@ test('the longest wait grows while a session is not taken, and nothing is told o
     lag: { meanMs: () => 12.3 },
     workspaceId: 'w' as WorkspaceId,
     version: '1.2.3',
-    registry: { text: () => 'counted\n' },
+    registry: {
+      collect: () => [
+        { name: 'svc_counted_total', kind: 'counter', help: 'Counted.', samples: [{ labels: {}, value: 3 }] },
+      ],
+    },
   })
   /** Without what the process of the test takes. */
   const read = (): string => metrics.text().replace(/^(process_(?:resident|cpu)\S+) \S+$/gm, '$1 N')

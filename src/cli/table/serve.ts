@@ -29,6 +29,11 @@ const loginServer = {
 }
 const agentOfServer: OptionSpec = { flags: '--agent <agent>', description: 'the server of this agent' }
 
+const OTEL = {
+  flags: '--otel',
+  description: 'export traces, metrics and logs over OTLP; variables OTEL_* say where to',
+}
+
 export const serveCommands: readonly CommandEntry[] = [
   {
     path: 'dev',
@@ -46,6 +51,7 @@ export const serveCommands: readonly CommandEntry[] = [
       { flags: '--replay <dir>', description: 'replay a recording; a missing answer is an error' },
       { flags: '--no-console', description: 'without the web console' },
       { flags: '--open', description: 'open the web console in a browser' },
+      OTEL,
     ],
     examples: ['svc dev', 'svc dev --port 0 --json'],
     ...printsLines('a line each', readyAnswer, reloadAnswer, diagnosticLine),
@@ -69,10 +75,7 @@ export const serveCommands: readonly CommandEntry[] = [
         description: 'of the log on stderr; json by default',
         choices: ['json', 'pretty'],
       },
-      {
-        flags: '--otel',
-        description: 'export traces, metrics and logs over OTLP; variables OTEL_* say where to',
-      },
+      OTEL,
       {
         flags: '--admin-socket <path>',
         description: 'of the operator channel, instead of admin.sock in the data directory',

@@ -1,5 +1,5 @@
 /**
- * What a server reports of itself, in the text format of Prometheus: for an autoscaler, how long sessions with work wait for a server, how
+ * What a server reports of itself: for an autoscaler, how long sessions with work wait for a server, how
  * many this one holds, and whether it keeps up; for those who operate it, tasks that wait, timers that are late, and what
  * `run-metrics.ts` counted. Queries the store every 5 s, however often it is asked. Source: docs/design/several-processes.md#turns
  */
@@ -12,7 +12,7 @@ import { isStoreAway } from '../../store/store-away.ts'
 import type { Store } from '../../store/store.ts'
 import { detailOf } from '../http/detail.ts'
 import type { EventLoopLag } from './event-loop-lag.ts'
-import { gaugeText, valuesText, type MetricRegistry } from '../metrics/registry.ts'
+import { gaugeOf, printMetrics, valuesOf, type MetricFamily, type MetricRegistry } from '../metrics/registry.ts'
 
 const LOOK_EVERY_MS = 5000
 /** Maximum of sessions and timers counted. */
@@ -29,13 +29,15 @@ export interface LoadMetricsParts {
   readonly workspaceId: WorkspaceId
   readonly version: string
   /** What is counted of runs. */
-  readonly registry: Pick<MetricRegistry, 'text'>
+  readonly registry: Pick<MetricRegistry, 'collect'>
   readonly leasesHeld: () => number
   readonly lag: Pick<EventLoopLag, 'meanMs'>
 }
 
 export interface LoadMetrics {
-  /** In the text format of Prometheus; without values of the store while it does not answer. */
+  /** Without values of the store while it does not answer. */
+  collect(): readonly MetricFamily[]
+  /** The same in the text format of Prometheus. */
   text(): string
   /** Asks the store now, as the timer does. */
   look(): Promise<void>
@@ -74,26 +76,26 @@ export function createLoadMetrics(parts: LoadMetricsParts): LoadMetrics {
     seen = { waiting: new Map(waiting), tasks, lateTimers: timers.length }
   }
 
-  function ofStore(): string {
-    if (!seen) return ''
+  function ofStore(): readonly MetricFamily[] {
+    if (!seen) return []
     const { waiting, tasks, lateTimers } = seen
     const since = Math.min(...waiting.values())
     const delaySeconds = waiting.size === 0 ? 0 : (clock.monotonic() - since) / 1000
     const now = clock.now()
     return [
-      gaugeText(
+      gaugeOf(
         'svc_ready_sessions',
         `Sessions with work that no server holds, counted to ${MOST_COUNTED}.`,
         waiting.size,
       ),
-      gaugeText('svc_claim_delay_seconds', 'How long the first of them has waited, seen every 5 s.', delaySeconds),
-      valuesText(
+      gaugeOf('svc_claim_delay_seconds', 'How long the first of them has waited, seen every 5 s.', delaySeconds),
+      valuesOf(
         'svc_tasks_open',
         'gauge',
         'Tasks that wait for people.',
         KINDS.map((kind) => [{ kind }, tasks.find((each) => each.kind === kind)?.count ?? 0]),
       ),
-      valuesText(
+      valuesOf(
         'svc_task_oldest_seconds',
         'gauge',
         'How long the oldest of them has waited.',
@@ -102,37 +104,38 @@ export function createLoadMetrics(parts: LoadMetricsParts): LoadMetrics {
           Math.max(0, now - (tasks.find((each) => each.kind === kind)?.oldest ?? now)) / 1000,
         ]),
       ),
-      gaugeText(
+      gaugeOf(
         'svc_timers_late',
         `Timers that are due for more than 5 s and have not fired, counted to ${MOST_COUNTED}.`,
         lateTimers,
       ),
-    ].join('')
+    ]
   }
 
-  function ofProcess(): string {
+  function ofProcess(): readonly MetricFamily[] {
     const { user, system } = process.cpuUsage()
     return [
-      gaugeText('svc_leases_held', 'Sessions with work that this server holds.', leasesHeld()),
-      gaugeText(
+      gaugeOf('svc_leases_held', 'Sessions with work that this server holds.', leasesHeld()),
+      gaugeOf(
         'svc_event_loop_lag_seconds',
         'How late timers of this server were in the last second, on average.',
         Math.round(lag.meanMs()) / 1000,
       ),
-      valuesText('svc_build_info', 'gauge', 'The version that runs.', [[{ version, node: process.version }, 1]]),
-      gaugeText('process_start_time_seconds', 'Start of the server, in seconds since 1970.', startedAt),
-      gaugeText('process_resident_memory_bytes', 'Memory of the process.', process.memoryUsage.rss()),
-      valuesText('process_cpu_seconds_total', 'counter', 'Processor time of the process.', [
-        [{}, (user + system) / 1e6],
-      ]),
-    ].join('')
+      valuesOf('svc_build_info', 'gauge', 'The version that runs.', [[{ version, node: process.version }, 1]]),
+      gaugeOf('process_start_time_seconds', 'Start of the server, in seconds since 1970.', startedAt),
+      gaugeOf('process_resident_memory_bytes', 'Memory of the process.', process.memoryUsage.rss()),
+      valuesOf('process_cpu_seconds_total', 'counter', 'Processor time of the process.', [[{}, (user + system) / 1e6]]),
+    ]
   }
+
+  const collect = (): readonly MetricFamily[] => [...ofStore(), ...ofProcess(), ...registry.collect()]
 
   const timer = setInterval(() => void look(), LOOK_EVERY_MS).unref()
   void look()
   return {
     look,
-    text: () => ofStore() + ofProcess() + registry.text(),
+    collect,
+    text: () => printMetrics(collect()),
     close: () => clearInterval(timer),
   }
 }

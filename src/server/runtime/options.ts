@@ -33,6 +33,8 @@ export interface RuntimeOptions {
   readonly otel?: boolean
   /** Where what happens to runs is counted. */
   readonly metrics?: MetricRegistry
+  /** A listener offers them; otherwise they are counted only where they are exported. */
+  readonly isScraped?: boolean
   /** Receives the JSON lines, already redacted, instead of standard error. */
   readonly logTo?: { write(line: string): void }
   /** For `svc dev`: allows decisions in anybody's name and rehearsed runs. */

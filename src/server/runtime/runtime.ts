@@ -19,6 +19,7 @@ import { createChangeHints } from './change-hints.ts'
 import { watchEventLoop, type EventLoopLag } from './event-loop-lag.ts'
 import type { NoticeDesk } from '../notify/channel.ts'
 import type { NoticeDelivery } from '../notify/delivery.ts'
+import type { OpenTelemetry } from '../telemetry/open-telemetry.ts'
 import { openNotify } from './open/open-notify.ts'
 import { readClusterSecret, type ClusterSecret } from '../peers/cluster-secret.ts'
 import { createCloseStack, type CloseAction, type CloseStack } from './open/close-stack.ts'
@@ -51,6 +52,8 @@ export interface OpenRuntime {
   /** Names this process to the others. */
   readonly worker: string
   readonly lag: EventLoopLag
+  /** Absent where nothing is exported. */
+  readonly telemetry: OpenTelemetry | undefined
   /** Blocks tools and models from calling our own listener on this port. */
   onListening(host: string, port: number): void
   /** Sends what waits in the outbox, from now on. */
@@ -97,7 +100,7 @@ async function openParts(
   const clusterSecret = options.store === undefined ? undefined : readClusterSecret(env['SVC_CLUSTER_SECRET'])
   const ending = new AbortController()
   let delivery: NoticeDelivery | undefined
-  const { log, store } = await openLogAndStore(options, {
+  const { log, store, telemetry } = await openLogAndStore(options, {
     damaged: (failure) => ending.abort(failure),
     clock: options.clock ?? systemClock,
     redactor,
@@ -235,6 +238,7 @@ async function openParts(
     ending,
     worker,
     lag,
+    telemetry,
     onListening: (host, port) => listeners.add(host, port),
     learnOthers: async () => listeners.setOthers(joinListeners(await store.workers(), worker)),
     onClose: (close) => closing.push(close),

@@ -1,15 +1,28 @@
 /** Opens what exports telemetry, and closes it in bounded time. Source: docs/design/telemetry.md#when-a-receiver-is-away */
+import { hostname } from 'node:os'
+import type { Clock } from '../../base/clock.ts'
+import { toJson } from '../../base/json/typed-json.ts'
 import type { Log } from '../../base/log.ts'
 import type { Redactor } from '../../base/secret.ts'
 import { within } from '../../base/signal-within.ts'
 import type { WorkspaceId } from '../../base/ids.ts'
 import type { Store } from '../../store/store.ts'
-import { exportItems, openExporters, type ExportOutcome, type InstrumentationScope } from './exporters.ts'
-import { createTraceExport, type TraceExport } from './export-traces.ts'
+import { countDroppedTelemetry } from '../metrics/dropped-telemetry.ts'
+import { printMetrics, type MetricFamily, type MetricRegistry } from '../metrics/registry.ts'
+import { createLogExport } from './export-logs.ts'
+import { createMetricExport } from './export-metrics.ts'
+import { createTraceExport } from './export-traces.ts'
+import {
+  exportItems,
+  openExporters,
+  type ExportOutcome,
+  type InstrumentationScope,
+  type ResourceMetrics,
+} from './exporters.ts'
 import { GENAI_SCHEMA_URL } from './genai-mapping.ts'
 import { toReadableSpan } from './readable-span.ts'
 import type { TracedSpan } from './session-spans.ts'
-import type { TelemetrySettings } from './settings.ts'
+import type { TelemetrySettings, TelemetrySignal } from './settings.ts'
 
 /** For the last exports at the end of a server. */
 const FLUSH_MS = 1000
@@ -19,72 +32,108 @@ export interface TelemetryParts {
   readonly version: string
   readonly workspace: { readonly id: WorkspaceId; readonly name: string }
   readonly redactor: Redactor
+  /** The lines of this log are not exported. */
   readonly log: Log
+  readonly clock: Pick<Clock, 'now'>
+  readonly metrics?: MetricRegistry
 }
 
 export interface OpenTelemetry {
   /** Whether spans are exported. */
   readonly hasTraces: boolean
+  readonly hasMetrics: boolean
+  /** Exports what is written to it; absent where logs are not exported. */
+  readonly log?: Log
   /** Exports spans of the store from now on. */
   exportTraces(store: Store): void
+  exportMetrics(collect: () => readonly MetricFamily[]): void
   close(): Promise<void>
 }
 
 /** @throws Failure `telemetry_packages_missing` */
 export async function openTelemetry(parts: TelemetryParts): Promise<OpenTelemetry> {
-  const { settings, version, workspace, redactor, log } = parts
+  const { settings, version, workspace, redactor, log, clock, metrics: registry } = parts
   const exporters = await openExporters(settings, {
     'service.name': 'svc',
     'service.version': version,
     'service.namespace': workspace.name,
+    'service.instance.id': `${hostname()}:${process.pid}`,
   })
+  const { resource } = exporters
   const { targets } = settings
-  let traces: TraceExport | undefined
+  const scope: InstrumentationScope = { name: 'svc', version }
+  const drops = registry && countDroppedTelemetry(registry)
+  const dropped = (signal: TelemetrySignal) => (count: number) => drops?.add({ signal }, count)
+  /** What is flushed at the end, and stopped. */
+  const open: { flush(): Promise<void>; close(): void | Promise<void> }[] = []
 
-  function spanSender(): (spans: readonly TracedSpan[]) => Promise<ExportOutcome> {
-    const scope: InstrumentationScope = { name: 'svc', version, schemaUrl: GENAI_SCHEMA_URL }
-    const toReadable = toReadableSpan(exporters.resource, scope)
-    return async (spans) => {
-      // Whatever a name or an attribute holds: secrets leave nowhere.
-      const clean = spans.map((span) => ({
-        ...span,
-        name: redactor.text(span.name),
-        attributes: redactor.json(span.attributes),
-      }))
-      if (exporters.traces) return await exportItems(exporters.traces, clean.map(toReadable))
-      for (const { name, traceId, spanId, startedAt, endedAt, attributes } of clean)
-        log.write('info', 'span', {
-          name,
-          traceId,
-          spanId,
-          ms: endedAt - startedAt,
-          attributes: { ...attributes } as never,
-        })
-      return { at: 'sent' }
-    }
+  const logs = exporters.logs
+  const logExport =
+    logs &&
+    createLogExport({
+      resource,
+      scope,
+      clock,
+      redactor,
+      log,
+      send: (records) => exportItems(logs, [...records]),
+      delayMs: settings.logDelayMs,
+      mostWaiting: settings.logQueue,
+      dropped: dropped('logs'),
+    })
+  if (logExport) open.push(logExport)
+
+  const toReadable = toReadableSpan(resource, { ...scope, schemaUrl: GENAI_SCHEMA_URL })
+  async function sendSpans(spans: readonly TracedSpan[]): Promise<ExportOutcome> {
+    // Whatever a name or an attribute holds: secrets leave nowhere.
+    const clean = spans.map((span) => ({
+      ...span,
+      name: redactor.text(span.name),
+      attributes: redactor.json(span.attributes),
+    }))
+    if (exporters.traces) return await exportItems(exporters.traces, clean.map(toReadable))
+    for (const { name, traceId, spanId, startedAt, endedAt, attributes } of clean)
+      log.write('info', 'span', { name, traceId, spanId, ms: endedAt - startedAt, ...toJson({ attributes }) })
+    return { at: 'sent' }
   }
 
   return {
     hasTraces: targets.traces !== undefined,
+    hasMetrics: targets.metrics !== undefined,
+    ...(logExport && { log: logExport }),
     exportTraces(store) {
       if (!targets.traces) return
-      traces = createTraceExport({
+      const traces = createTraceExport({
         store,
         workspaceId: workspace.id,
         log,
-        send: spanSender(),
+        send: sendSpans,
         timeoutMs: targets.traces.to === 'otlp' ? targets.traces.timeoutMs : 0,
         sampler: settings.sampler,
         withContent: settings.withContent,
         delayMs: settings.traceDelayMs,
-        dropped: () => {},
+        dropped: dropped('traces'),
       })
       traces.begin()
+      open.push(traces)
+    },
+    exportMetrics(collect) {
+      if (!targets.metrics) return
+      const { metrics } = exporters
+      const send = async (values: ResourceMetrics): Promise<ExportOutcome> => {
+        if (metrics) return await exportItems(metrics, values)
+        log.write('info', 'metrics', { text: printMetrics(collect()) })
+        return { at: 'sent' }
+      }
+      open.push(
+        createMetricExport({ resource, scope, clock, log, send, intervalMs: settings.metricIntervalMs }, collect),
+      )
     },
     async close() {
-      await within(FLUSH_MS, traces?.flush() ?? Promise.resolve())
-      const ended = Promise.all([traces?.close(), exporters.traces?.shutdown()])
-      await within(FLUSH_MS, ended)
+      await within(FLUSH_MS, Promise.all(open.map((each) => each.flush())))
+      const { traces, metrics } = exporters
+      const ends = [...open.map((each) => each.close()), ...[traces, metrics, logs].map((each) => each?.shutdown())]
+      await within(FLUSH_MS, Promise.all(ends))
     },
   }
 }

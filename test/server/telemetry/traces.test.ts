@@ -56,6 +56,7 @@ async function openTraced({ outcome = 'ok', variables = {} }: Given = {}) {
       workspace: { id: WORKSPACE, name: 'test' },
       redactor,
       log: silentLog,
+      clock: bench.clock,
     })
     telemetry.exportTraces(bench.store)
     await telemetry.close()

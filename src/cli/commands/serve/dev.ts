@@ -87,6 +87,7 @@ export async function dev(
       env,
       offline: given.flag('offline'),
       development: true,
+      otel: given.flag('otel'),
       log: quietLog(out, area),
       cassette: await openCassette(call),
     },

@@ -19,7 +19,8 @@ import { withRunLog } from '../../log/run-log.ts'
 import { withRunMetrics } from '../../metrics/run-metrics.ts'
 import { withNotices } from '../../notify/with-notices.ts'
 import { withTraceMarks } from '../../telemetry/export-traces.ts'
-import { beginTelemetry } from '../begin-telemetry.ts'
+import type { OpenTelemetry } from '../../telemetry/open-telemetry.ts'
+import { beginTelemetry } from './begin-telemetry.ts'
 import type { CloseStack } from './close-stack.ts'
 import { refuseLostDatabase, refuseLostWhileFree } from '../upkeep/emptied.ts'
 import type { RuntimeOptions } from '../options.ts'
@@ -77,24 +78,27 @@ interface StoreParts {
 export async function openLogAndStore(
   options: RuntimeOptions,
   { clock, redactor, closing, serving, damaged, noticesAdded }: StoreParts,
-): Promise<{ readonly log: Log; readonly store: Store }> {
+): Promise<{ readonly log: Log; readonly store: Store; readonly telemetry: OpenTelemetry | undefined }> {
   const { dataDirectory } = options
   const processLog = options.log ?? (await import('../../log/log.ts')).createLog(redactor, 'info', options.logTo)
   const logFile =
     dataDirectory !== undefined && serving ? openLogFile({ directory: dataDirectory, redactor, clock }) : undefined
   if (logFile) closing.push(() => logFile.close())
-  const log = logFile ? logToAll(processLog, logFile) : processLog
+  const ownLog = logFile ? logToAll(processLog, logFile) : processLog
 
-  const opened = await openDatabaseOf(options, { clock, serving, log, damaged: tellOnce(log, damaged) })
+  const opened = await openDatabaseOf(options, { clock, serving, log: ownLog, damaged: tellOnce(ownLog, damaged) })
   closing.push(() => opened.close())
-  const logged = logFile ? withRunLog(opened, logFile) : opened
-  const counted = options.metrics ? withRunMetrics(logged, options.metrics, () => clock.monotonic()) : logged
-  const telemetry = serving ? await beginTelemetry(options, { log, redactor, store: opened }) : undefined
+  const telemetry = serving ? await beginTelemetry(options, { log: ownLog, redactor, store: opened }) : undefined
   if (telemetry) closing.push(() => telemetry.close())
+  const log = telemetry?.log ? logToAll(ownLog, telemetry.log) : ownLog
+  const logged = logFile ? withRunLog(opened, logFile) : opened
+  const told = telemetry?.log ? withRunLog(logged, telemetry.log, { withTraces: true }) : logged
+  const isCounted = options.isScraped === true || telemetry?.hasMetrics === true
+  const counted = options.metrics && isCounted ? withRunMetrics(told, options.metrics, () => clock.monotonic()) : told
   const traced = telemetry?.hasTraces ? withTraceMarks(counted) : counted
   const { notify } = options.config
   const store = notify ? withNotices(traced, notify, noticesAdded) : traced
-  return { log, store }
+  return { log, store, telemetry }
 }
 
 /** Whoever asks for what cannot be read gets an error; the log says why once. */
