@@ -14,14 +14,20 @@ const steady = (snapshot: string, runIds: readonly string[]): string =>
     .replaceAll(/(?:[0-9a-f]{4} ){3}(?:… )?[0-9a-f]{4}|sha256(?::|%3A)[0-9a-f]+|\b[0-9a-f]{12,}\b/g, 'DIGEST')
     .replaceAll(/\b(?=[a-f]*\d)(?:[0-9a-f]{6}|[0-9a-f]{8})\b/g, 'ID')
     .replaceAll(/(?<=: )"(ID|DIGEST)"$/gm, '$1')
-    .replaceAll(/\b(?:\d+(?:\.\d+)? ?(?:ms|[smhd])\b ?)+(?:ago)?/g, 'TIME ')
+    .replaceAll(/\b\d+(?:\.\d+)? ?(?:ms|[smhd])\b ?(?:ago)?/g, 'TIME ')
     .replaceAll(/just now|now\b/g, 'TIME')
     .replaceAll(/\d\d:\d\d:\d\d/g, 'TIME')
     .replaceAll(/TIME +(?=\w)/g, 'TIME ')
     .replaceAll(/TIME +(?=")/g, 'TIME')
     .replaceAll(/\d{4}-\d\d-\d\d/g, 'DAY')
-    .replaceAll(/(Seconds of work\n.*definition: )\d+/g, '$1N')
+    .replaceAll(/((?:Seconds of work|Minutes of waiting)\n.*definition: )\d+/g, '$1N')
     .replaceAll(/[^\S\n]+$/gm, '')
+
+test('a time is read alike however long ago it was', () => {
+  expect(steady('1,676 25ms 5s ago', [])).toBe(steady('1,676 25ms just now', []))
+  const waited = (minutes: number): string => `- term: Minutes of waiting\n- definition: ${minutes} of 1,440`
+  expect(steady(waited(1), [])).toBe(steady(waited(0), []))
+})
 
 describeInBrowser('every screen', () => {
   test('tells a screen reader what it shows', async () => {

@@ -1,10 +1,9 @@
 /** The foot of a review list: approve or reject what is ticked. What cannot be undone is approved by holding the button. */
 import { useState } from 'preact/hooks'
+import { ConfirmFooter } from '../card/confirm-footer.tsx'
 import { RejectForm } from '../card/reject-form.tsx'
 import { HoldButton, useHold } from '../parts/hold-button.tsx'
 import type { View } from '../parts/view.ts'
-import { takeLostFocus } from '../parts/lost-focus.ts'
-import { SecondButton } from '../parts/second-button.tsx'
 
 export function BulkDecidePanel({
   count,
@@ -45,18 +44,16 @@ export function BulkDecidePanel({
     )
   if (mode === 'confirm')
     return (
-      <footer class="decide bulk-decide" role="group" aria-label="Confirm" tabindex={-1} ref={takeLostFocus}>
-        <p class="confirm-text">These cannot be undone once they are sent.</p>
-        <div class="buttons">
-          <SecondButton kind="primary" isDisabled={isDisabled} onPress={approve}>
-            Yes, approve all {count}
-            {totals}
-          </SecondButton>
-          <button type="button" class="button" onClick={() => setMode('choose')}>
-            Back
-          </button>
-        </div>
-      </footer>
+      <ConfirmFooter
+        kind="bulk-decide"
+        warning="These cannot be undone once they are sent."
+        isDisabled={isDisabled}
+        onApprove={approve}
+        onBack={() => setMode('choose')}
+      >
+        Yes, approve all {count}
+        {totals}
+      </ConfirmFooter>
     )
   return (
     <footer class="decide bulk-decide" role="group" aria-label="Decide">

@@ -15,8 +15,7 @@ import { HoldButton, useHold } from '../parts/hold-button.tsx'
 import type { Child, View } from '../parts/view.ts'
 import { takeText } from '../parts/input.ts'
 import { useKeys, lastDecidingKey } from '../parts/keys.ts'
-import { takeLostFocus } from '../parts/lost-focus.ts'
-import { SecondButton } from '../parts/second-button.tsx'
+import { ConfirmFooter } from './confirm-footer.tsx'
 import { mayDecide, mayEdit, needsPasskey, type DecidePanelProps } from './decision.ts'
 import { EditPanel } from './edit-panel.tsx'
 import { RejectForm } from './reject-form.tsx'
@@ -94,17 +93,14 @@ function VotePanel({ task, unread, blocked, isSending, onDecide, onLater }: Deci
     )
   if (mode === 'confirm')
     return (
-      <footer class="decide" role="group" aria-label="Confirm" tabindex={-1} ref={takeLostFocus}>
-        <p class="confirm-text">This {card.isIrreversible ? 'cannot be undone once it is sent' : 'was done before'}.</p>
-        <div class="buttons">
-          <SecondButton kind="primary" isDisabled={!canApprove} onPress={() => approve()}>
-            Yes, approve {safeText(task.tool?.ref ?? 'this')}
-          </SecondButton>
-          <button type="button" class="button" onClick={() => setMode('choose')}>
-            Back
-          </button>
-        </div>
-      </footer>
+      <ConfirmFooter
+        warning={`This ${card.isIrreversible ? 'cannot be undone once it is sent' : 'was done before'}.`}
+        isDisabled={!canApprove}
+        onApprove={() => approve()}
+        onBack={() => setMode('choose')}
+      >
+        Yes, approve {safeText(task.tool?.ref ?? 'this')}
+      </ConfirmFooter>
     )
   const offered = isRead && canApprove ? 'a' : undefined
   const label: Child = (
