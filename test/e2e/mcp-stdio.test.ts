@@ -1,12 +1,14 @@
 /** `svc mcp` as a program that clients start: agents as tools on its standard streams. */
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { copyExample, serveHere, svc, svcJson, type Project, type RunningServer } from './binary.ts'
 
 const SVC = resolve(import.meta.dirname, '../../bin/svc.js')
@@ -25,7 +27,9 @@ spec:
   purpose: Tools of the refund desk for an assistant.
   instructions: { text: For people only. }
   model: { provider: external, name: assistant }
-  tools: [{ ref: acme.orders.lookup@^1.0 }]
+  tools:
+    - { ref: acme.orders.lookup@^1.0 }
+    - { ref: acme.refunds@^1.0, policies: [{ ref: policies/refund-limit.yaml }] }
 `
 
 let project: Project
@@ -114,6 +118,47 @@ test('a conversation goes on after its program, whose client numbers its request
     },
   )
   expect(items).toHaveLength(1)
+})
+
+/** What the test uses of a client that is no SDK of the protocol: that of the AI SDK. */
+interface AiSdkClient {
+  tools(): Promise<Record<string, { execute(args: object, options: object): Promise<unknown> }>>
+  close(): Promise<void>
+}
+const AI_SDK = resolve(import.meta.dirname, '../server/mcp/clients/node_modules/@ai-sdk/mcp/dist')
+
+describe.skipIf(!existsSync(AI_SDK))('with npm ci --prefix test/server/mcp/clients --ignore-scripts', () => {
+  test('a client with an implementation of its own calls tools, and gets what a person decided', async () => {
+    const { createMCPClient } = (await import(pathToFileURL(join(AI_SDK, 'index.js')).href)) as {
+      createMCPClient(config: object): Promise<AiSdkClient>
+    }
+    const { Experimental_StdioMCPTransport: Transport } = (await import(
+      pathToFileURL(join(AI_SDK, 'mcp-stdio/index.js')).href
+    )) as { Experimental_StdioMCPTransport: new (config: object) => object }
+    const args = [SVC, 'mcp', '--tools', 'acme.assistant', '--hold', '1', '--data', project.data]
+    const transport = new Transport({ command: process.execPath, args, cwd: project.directory })
+    const client = await createMCPClient({ transport })
+    try {
+      const tools = await client.tools()
+      expect(Object.keys(tools)).toEqual(['lookup', 'refunds', 'svc_call_result'])
+      const call = async (name: string, given: object): Promise<JsonObject> =>
+        (await tools[name]!.execute(given, { toolCallId: name, messages: [] })) as JsonObject
+      expect(await call('lookup', { order: 'A-2044' })).toMatchObject({ structuredContent: { order: 'A-2044' } })
+      const asked = await call('refunds', { order: 'A-2044', amount: 180, currency: 'EUR' })
+      expect(asked).toMatchObject({ isError: true, structuredContent: { status: 'asking' } })
+      const { items } = await svcJson<{ items: readonly { userTaskId: string }[] }>(['inbox', '--data', project.data], {
+        cwd: project.directory,
+      })
+      const approve = ['approve', items[0]!.userTaskId, '--data', project.data]
+      expect(await svc(approve, { cwd: project.directory })).toMatchObject({ code: 0, stderr: '' })
+      const { handle } = asked['structuredContent'] as { handle: string }
+      expect(await call('svc_call_result', { handle })).toMatchObject({
+        structuredContent: { order: 'A-2044', amount: 180 },
+      })
+    } finally {
+      await client.close()
+    }
+  })
 })
 
 test('without a server it says so in one sentence and ends', async () => {
