@@ -48,6 +48,7 @@ const MAX_SHOWN = 200
 const describeChange = ({ before, after }: ActView): Child =>
   (before !== null || after !== null) && (
     <code class="sub">
-      {cutText(safeJson(before), MAX_SHOWN).text} → {cutText(safeJson(after), MAX_SHOWN).text}
+      {before !== null && `${cutText(safeJson(before), MAX_SHOWN).text} → `}
+      {cutText(safeJson(after), MAX_SHOWN).text}
     </code>
   )
