@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { hashKey } from '../../../src/base/api-key.ts'
 import type { Clock } from '../../../src/base/clock.ts'
+import type { Log } from '../../../src/base/log.ts'
 import type { SideEffectClass } from '../../../src/spec/document.ts'
 import type { DecisionProof } from '../../../src/spec/decision-proof.ts'
 import type { ApprovalObligations } from '../../../src/spec/policy-set.ts'
@@ -118,6 +119,9 @@ describe.skipIf(!hasMailServer)('with npm ci --prefix test/server/notify/smtp --
     const fields = { seal, decision: 'approve' }
     for (const origin of ['https://evil.example', 'null', ''])
       expect((await sendForm(link, fields, { origin })).status).toBe(403)
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    const body = new URLSearchParams(fields).toString()
+    expect((await readPage(link, { method: 'POST', headers: form, body })).status).toBe(403)
     expect(
       (
         await readPage(link, {
@@ -243,16 +247,19 @@ describe.skipIf(!hasMailServer)('with npm ci --prefix test/server/notify/smtp --
   })
 
   test('the secret is in no row of the store, no log line and no event', async () => {
-    const { linkOf, server, runId, get, until } = await openMailedRefund()
+    const lines: string[] = []
+    const log: Log = { write: (...line) => void lines.push(JSON.stringify(line)) }
+    const { linkOf, server, runId, get, until } = await openMailedRefund({ log })
     const link = linkOf(PEOPLE.ana)!
     const { html } = await readPage(link)
     await sendForm(link, { seal: sealIn(html), decision: 'approve' })
     await until(runId, 'engine.session.completed')
     const secret = link.slice(-43)
     const token = await server.store.oneTimeToken(hashKey(secret))
-    const { items } = await ask<{ items: object[] }>(server.operator, 'GET /notices')
-    const seen = JSON.stringify([token, items, await get(`/v1/runs/${runId}/conversation`)])
-    expect(seen).not.toContain(secret)
+    const [notices, acts] = [await ask(server.operator, 'GET /notices'), await ask(server.operator, 'GET /acts')]
+    const conversation = await get(`/v1/runs/${runId}/conversation`)
+    expect(JSON.stringify([token, notices, acts, conversation, lines])).not.toContain(secret)
+    expect(lines.filter((line) => line.includes('/decide/:token'))).toHaveLength(1)
     expect(token!.usedAt).not.toBeNull()
   })
 })

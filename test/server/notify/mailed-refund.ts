@@ -1,5 +1,6 @@
 /** A refund that waits, told by mail to ana and bo, who have credentials, and to a mailbox that is nobody's. */
 import type { Clock } from '../../../src/base/clock.ts'
+import type { Log } from '../../../src/base/log.ts'
 import type { DecisionProof } from '../../../src/spec/decision-proof.ts'
 import type { SideEffectClass } from '../../../src/spec/document.ts'
 import type { ApprovalObligations } from '../../../src/spec/policy-set.ts'
@@ -16,6 +17,7 @@ interface GivenMail {
   readonly sideEffectClass?: SideEffectClass
   readonly email?: object
   readonly clock?: Clock
+  readonly log?: Log
 }
 
 const LINK = /http:\/\/[\w.:]+\/decide\/[\w-]+/
@@ -26,6 +28,7 @@ export async function openMailedRefund({
   sideEffectClass = 'non_idempotent_write',
   email,
   clock,
+  log,
 }: GivenMail = {}) {
   const { port, received } = await startMailServer()
   const base = options()
@@ -33,6 +36,7 @@ export async function openMailedRefund({
     least,
     {
       ...(clock && { clock }),
+      ...(log && { log }),
       config: {
         ...base.config,
         notify: {
