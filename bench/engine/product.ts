@@ -1,6 +1,6 @@
 /**
  * The whole server as the binary opens it, with agents that call 0, 1 and 3 tools, and one that waits for an approval.
- * Arguments: directory, model address or `scripted`.
+ * Arguments: directory, model address or `scripted`, JSON of environment variables.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ import type { SessionUpdate } from '../../src/store/session-update.ts'
 import { seed } from './seed.ts'
 import { subject, type Ready } from './subject.ts'
 
-const [directory, model] = process.argv.slice(2) as [string, string]
+const [directory, model, variables = '{}'] = process.argv.slice(2) as [string, string, string?]
 const me = subject(async ({ like, count }) =>
   seed(plain, firsts.get(`bench.${like}`)!, NO_LIMITS, createIds(Date.now), count),
 )
@@ -94,7 +94,7 @@ const server = await openServer({
     tools: { 'bench.*': { mock: [{ result: { seen: 1 } }] } },
   },
   configDirectory: directory,
-  env: {},
+  env: JSON.parse(variables) as Record<string, string>,
   version: 'bench',
   log: silentLog,
 })

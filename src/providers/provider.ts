@@ -107,6 +107,8 @@ export interface ModelCompletion {
   readonly finishReason: FinishReason
   readonly calls: readonly ModelCall[]
   readonly usage: ModelUsage
+  /** The model that answered, where the provider names another one than it was asked for. */
+  readonly servedBy?: string
   /** Data that the next request must send back to this provider, such as signed reasoning blocks. */
   readonly hidden?: JsonObject
 }

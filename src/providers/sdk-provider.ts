@@ -1,5 +1,6 @@
 /** The part that providers built on a vendor's SDK share: one streamed completion, with the SDK's errors converted. */
-import { isHighHalf } from '../base/cut-text.ts'
+import { cutText, isHighHalf } from '../base/cut-text.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import { wellFormedJson } from '../base/json/well-formed.ts'
 import type { FetchFunction, GuardedRequestInit } from '../base/net/transport.ts'
 import type { CompletionRequest, ModelCompletion, ModelProvider } from './provider.ts'
@@ -65,6 +66,7 @@ export function createSdkProvider<Client, Event>(
       const [shown, hidden] = [joinHalves(), joinHalves()]
       let isEmpty = true
       let isDone = false
+      let served: string | undefined
       try {
         for await (const event of await open(client, request, signal)) {
           if (event === STREAM_DONE) {
@@ -72,6 +74,7 @@ export function createSdkProvider<Client, Event>(
             continue
           }
           isEmpty = false
+          served ??= servedModel(event)
           const added = read(() => collector.add(event))
           const [text, other] = [shown(added.text), hidden(added.hidden)]
           if (text !== '') yield { type: 'text', text }
@@ -80,7 +83,9 @@ export function createSdkProvider<Client, Event>(
         // The SDKs end a stream without an error when it is aborted and when the connection is cut.
         signal.throwIfAborted()
         if (isEmpty) throw unreadableAnswerError(parts.remedies)
-        const completion = wellFormedJson(read(() => collector.finish(isDone)))
+        const answer = wellFormedJson(read(() => collector.finish(isDone)))
+        const isOther = served !== undefined && served !== request.model.name
+        const completion = isOther ? { ...answer, servedBy: served! } : answer
         const rest = shown('', true)
         if (rest !== '') yield { type: 'text', text: rest }
         yield { type: 'end', completion }
@@ -90,6 +95,20 @@ export function createSdkProvider<Client, Event>(
       }
     },
   }
+}
+
+/** Longest name of a model that is kept. */
+const MOST_NAME = 200
+
+/** The model that an event of a stream names: beside it (OpenAI, Gemini), or in the message or response that it begins. */
+function servedModel(event: unknown): string | undefined {
+  if (!isJsonObject(event as JsonValue)) return undefined
+  const { model, modelVersion, message, response } = event as JsonObject
+  const inside = [message, response].map((each) =>
+    each !== undefined && isJsonObject(each) ? each['model'] : undefined,
+  )
+  const name = [model, modelVersion, ...inside].find((each) => typeof each === 'string' && each !== '')
+  return typeof name === 'string' ? cutText(name.toWellFormed(), MOST_NAME).text : undefined
 }
 
 /** Joins pieces of a text so that none ends within a pair of code units: the half waits for the next piece. */

@@ -30,7 +30,13 @@ test('streams text and ends with the completion and its usage', async () => {
   const provider = await start([{ say: 'Hello there', usage: { input: 12, output: 3 } }])
   expect(await complete(provider, requestWith({ model }))).toEqual({
     texts: ['Hello t', 'here'],
-    completion: { text: 'Hello there', finishReason: 'stop', calls: [], usage: { inputTokens: 12, outputTokens: 3 } },
+    completion: {
+      text: 'Hello there',
+      finishReason: 'stop',
+      calls: [],
+      usage: { inputTokens: 12, outputTokens: 3 },
+      servedBy: 'fake',
+    },
   })
   expect(fake.requests[0]?.path).toBe('/v1/messages')
   expect(fake.requests[0]?.headers['authorization']).toBe(`Bearer ${KEY}`)
@@ -96,6 +102,7 @@ test('calls travel both ways: results are one turn of the user, with signed thin
       { id: 't2', name: 'stock', arguments: {} },
     ],
     usage: { inputTokens: 10, outputTokens: 5 },
+    servedBy: 'fake',
     hidden: { thinking: [{ type: 'thinking', thinking: 'Let me look it up.', signature: 'c2ln' }] },
   })
   const messages: ModelMessage[] = [

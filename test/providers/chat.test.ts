@@ -30,7 +30,14 @@ test('streams text and ends with the completion and its usage', async () => {
   const provider = await start([{ say: 'Hello there', usage: { input: 12, output: 3 } }])
   expect(await complete(provider, requestWith({ model }))).toEqual({
     texts: ['Hello t', 'here'],
-    completion: { text: 'Hello there', finishReason: 'stop', calls: [], usage: { inputTokens: 12, outputTokens: 3 } },
+    // The model that answered, as it names itself.
+    completion: {
+      text: 'Hello there',
+      finishReason: 'stop',
+      calls: [],
+      usage: { inputTokens: 12, outputTokens: 3 },
+      servedBy: 'fake',
+    },
   })
   expect(fake.requests[0]?.path).toBe('/v1/chat/completions')
   expect(fake.requests[0]?.headers['authorization']).toBe(`Bearer ${KEY}`)
@@ -78,6 +85,7 @@ test('calls travel both ways, also those whose arguments are no JSON', async () 
       { id: 'c2', name: 'stock', arguments: { $unparsed: '{"sku": ' } },
     ],
     usage: { inputTokens: 1, outputTokens: 1 },
+    servedBy: 'fake',
   })
   const messages: ModelMessage[] = [
     user('Hello'),

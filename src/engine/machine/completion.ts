@@ -70,7 +70,7 @@ export function applyCompletion(
 export function addReasoning(
   run: RunHandle,
   model: SnapshotModel,
-  { text, finishReason, usage, calls, hidden }: ModelCompletion,
+  { text, finishReason, usage, calls, hidden, servedBy }: ModelCompletion,
   options: StepOptions = {},
   more: JsonObject = {},
 ): void {
@@ -80,6 +80,7 @@ export function addReasoning(
       text,
       model: model.name,
       provider: model.provider,
+      ...(servedBy !== undefined && { response_model: servedBy }),
       ...more,
       finish_reason: finishReason,
       ...countCompletion(run, model, usage),

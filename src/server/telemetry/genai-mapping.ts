@@ -38,7 +38,6 @@ export const describeRunSpan = (run: Run, status: string, withContent: boolean):
     'gen_ai.agent.name': run.agentName,
     'gen_ai.agent.version': run.versionLabel,
     'gen_ai.conversation.id': run.sessionId,
-    'gen_ai.request.model': run.llmModel ?? undefined,
     'gen_ai.usage.input_tokens': run.usage.inputTokens,
     'gen_ai.usage.output_tokens': run.usage.outputTokens,
     'svc.run.id': run.id,

@@ -121,7 +121,6 @@ describe.skipIf(!hasOtlpTools)('with node scripts/tools.js test/server/telemetry
       'gen_ai.agent.name': 'acme.root',
       'gen_ai.agent.version': '1.0.0',
       'gen_ai.conversation.id': run.sessionId,
-      'gen_ai.request.model': 'root-model',
       'gen_ai.usage.input_tokens': 20,
       'gen_ai.usage.output_tokens': 20,
       'svc.run.id': run.id,

@@ -283,7 +283,7 @@ READERS.update({
         "filename media_type",
     ),
     types.ReasoningContent: fields(
-        "step_kind session_id run_id tenant_id agent_id agent_version_id event_id text model provider finish_reason",
+        "step_kind session_id run_id tenant_id agent_id agent_version_id event_id text model provider response_model finish_reason",
         usage=one(types.CompletionUsage),
         cost=one(types.CompletionCost),
         fallback_after=many(one(types.FailedModel)),

@@ -620,6 +620,8 @@ class ReasoningContent(StepContent):
     text: str
     model: str
     provider: str
+    response_model: str | None = None
+    """The model that answered"""
     finish_reason: str
     """error where the model gave no answer."""
     usage: CompletionUsage

@@ -711,6 +711,8 @@ export interface ReasoningContent extends StepContent {
   readonly text: string
   readonly model: string
   readonly provider: string
+  /** The model that answered */
+  readonly response_model?: string
   /** error where the model gave no answer. */
   readonly finish_reason: string
   readonly usage: CompletionUsage
