@@ -178,7 +178,8 @@ export const storeFailures = {
 
   telemetry_packages_missing: {
     exit: EXIT.usage,
-    message: (a: { packages: string }) => `Telemetry cannot be exported: ${a.packages} are not installed.`,
+    message: (a: { packages: string }) =>
+      `Telemetry cannot be exported: not all of the packages that it needs are installed (${a.packages}).`,
   },
   telemetry_invalid: { exit: EXIT.usage, message: (a: { what: string }) => `Telemetry cannot be exported: ${a.what}.` },
 

@@ -132,8 +132,9 @@ export async function openTelemetry(parts: TelemetryParts): Promise<OpenTelemetr
     async close() {
       await within(FLUSH_MS, Promise.all(open.map((each) => each.flush())))
       const { traces, metrics } = exporters
-      const ends = [...open.map((each) => each.close()), ...[traces, metrics, logs].map((each) => each?.shutdown())]
-      await within(FLUSH_MS, Promise.all(ends))
+      const closed = open.map(async (each) => await each.close())
+      const ended = [traces, metrics, logs].map(async (each) => await each?.shutdown())
+      await within(FLUSH_MS, Promise.all([...closed, ...ended]))
     },
   }
 }
