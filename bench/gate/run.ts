@@ -55,7 +55,7 @@ try {
       ].join(' '),
     )
     console.log(
-      `${tool === 'find' ? 'only reads' : 'writes, allowed'}`.padEnd(17),
+      (tool === 'find' ? 'only reads' : 'writes, allowed').padEnd(17),
       `${bare.toFixed(2)} ms`.padStart(11),
       http,
       stdio,
@@ -69,7 +69,9 @@ try {
   await Promise.all(Object.values(subjects).map((client) => client.close()))
 } finally {
   for (const child of children) child.kill('SIGTERM')
-  await Promise.all(children.map((child) => child.exitCode ?? new Promise((done) => child.once('exit', done))))
+  await Promise.all(
+    children.map(async (child) => child.exitCode ?? (await new Promise((done) => child.once('exit', done)))),
+  )
   rmSync(directory, { recursive: true, force: true })
 }
 

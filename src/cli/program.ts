@@ -46,7 +46,7 @@ export async function parseCommandLine(argv: readonly string[], io: Io): Promise
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0 || error.code === 'commander.help') return 0
     const [what = '', suggestion] = error.message.replace(/^error: /, '').split('\n')
-    const unknown = /^error: unknown command '(.*)'$/.exec(error.message)?.[1]
+    const unknown = /^error: unknown command '(.*)'$/.exec(error.message)?.[1] ?? misspeltBelow(argv, error.code)
     if (unknown !== undefined) throw unknownCommand(unknown, argv)
     const hint = suggestion?.replace(/^\(|\)$/g, '').replace('Did you mean', 'did you mean')
     throw usageFailure(sentence(what), hint ?? usageOf(argv, /missing/.test(what)))
@@ -118,6 +118,12 @@ export function createProgram(io: Io, word?: string): Program {
   return { root, found: () => parsed }
 }
 
+/** `logni` in `mcp logni`: a command that is a group as well takes no arguments. */
+function misspeltBelow([group = '', word = '']: readonly string[], code: string): string | undefined {
+  const isGroup = commandTable.some(({ path }) => path.startsWith(`${group} `))
+  return code === 'commander.excessArguments' && isGroup && !word.startsWith('-') ? word : undefined
+}
+
 /** The remedy of a usage error: the command's help, and an example where an argument is missing. */
 function usageOf(argv: readonly string[], missing: boolean): string {
   const typed = ` ${argv.join(' ')} `
@@ -168,7 +174,7 @@ function withBareValues(argv: readonly string[]): readonly string[] {
 /** `keys` in `keys create`; alone it prints its subcommands. */
 function groupOf(root: Command, parents: Map<string, Command>, name: string): Command {
   const known = parents.get(name)
-  if (known) return known
+  if (known) return known.configureHelp({ visibleCommands: (command) => [...command.commands] })
   const members = commandTable.filter((each) => each.path.startsWith(`${name} `))
   const group = root
     .command(name)

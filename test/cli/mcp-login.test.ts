@@ -246,4 +246,38 @@ if (verb === 'get') try { process.stdout.write(readFileSync(file)) } catch {}
     expect((await logIn()).code).toBe(0)
     expect(await call()).toEqual(SEEN)
   })
+
+  test('what cannot be logged in to is said, with what to do', async () => {
+    const refused = async (...args: string[]): Promise<readonly string[]> => {
+      const { code, stderr } = await run('mcp', ...args)
+      return [String(code), ...stderr.trimEnd().split('\n')]
+    }
+    expect(await refused('login', 'cmr')).toEqual([
+      '2',
+      'error[usage]: No MCP server "cmr" takes a login.',
+      '  fix:  Did you mean crm?',
+    ])
+    expect(await refused('login', 'crm', '--port', '99999')).toEqual([
+      '2',
+      'error[usage]: --port takes a number up to 65535, not 99999.',
+    ])
+    expect(await refused('logni')).toEqual([
+      '2',
+      "error[usage]: Unknown command 'logni'.",
+      '  fix:  did you mean login?',
+    ])
+    write({ secret: 'without client and issuer' })
+    expect(await refused('login')).toEqual([
+      '2',
+      'error[usage]: No MCP server is found that takes a login: agent.yaml cannot be read.',
+      '  fix:  svc lint',
+    ])
+  })
+
+  test('the hosts of a project have the authorization server to which somebody consented', async () => {
+    await logIn()
+    const { hostname, port } = new URL(world.issuer)
+    const { items } = JSON.parse((await run('explain', '--egress', '--json')).stdout) as { items: object[] }
+    expect(items).toContainEqual({ host: hostname, port: Number(port), for: ['tokens of MCP server crm'] })
+  })
 })

@@ -130,7 +130,7 @@ const AI_SDK = resolve(import.meta.dirname, '../server/mcp/clients/node_modules/
 describe.skipIf(!existsSync(AI_SDK))('with npm ci --prefix test/server/mcp/clients --ignore-scripts', () => {
   test('a client with an implementation of its own calls tools, and gets what a person decided', async () => {
     const { createMCPClient } = (await import(pathToFileURL(join(AI_SDK, 'index.js')).href)) as {
-      createMCPClient(config: object): Promise<AiSdkClient>
+      readonly createMCPClient: (config: object) => Promise<AiSdkClient>
     }
     const { Experimental_StdioMCPTransport: Transport } = (await import(
       pathToFileURL(join(AI_SDK, 'mcp-stdio/index.js')).href

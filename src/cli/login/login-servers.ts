@@ -17,14 +17,22 @@ export interface ServerToLogIn {
   readonly clientSecret: string | undefined
 }
 
+export interface ServersToLogIn {
+  readonly servers: readonly ServerToLogIn[]
+  /** Files of agents whose shape is wrong, so that their servers are not known. */
+  readonly unread: readonly string[]
+}
+
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** Agents that say the same of a server share its login. */
-export async function listLoginServers(project: Project, given: Environment): Promise<readonly ServerToLogIn[]> {
+export async function listLoginServers(project: Project, given: Environment): Promise<ServersToLogIn> {
   const workspace = await loadDocuments(project)
   const env = await withDotEnv(given, project, workspace)
   const found = new Map<string, ServerToLogIn>()
+  const unread: string[] = []
   for (const document of workspace.documents) {
+    if (document.kind === 'Agent' && !document.hasValidShape) unread.push(document.path)
     const agent = asKind(document, 'Agent')
     const id = `${agent?.metadata?.namespace}.${agent?.metadata?.name}`
     for (const server of agent?.spec?.mcp_servers ?? []) {
@@ -40,7 +48,7 @@ export async function listLoginServers(project: Project, given: Environment): Pr
       })
     }
   }
-  return [...found.values()]
+  return { servers: [...found.values()], unread }
 }
 
 /**
@@ -49,7 +57,7 @@ export async function listLoginServers(project: Project, given: Environment): Pr
  * @throws Failure `usage`
  */
 export function chooseLoginServer(
-  servers: readonly ServerToLogIn[],
+  { servers, unread }: ServersToLogIn,
   named: string | undefined,
   agent: string | undefined,
 ): ServerToLogIn {
@@ -64,6 +72,8 @@ export function chooseLoginServer(
     throw usageFailure(`Several MCP servers take a login: ${list.join(', ')}.`, 'Name one, and its agent with --agent.')
   }
   if (first) throw usageFailure(`${agent} has several MCP servers "${named}".`, 'Name the address of one.')
+  if (unread.length > 0)
+    throw usageFailure(`No MCP server is found that takes a login: ${unread.join(', ')} cannot be read.`, 'svc lint')
   if (names.length === 0)
     throw usageFailure(
       `No MCP server ${agent === undefined ? 'here' : `of ${agent}`} takes a login.`,

@@ -227,7 +227,7 @@ async function describedBy<T>(issuer: string, action: () => Promise<T>): Promise
 const problem = (what: string, error: unknown): Error =>
   error instanceof ConsentError || error instanceof McpTokenError
     ? error
-    : new ConsentError(`${what}: ${shortenText(innermostMessage(error), 300)}.`, { cause: error })
+    : new ConsentError(`${what}: ${shortenText(innermostMessage(error), 300).replace(/\.$/, '')}.`, { cause: error })
 
 function isSame(given: string, expected: string): boolean {
   const [a, b] = [given, expected].map((each) => createHash('sha256').update(each).digest()) as [Buffer, Buffer]

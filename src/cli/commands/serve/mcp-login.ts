@@ -17,6 +17,7 @@ import { listenForRedirect } from '../../login/await-redirect.ts'
 import { chooseLoginServer, listLoginServers, type ServerToLogIn } from '../../login/login-servers.ts'
 import { openProject } from '../../project/project.ts'
 import type { CommandContext } from '../../shell/command.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 
 /** For the person to consent. */
@@ -28,7 +29,9 @@ export async function mcpLogin(call: LoginCall): Promise<void> {
   const { given, mode, out } = call
   const { chosen, logins, fetch } = await openLogin(call)
   const { server, name, clientSecret } = chosen
-  const listener = await listenForRedirect(wholeNumber(given.text('port'), 'port') ?? 0)
+  const port = wholeNumber(given.text('port'), 'port') ?? 0
+  if (port > 65_535) throw usageFailure(`--port takes a number up to 65535, not ${port}.`)
+  const listener = await listenForRedirect(port)
   try {
     const login = await consented(async () => {
       const { redirectUri } = listener
