@@ -432,7 +432,7 @@ verifies('authoring.mcp-server.auth', () => {
     ],
     [
       auth({ scheme: 'basic', secret: 'key' }),
-      'spec.mcp_servers[0].auth.scheme must be one of `bearer`, `header`, `client_credentials`, but is "basic".',
+      'spec.mcp_servers[0].auth.scheme must be one of `bearer`, `header`, `client_credentials`, `authorization_code`, but is "basic".',
     ],
     [auth({ scheme: 'bearer' }), 'spec.mcp_servers[0].auth needs `secret`.'],
     [auth({ secret: 'key' }), 'spec.mcp_servers[0].auth needs `scheme`.'],

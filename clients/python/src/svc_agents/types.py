@@ -621,7 +621,7 @@ class ReasoningContent(StepContent):
     model: str
     provider: str
     response_model: str | None = None
-    """The model that answered"""
+    """The model that answered, where the provider names another one."""
     finish_reason: str
     """error where the model gave no answer."""
     usage: CompletionUsage

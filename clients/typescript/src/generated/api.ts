@@ -711,7 +711,7 @@ export interface ReasoningContent extends StepContent {
   readonly text: string
   readonly model: string
   readonly provider: string
-  /** The model that answered */
+  /** The model that answered, where the provider names another one. */
   readonly response_model?: string
   /** error where the model gave no answer. */
   readonly finish_reason: string
