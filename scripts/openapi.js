@@ -150,6 +150,8 @@ const validators = (schemas, every) => {
     platform: 'neutral',
     mainFields: ['main'],
     minifySyntax: true,
+    // No stack of it is read by people.
+    minifyIdentifiers: true,
     write: false,
   }).outputFiles[0].text
 }
