@@ -1,6 +1,7 @@
-// Format, lint, types and dead code, and then the tests, but for the slow ones unless SVC_TEST_SLOW is `all`; with --fast, only the tests that start no program, browser
-// or database, which is what to run before a commit. With --slow only the slow tests (test/slow.ts), with --long only those of generated
-// cases, with all of their cases (test/cases.ts). Checks run two at a time; what one printed is shown where it failed.
+// Format, lint, types and dead code, and then the tests, but for the slow ones unless SVC_TEST_SLOW is `all`; with --fast, only the tests
+// that start no program, browser or database, which is what to run before a commit. With --slow only the slow tests (test/slow.ts), with
+// --long only those of generated cases, with all of their cases (test/cases.ts). Checks run two at a time; what one printed is shown
+// where it failed.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'

@@ -177,6 +177,7 @@ const CHECKS = Object.entries(asked).flatMap(([of, schemas]) =>
     file: `src/server/generated/${of}-${which}`,
     schemas,
     every: which === 'every',
+    declaration: which === 'first' ? declared(schemas) : `export { checks } from './${of}-first.js'\n`,
   })),
 )
 if (!process.argv.includes('--check')) {
@@ -187,7 +188,7 @@ if (process.argv.includes('--types')) {
   const { formatGenerated } = await import('./format-generated.js')
   const written = [
     ['clients/typescript/src/generated/api.ts', types],
-    ...CHECKS.map(({ file, schemas }) => [`${file}.d.ts`, declared(schemas)]),
+    ...CHECKS.map(({ file, declaration }) => [`${file}.d.ts`, declaration]),
     [QUERY_TYPES.replace(/js$/, 'd.ts'), queryTypesDeclared],
   ]
   for (const [file, text] of written) writeGenerated(file, await formatGenerated(file, text))
