@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
+import { SlowTestsLast } from './test/slow-last.ts'
 import { chosenTests, isSlowTest } from './test/slow.ts'
 import { Summary } from './test/summary.ts'
 
@@ -28,7 +29,8 @@ export default defineConfig({
     globalSetup: ['test/setup.ts'],
     // The built program is imported as it is.
     server: { deps: { external: [/\/dist\//] } },
-    setupFiles: ['test/seed.ts', 'test/own-connections.ts', 'test/one-sqlite.ts'],
+    setupFiles: ['test/seed.ts', 'test/own-connections.ts', 'test/one-sqlite.ts', 'test/time-left.ts'],
+    sequence: { sequencer: SlowTestsLast },
     reporters: ['default', new Summary()],
     projects: [
       // Their files share a process, which loads and compiles the code once: more than a third less work.

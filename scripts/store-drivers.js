@@ -1,6 +1,7 @@
 // Runs the contract of the store with each SQLite driver on each version of Node that is promised. Node and better-sqlite3 for it come
-// from npm, as the lock file of test/store/tools pins them; Node 20 is the one that runs this. Ends with `N passed, N failed`, which it
-// adds to the file that SVC_TEST_SUMMARY names.
+// from npm, as the lock file of test/store/tools pins them; Node 20 is the one that runs this. With --others, beside a run of all tests:
+// only the later versions of Node, each with a driver that Node 20 does not have. Ends with `N passed, N failed`, which it adds to the
+// file that SVC_TEST_SUMMARY names.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -32,13 +33,14 @@ const later = [22, 24].map((major) =>
 const missing = tools ? later.filter((node) => !existsSync(node)) : later
 if (missing.length > 0)
   console.error(`Not tried, because npm has no Node 22 and 24 for this machine: ${missing.join(', ')}`)
-const runs = [
+const drivers = ['better-sqlite3', 'node:sqlite', PREBUILT]
+const all = [
   [process.execPath, PREBUILT],
   ...(has('better-sqlite3') ? [[process.execPath, 'better-sqlite3']] : []),
-  ...later
-    .filter((node) => !missing.includes(node))
-    .flatMap((node) => ['better-sqlite3', 'node:sqlite', PREBUILT].map((driver) => [node, driver])),
+  ...later.flatMap((node) => drivers.map((driver) => [node, driver])),
 ]
+const others = later.map((node, i) => [node, drivers[i]])
+const runs = (process.argv.includes('--others') ? others : all).filter(([node]) => !missing.includes(node))
 
 const home = mkdtempSync(join(tmpdir(), 'svc-drivers-'))
 const total = { passed: 0, failed: 0 }

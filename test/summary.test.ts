@@ -15,12 +15,12 @@ const module = (state: string, tests: readonly unknown[] = []): TestModule => {
   for (const each of tests) Object.assign(each as object, { module: made })
   return made as unknown as TestModule
 }
-const result = (name: string, state: string, retryCount = 0, messages: readonly string[] = []) =>
+const result = (name: string, state: string, retryCount = 0, messages: readonly string[] = [], note?: string) =>
   ({
     name,
     fullName: name,
     parent: { type: 'module' },
-    result: () => ({ state, errors: messages.map((message) => ({ message })) }),
+    result: () => ({ state, errors: messages.map((message) => ({ message })), note }),
     diagnostic: () => ({ retryCount, flaky: state === 'passed' && retryCount > 0 }),
   }) as unknown as TestCase
 
@@ -36,6 +36,14 @@ test('names what was skipped, failed, or passed at a second try, and counts last
     'Passed at try 2: test/a.test.ts > is quick (expected 900 to be less than 500)',
     'Failed: test/a.test.ts > is wrong (no; no)',
     '2 passed, 1 failed, 1 skipped',
+  ])
+})
+
+test('says why a file was skipped, where its tests share the reason', () => {
+  const tests = [result('one', 'skipped', 0, [], 'no time left'), result('other', 'skipped', 0, [], 'no time left')]
+  expect(summarize([module('passed', tests)], [])).toEqual([
+    'Skipped in test/a.test.ts: no time left (2)',
+    '0 passed, 0 failed, 2 skipped',
   ])
 })
 

@@ -39,12 +39,15 @@ export function summarize(modules: readonly TestModule[], errors: readonly unkno
   ]
 }
 
-/** @returns a line for a file with skipped tests */
+/** @returns a line for a file with skipped tests: why, where all say the same, else which */
 function describeSkipped(module: TestModule): readonly string[] {
   const skipped = [...module.children.allTests('skipped')]
   if (skipped.length === 0) return []
-  const subjects = new Set(skipped.map(({ parent, name }) => (parent.type === 'suite' ? parent.fullName : name)))
-  return [`Skipped in ${relative(process.cwd(), module.moduleId)}: ${[...subjects].join('; ')} (${skipped.length})`]
+  const reasons = new Set(skipped.map((each) => (each.result() as { readonly note?: string }).note))
+  const names = new Set(skipped.map(({ parent, name }) => (parent.type === 'suite' ? parent.fullName : name)))
+  const [reason] = reasons
+  const subject = reasons.size === 1 && reason !== undefined ? reason : [...names].join('; ')
+  return [`Skipped in ${relative(process.cwd(), module.moduleId)}: ${subject} (${skipped.length})`]
 }
 
 /** @returns a line, with the first sentence of each failure before, for a test that passed and not at once */
