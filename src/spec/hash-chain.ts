@@ -12,7 +12,10 @@ export const CHAIN_START = '0'.repeat(64)
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 /** @param before hash of the record before, or `CHAIN_START` */
-export const hashOfLink = (before: string, record: JsonObject): string => sha256(`${before}\n${canonicalJson(record)}`)
+export const hashOfLink = (before: string, record: JsonObject): string => hashAfter(before, canonicalJson(record))
+
+/** @param record in canonical JSON */
+export const hashAfter = (before: string, record: string): string => sha256(`${before}\n${record}`)
 
 /** Without the salt nobody can try out what a short content was. */
 export const saltedDigest = (salt: string, text: string): string => sha256(`${salt}\n${text}`)

@@ -108,6 +108,20 @@ export interface SessionFilter {
   readonly to?: Instant
 }
 
+/** Sessions of which an export has the chains. */
+export interface ChainFilter {
+  readonly workspaceId: WorkspaceId
+  readonly agentId?: AgentId
+  /** Who started it or voted on a task of it, as votes name approvers. */
+  readonly by?: string
+  /** Earliest start. */
+  readonly from?: Instant
+  /** Sessions that started before it. */
+  readonly to?: Instant
+  /** Only those that come after this one. */
+  readonly after?: { readonly startedAt: Instant; readonly session: SessionId }
+}
+
 /** Changes of a session's labels; absent members stay. Null removes a title, an empty value metadata or tags. */
 export interface SessionLabels {
   readonly title?: string | null

@@ -7,6 +7,7 @@ import type { StoredEvent } from '../spec/event.ts'
 import type { CallReference, Run } from '../spec/run.ts'
 import type { StoreRestore } from '../spec/restore.ts'
 import type { Session } from '../spec/session.ts'
+import type { ChainedSession, SessionLink } from '../spec/session-link.ts'
 import type { PauseAct } from '../spec/steer/pause.ts'
 import type { RunStep } from '../spec/step.ts'
 import type { TaskClaim, TaskRecord } from '../spec/task.ts'
@@ -14,6 +15,7 @@ import type { LeaseHolder, SessionLease } from './lease.ts'
 import type { StoredTree, SessionTimer, CallRow, CallStateRow, SessionUpdate } from './session-update.ts'
 import type { StartLimits, IdempotencyClaim, StartOutcome, RepeatedRequest } from './start-outcome.ts'
 import type {
+  ChainFilter,
   CostRow,
   DecisionMark,
   EffectFilter,
@@ -95,6 +97,11 @@ export interface SessionStore {
    * Deletes the records of calls that deleted sessions left before an instant; resolves with their number, at most `limit`.
    */
   deleteKeptCalls(before: Instant, limit: number): Promise<number>
+
+  /** Sessions with the ends of their chains, oldest first, after the session `after`; at most `limit`. */
+  chainedSessions(filter: ChainFilter, limit: number): Promise<readonly ChainedSession[]>
+  /** The chain of a session in order, after the save of the version `after`; at most `limit` links. */
+  linksOf(sessionId: SessionId, after: number, limit: number): Promise<readonly SessionLink[]>
 
   session(id: SessionId): Promise<Session | undefined>
   /** Newest start first. `next` is where the next page begins; null at the end. */

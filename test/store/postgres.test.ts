@@ -10,6 +10,7 @@ import { searchContract } from './search-contract.ts'
 import { startPostgres } from './postgres-server.ts'
 import { actContract } from './act-contract.ts'
 import { noticeContract } from './notice-contract.ts'
+import { chainContract } from './chain-contract.ts'
 import { traceContract } from './trace-contract.ts'
 import { sessionContract } from './session-contract.ts'
 
@@ -34,6 +35,7 @@ describe.skipIf(!server)('on PostgreSQL', () => {
   storeContract('postgres', openEmpty)
   noticeContract('postgres', openEmpty)
   traceContract('postgres', openEmpty)
+  chainContract('postgres', openEmpty)
   actContract('postgres', openEmpty)
   sessionContract('postgres', openEmpty)
   longSessionContract('postgres', openEmpty)

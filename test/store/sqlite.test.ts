@@ -12,6 +12,7 @@ import { storeContract } from './contract.ts'
 import { longSessionContract } from './long-session-contract.ts'
 import { actContract } from './act-contract.ts'
 import { noticeContract } from './notice-contract.ts'
+import { chainContract } from './chain-contract.ts'
 import { traceContract } from './trace-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { BACKED_UP_AT, RESTORED_AT, restoredContract } from './restored-contract.ts'
@@ -47,6 +48,7 @@ storeContract('sqlite in memory', (clock) => openSqlite(':memory:', { clock }))
 longSessionContract('sqlite', (clock) => openSqlite(':memory:', { clock }))
 noticeContract('sqlite in memory', (clock) => openSqlite(':memory:', { clock }))
 traceContract('sqlite in memory', (clock) => openSqlite(':memory:', { clock }))
+chainContract('sqlite in memory', (clock) => openSqlite(':memory:', { clock }))
 actContract('sqlite in memory', (clock) => openSqlite(':memory:', { clock }))
 sessionContract('sqlite in memory', (clock) => openSqlite(':memory:', { clock }))
 storeContract('sqlite in a file', (clock) => openSqlite(newPath(), { clock }))

@@ -125,6 +125,16 @@ const definitions: readonly CopiedTable[] = [
     isOfSession: true,
   },
   {
+    name: 'session_link',
+    columns: toColumns({
+      uuid: 'session_id→session',
+      text: 'content_digest salt hash',
+      integer: 'version seq events ordinal steps',
+    }),
+    order: ['session_id', 'version'],
+    isOfSession: true,
+  },
+  {
     name: 'call',
     columns: toColumns(
       {

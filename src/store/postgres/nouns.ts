@@ -15,6 +15,7 @@ import { prepareOperatorKeys } from '../nouns/operator-keys.ts'
 import { preparePasskeys } from '../nouns/passkeys.ts'
 import { preparePauses } from '../nouns/pauses.ts'
 import { prepareRuns } from '../nouns/runs.ts'
+import { prepareSessionLinks } from '../nouns/session-links.ts'
 import { prepareSessions } from '../nouns/sessions.ts'
 import { prepareStanding } from '../nouns/standing.ts'
 import { prepareSteps } from '../nouns/steps.ts'
@@ -51,6 +52,7 @@ export function bindPostgresNouns(runners: WorkRunners, hints: SessionHints, key
     ...bindWork(preparePasskeys(POSTGRES), runners),
     ...bindWork(preparePauses(POSTGRES), runners),
     ...bindWork(prepareRuns(POSTGRES), runners),
+    ...bindWork(prepareSessionLinks(POSTGRES), runners),
     ...bindWork(prepareSessions(POSTGRES), runners),
     ...bindWork(prepareSteps(POSTGRES), runners),
     ...bindWork(prepareStanding(POSTGRES), runners),

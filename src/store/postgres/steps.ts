@@ -1,6 +1,6 @@
 import type { SessionId } from '../../base/ids.ts'
 import type { RunStep } from '../../spec/step.ts'
-import { toColumnText } from '../rows/json-column.ts'
+import { toText } from '../rows/json-column.ts'
 import { splitContent } from '../rows/step-content.ts'
 import type { StepEnd } from '../session-update.ts'
 
@@ -16,7 +16,7 @@ export function toStepColumns(sessionId: SessionId, step: RunStep) {
     type: step.type,
     content,
     result_digest: large?.digest ?? null,
-    hidden: step.hidden === undefined ? null : toColumnText(step.hidden),
+    hidden: toText(step.hidden),
     tokens_used: step.tokensUsed,
     error: step.error,
     started_at: step.startedAt,

@@ -18,6 +18,8 @@ import type { PostgresQueries } from './database/queries.ts'
 import { runWork } from './database/run-work.ts'
 import { toEffectColumns } from './effects.ts'
 import { toClaimColumns } from './idempotency.ts'
+import { CHAIN_START } from '../../spec/hash-chain.ts'
+import type { NewLink } from '../rows/link-rows.ts'
 import { findStored, runWithReply } from './lost-reply.ts'
 import { toPlanColumns } from './spending/plan.ts'
 import { toChangedColumns, toStartColumns } from './sessions/session-columns.ts'
@@ -32,7 +34,7 @@ import {
   type PendingStart,
   type StartRow,
 } from './update-answers.ts'
-import { toRowLists } from './update-rows.ts'
+import { toUpdateRows } from './update-rows.ts'
 
 interface PostgresUpdates extends Pick<Store, 'start' | 'save'> {
   /** Resolves when everything accepted until now is stored or refused. */
@@ -53,7 +55,8 @@ export function openPostgresUpdates({ pool, moment, hints, shard }: UpdateParts)
     async make(requests) {
       const locks = [...new Set(requests.flatMap(({ update }) => planLock(update)))]
       const asks = requests.map(toSaveColumns)
-      const values = [moment.now(), shard, locks, toJsonRows(asks), ...toRowLists(requests.map(({ update }) => update))]
+      const { lists, links } = toUpdateRows(requests.map(({ update }) => update))
+      const values = [moment.now(), shard, locks, toJsonRows(asks), ...lists, toJsonRows(links.flatMap(toLinkColumns))]
       const rows = await runWithReply<SaveRow>(
         pool,
         ...withNotices(SAVE, requests, values),
@@ -78,7 +81,8 @@ export function openPostgresUpdates({ pool, moment, hints, shard }: UpdateParts)
     async make(requests) {
       const locks = [...new Set(requests.flatMap(locksOf))]
       const asks = requests.map(toStartColumnsOf)
-      const values = [moment.now(), shard, locks, toJsonRows(asks), ...toRowLists(requests.map(({ update }) => update))]
+      const { lists, links } = toUpdateRows(requests.map(({ update }) => update))
+      const values = [moment.now(), shard, locks, toJsonRows(asks), ...lists, toJsonRows(links.flatMap(toLinkColumns))]
       const rows = await runWithReply<StartRow>(
         pool,
         ...withNotices(START, requests, values),
@@ -120,7 +124,7 @@ export function openPostgresUpdates({ pool, moment, hints, shard }: UpdateParts)
   }
 }
 
-/** Moment, shard, locks, requests, and ten lists of rows. */
+/** Moment, shard, locks, requests, and ten lists of rows; the links of the requests come after them. */
 const VALUES = Array.from({ length: 14 }, (_, index) => `$${index + 1}`).join(', ')
 
 /** A function of the database, and the outcome after which what it was given is stored. */
@@ -130,12 +134,38 @@ interface UpdateStatement {
   readonly textWithNotices: string
 }
 
+/**
+ * The link before is one that the writer has seen, or the save is refused: so it is stored before the statement begins, and no other
+ * comes between. Saves that are not stored add none.
+ */
+const withLinks = (call: string, stored: string): string => `with ${stored} as materialized (
+      select * from ${call}(${VALUES})
+    ), linked as (
+      insert into session_link (session_id, version, seq, events, ordinal, steps, content_digest, salt, hash)
+      select given.session_id, given.version, given.seq, given.events, given.ordinal, given.steps, given.content_digest, given.salt,
+        encode(sha256(convert_to(coalesce(before.hash, '${CHAIN_START}') || E'\\n' || given.record, 'UTF8')), 'hex')
+      from json_to_recordset($15::json) given (
+          i integer, session_id uuid, version bigint, seq bigint, events bigint, ordinal bigint, steps bigint, content_digest text,
+          salt text, record text
+        )
+        join ${stored} u on u.i = given.i and u.outcome = '${stored}'
+        left join lateral (
+          select l.hash from session_link l where l.session_id = given.session_id order by l.version desc limit 1
+        ) before on true
+    )`
+
+const toLinkColumns = (link: NewLink | undefined, i: number): readonly object[] => {
+  if (!link) return []
+  const { sessionId, contentDigest, ...columns } = link
+  return [{ i, session_id: sessionId, content_digest: contentDigest, ...columns }]
+}
+
 const toStatement = (call: string, stored: string): UpdateStatement => ({
-  text: `select * from ${call}(${VALUES})`,
-  textWithNotices: `with ${stored} as materialized (select * from ${call}(${VALUES})), told as (
+  text: `/* ${call} */ ${withLinks(call, stored)} select * from ${stored}`,
+  textWithNotices: `/* ${call} with notices */ ${withLinks(call, stored)}, told as (
       insert into notice (${COLUMNS})
       select ${COLUMNS_OF_GIVEN}
-      from json_to_recordset($15::json) given (i integer, ${TYPED_COLUMNS})
+      from json_to_recordset($16::json) given (i integer, ${TYPED_COLUMNS})
         join ${stored} u on u.i = given.i and u.outcome = '${stored}'
       on conflict (id) do nothing
     )

@@ -12,6 +12,10 @@ export const toColumnText = (value: object | JsonValue): string => {
 /** The first group is what escapes the backslash: `\\ud800` is text about a half. */
 const ESCAPED_HALF = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g
 
+/** Plain text for a column: no database stores half of a surrogate pair, and SQLite cuts a text at its first NUL. */
+export const toPlainText = (text: string | null): string | null =>
+  text === null ? null : text.toWellFormed().replaceAll('\0', '\ufffd')
+
 /** JSON text for a column. Both `null` and undefined become NULL. */
 export const toText = (value: object | JsonValue | undefined): string | null =>
   value == null ? null : toColumnText(value)

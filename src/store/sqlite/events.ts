@@ -6,8 +6,11 @@ import type { SessionUpdateEvent } from '../session-update.ts'
 import type { Database } from 'better-sqlite3'
 
 export interface EventTable {
-  /** @param run the event's run, when the update has it: ids that it repeats are then left out of the stored data */
-  add(sessionN: number, runN: number, event: SessionUpdateEvent, run: Run | undefined): void
+  /**
+   * @param run the event's run, when the update has it: ids that it repeats are then left out of the stored data
+   * @returns the stored data; null where the event shows a step
+   */
+  add(sessionN: number, runN: number, event: SessionUpdateEvent, run: Run | undefined): string | null
 }
 
 export function openEvents(db: Database): EventTable {
@@ -19,8 +22,13 @@ export function openEvents(db: Database): EventTable {
     // The most frequent write, so its values are bound by position, which is the fastest way.
     add(sessionN, runN, event, run) {
       const { seq, ts, kind, subject } = event
-      if ('ordinal' in event) insert.run(sessionN, seq, runN, ts, kind, subject, event.ordinal, 'null')
-      else insert.run(sessionN, seq, runN, ts, kind, subject, null, toText(toColumn(event, run && ownerOf(run))))
+      if ('ordinal' in event) {
+        insert.run(sessionN, seq, runN, ts, kind, subject, event.ordinal, 'null')
+        return null
+      }
+      const data = toText(toColumn(event, run && ownerOf(run)))
+      insert.run(sessionN, seq, runN, ts, kind, subject, null, data)
+      return data
     },
   }
 }

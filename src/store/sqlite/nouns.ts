@@ -18,6 +18,7 @@ import { prepareOperatorKeys } from '../nouns/operator-keys.ts'
 import { preparePasskeys } from '../nouns/passkeys.ts'
 import { preparePauses } from '../nouns/pauses.ts'
 import { prepareRuns } from '../nouns/runs.ts'
+import { prepareSessionLinks } from '../nouns/session-links.ts'
 import { prepareSessions } from '../nouns/sessions.ts'
 import { prepareStanding } from '../nouns/standing.ts'
 import { prepareSteps } from '../nouns/steps.ts'
@@ -80,6 +81,7 @@ export function prepareNouns(db: Database, keys: KeyUses, restoredAt: (id: Trigg
       setPaused: (workspaceId, act) =>
         write(() => run(clearing(presentPauses, pauses.transactions.setPaused(workspaceId, act))), true),
       ...bindWork(prepareRuns(SQLITE), runners),
+      ...bindWork(prepareSessionLinks(SQLITE), runners),
       ...bindWork(prepareSessions(SQLITE), runners),
       ...bindWork(prepareSteps(SQLITE), runners),
       ...bindWork(prepareStanding(SQLITE), runners),

@@ -37,6 +37,7 @@ import { openQuotas } from './spending/quotas.ts'
 import { openRestored } from './sessions/restored.ts'
 import { openRuns } from './runs.ts'
 import { openLabels } from './sessions/session-labels.ts'
+import { openSessionLinks } from './sessions/session-links.ts'
 import { openSessions } from './sessions/sessions.ts'
 import { openSteps } from './steps.ts'
 import { openTasks } from './tasks.ts'
@@ -106,6 +107,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     runs,
     steps,
     events,
+    links: openSessionLinks(db),
     tasks,
     calls,
     readTrees: (sessionId, ids) => run(treesOf(sessionId, ids)),

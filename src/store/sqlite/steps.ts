@@ -1,11 +1,13 @@
 import type { RunStep } from '../../spec/step.ts'
-import { toText } from '../rows/json-column.ts'
+import type { StepTexts } from '../../spec/session-link.ts'
+import { toPlainText, toText } from '../rows/json-column.ts'
 import { splitContent } from '../rows/step-content.ts'
 import type { StepEnd } from '../session-update.ts'
 import type { Database } from 'better-sqlite3'
 
 export interface StepTable {
-  add(sessionN: number, runN: number, step: RunStep): void
+  /** @returns what is stored of its content */
+  add(sessionN: number, runN: number, step: RunStep): Omit<StepTexts, 'error'>
   close(sessionN: number, end: StepEnd): void
 }
 
@@ -28,6 +30,8 @@ export function openSteps(db: Database): StepTable {
     add(sessionN, runN, step) {
       const { content, large } = splitContent(step)
       if (large) addResult.run(large.digest, large.result)
+      const resultDigest = large?.digest ?? null
+      const hidden = toText(step.hidden)
       insert.run(
         sessionN,
         step.ordinal,
@@ -36,14 +40,16 @@ export function openSteps(db: Database): StepTable {
         step.id,
         step.type,
         content,
-        large?.digest ?? null,
-        toText(step.hidden),
+        resultDigest,
+        hidden,
         step.tokensUsed,
-        step.error,
+        toPlainText(step.error),
         step.startedAt,
         step.finishedAt,
       )
+      return { content, resultDigest, hidden }
     },
-    close: (sessionN, { ordinal, finishedAt, error }) => void close.run(finishedAt, error, sessionN, ordinal),
+    close: (sessionN, { ordinal, finishedAt, error }) =>
+      void close.run(finishedAt, toPlainText(error), sessionN, ordinal),
   }
 }

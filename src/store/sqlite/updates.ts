@@ -14,6 +14,8 @@ import type { CallTable } from './calls.ts'
 import type { CostTable } from './spending/costs.ts'
 import type { EffectTable } from './effects.ts'
 import type { EventTable } from './events.ts'
+import type { LinkTable } from './sessions/session-links.ts'
+import { toNewLink } from '../rows/link-rows.ts'
 import type { NewAct } from '../../spec/act.ts'
 import type { NewNotice } from '../../spec/notice.ts'
 import type { IdempotencyTable } from './idempotency.ts'
@@ -35,6 +37,7 @@ interface UpdateTables {
   readonly runs: RunTable
   readonly steps: StepTable
   readonly events: EventTable
+  readonly links: LinkTable
   readonly tasks: TaskTable
   readonly calls: CallTable
   readonly readTrees: (sessionId: SessionId, ids: readonly RunId[]) => readonly Run[]
@@ -78,6 +81,7 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
     runs,
     steps,
     events,
+    links,
     tasks,
     calls,
     readTrees,
@@ -107,12 +111,14 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
       return n
     }
     for (const run of update.runs) numbers.set(run.id, runs.put(n, run))
-    for (const step of update.steps) steps.add(n, runNumber(step.runId), step)
+    const texts = update.steps.map((step) => steps.add(n, runNumber(step.runId), step))
     for (const end of update.closedSteps) steps.close(n, end)
     tasks.put(n, update.tasks, (task) => runNumber(task.runId))
     for (const call of update.calls) calls.put(n, runNumber(call.runId), call)
     const changed = new Map(update.runs.map((run) => [run.id, run]))
-    for (const event of update.events) events.add(n, runNumber(event.runId), event, changed.get(event.runId))
+    const data = update.events.map((event) => events.add(n, runNumber(event.runId), event, changed.get(event.runId)))
+    const link = toNewLink(update, { steps: texts, data })
+    if (link) links.add(n, link)
     // Cleared first, so that an update may replace a timer.
     for (const timer of update.clearTimers) timers.clear(n, runNumber(timer.runId), timer)
     for (const timer of update.setTimers) timers.set(n, runNumber(timer.runId), timer)

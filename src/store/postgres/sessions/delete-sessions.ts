@@ -20,6 +20,7 @@ const OF_SESSIONS = [
    on conflict do nothing`,
   'delete from call where session_id = any (:ids::uuid[])',
   'delete from event where session_id = any (:ids::uuid[])',
+  'delete from session_link where session_id = any (:ids::uuid[])',
   `with gone as (
      delete from step where session_id = any (:ids::uuid[]) returning result_digest
    )
@@ -67,7 +68,7 @@ export const deletionMethods = (db: PostgresPool): DeletionMethods => ({
     }),
   async deleteAllRuns() {
     await db.run(
-      `truncate vote, user_task, timer, call, event, step, large_result, run_words, plan_reservation, run, session_tag, kept_call, session, trace_mark,
+      `truncate vote, user_task, timer, call, event, session_link, step, large_result, run_words, plan_reservation, run, session_tag, kept_call, session, trace_mark,
          idempotency,
          rate_bucket, plan_day, cost_day, agent_count`,
     )

@@ -34,6 +34,8 @@ const STATEMENTS = [
    delete from large_result l
    where digest in (select result_digest from erased where result_digest is not null)
      and not exists (select 1 from step t where t.result_digest = l.digest and t.session_id <> :id)`,
+  // Their digests stay, so that the chain of the session still holds.
+  'update session_link set salt = null where session_id = :id',
   // States in events stay: readers find the end of a run by them.
   `update event
    set data = case

@@ -8,6 +8,7 @@ const RUN_TABLES = [
   'call',
   'event',
   'step',
+  'session_link',
   'run',
   'session_tag',
   'kept_call',

@@ -24,6 +24,7 @@ const OF_SESSION = [
   'delete from call where session_n = ?',
   'delete from event where session_n = ?',
   'delete from step where session_n = ?',
+  'delete from session_link where session_n = ?',
   `with gone (n) as (select ?)
    update agent
    set runs = runs - (select count(*) from run r join gone on r.session_n = gone.n where r.agent_n = agent.n)

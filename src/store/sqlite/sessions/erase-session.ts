@@ -42,6 +42,8 @@ export function prepareErasure(db: Database): (id: SessionId, at: Instant) => vo
        state = json_object('at', 'done', 'outcome', json_extract(state, '$.outcome'), 'output', null)
      where session_n = ?`,
     `update step set content = 'null', hidden = null, result_digest = null, error = null where session_n = ?`,
+    // Their digests stay, so that the chain of the session still holds.
+    'update session_link set salt = null where session_n = ?',
     // Keeps the states in events, because readers find the end of a run by them.
     `update event
      set data = case

@@ -1,0 +1,104 @@
+/**
+ * Links of the chain of a session: what each save added to its events and steps. What an erasure removes enters by a salted digest,
+ * so that the chain still holds after it. Source: docs/design/audit.md#sessions
+ */
+import type { Instant } from '../base/clock.ts'
+import type { AgentId, RunId, SessionId, StepId } from '../base/ids.ts'
+import { saltedDigest } from './hash-chain.ts'
+import type { EventKind } from './event.ts'
+import type { StepType } from './step.ts'
+
+/** A step as the save that adds it stores it. */
+export interface LinkedStep {
+  readonly finishedAt: Instant | null
+  readonly id: StepId
+  readonly ordinal: number
+  readonly runId: RunId
+  readonly sequence: number
+  readonly startedAt: Instant
+  readonly tokensUsed: number | null
+  readonly type: StepType
+}
+
+/** An event as it is stored. */
+export interface LinkedEvent {
+  /** Of the step whose end it shows; null for any other event. */
+  readonly finishedAt: Instant | null
+  readonly kind: EventKind
+  /** Of the step that it shows; null where it has data of its own. */
+  readonly ordinal: number | null
+  readonly runId: RunId
+  readonly seq: number
+  readonly subject: string
+  readonly ts: Instant
+}
+
+/** What an erasure leaves, and what the hash of a link covers besides the hash before it. */
+export interface LinkRecord {
+  readonly contentDigest: string
+  readonly events: readonly LinkedEvent[]
+  readonly session: SessionId
+  readonly steps: readonly LinkedStep[]
+  /** Of the session after the save. */
+  readonly version: number
+}
+
+/** A link as it is stored, and as a line of an export has it. Members are in order, so that its JSON is canonical. */
+export interface SessionLink {
+  /** `linesOfContent`; null once it is erased, or where an export leaves it out. */
+  readonly content: readonly string[] | null
+  readonly contentDigest: string
+  readonly events: readonly LinkedEvent[]
+  readonly hash: string
+  /** Texts of results that are stored separately. */
+  readonly results?: readonly string[]
+  readonly salt: string | null
+  readonly session: SessionId
+  readonly steps: readonly LinkedStep[]
+  readonly version: number
+}
+
+/** A session whose chain is exported, before its links. */
+export interface ChainedSession {
+  readonly agent: AgentId
+  readonly erasedAt: Instant | null
+  /** Of all its events and steps: those of its links end there, too. */
+  readonly lastOrdinal: number
+  readonly lastSeq: number
+  readonly session: SessionId
+  readonly startedAt: Instant
+}
+
+/** Texts of a step that an erasure removes: JSON as it is stored, but for the error. */
+export interface StepTexts {
+  readonly content: string
+  /** Of a result that is stored separately. */
+  readonly resultDigest: string | null
+  readonly hidden: string | null
+  readonly error: string | null
+}
+
+/** Texts of an event that an erasure removes. */
+export interface EventTexts {
+  /** JSON as it is stored; null where the event shows a step. */
+  readonly data: string | null
+  /** Of the step whose end it shows. */
+  readonly error: string | null
+}
+
+/** Lines of content for each step, and for each event after all steps. */
+export const LINES_OF_STEP = 4
+export const LINES_OF_EVENT = 2
+
+/** A line for each text: the four of each step in order, then the two of each event. Stored JSON has no line feeds. */
+export const linesOfContent = (steps: readonly StepTexts[], events: readonly EventTexts[]): readonly string[] => [
+  ...steps.flatMap(({ content, resultDigest, hidden, error }) => [
+    content,
+    resultDigest ?? 'null',
+    hidden ?? 'null',
+    JSON.stringify(error),
+  ]),
+  ...events.flatMap(({ data, error }) => [data ?? 'null', JSON.stringify(error)]),
+]
+
+export const digestOfContent = (salt: string, lines: readonly string[]): string => saltedDigest(salt, lines.join('\n'))

@@ -1,0 +1,147 @@
+/** Chains of every store: each save adds a link, which covers what it stored, after the link before. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Clock } from '../../src/base/clock.ts'
+import type { Session } from '../../src/spec/session.ts'
+import { createSessionVerifier, type SessionOffence } from '../../src/spec/verify-session.ts'
+import type { Store } from '../../src/store/store.ts'
+import { aRun, aStart, aStep, anUpdate, NO_LIMITS, NOW, sessionId, WORKSPACE } from './makers.ts'
+
+const LARGE = 'x'.repeat(300_000)
+
+export function chainContract(name: string, open: (clock: Clock) => Store | Promise<Store>): void {
+  describe(`chains of sessions, ${name}`, () => {
+    let store: Store
+    beforeEach(async () => {
+      store = await open({ now: () => NOW, monotonic: () => NOW })
+    })
+    afterEach(() => store.close())
+
+    const read = async (id: string): Promise<Session> => (await store.session(sessionId(id)))!
+    const links = (id: string) => store.linksOf(sessionId(id), 0, 100)
+
+    /** A session with open and closed steps, errors, texts that databases change, and a large result. */
+    const runToEnd = async (id: string, about: Partial<Session> = {}): Promise<void> => {
+      await store.start(aStart(id, about), NO_LIMITS)
+      const one = await read(id)
+      const event = (seq: number, subject: string, ordinal: number) =>
+        ({ sessionId: one.id, seq, runId: one.rootRunId, ts: NOW + seq, kind: 'step', subject, ordinal }) as const
+      const open = aStep(one, 1, { finishedAt: null, content: { 'ä "\u0001': '\0 \ud800' } })
+      await store.save({
+        ...anUpdate(one),
+        session: { ...one, lastSeq: 3, lastOrdinal: 1 },
+        steps: [open],
+        events: [event(3, 'engine.step.started', 1)],
+      })
+      const two = await read(id)
+      const result = aStep(two, 2, {
+        type: 'ToolResult',
+        content: { tool_call_id: 'c', result: LARGE },
+        hidden: { a: 1 },
+        error: 'it\n\0 \ud800 broke',
+      })
+      const both = aStep(two, 3)
+      await store.save({
+        ...anUpdate(two),
+        session: { ...two, lastSeq: 7, lastOrdinal: 4 },
+        // The last one is shown by no event of its own.
+        steps: [result, both, aStep(two, 4, { type: 'RunCompleted', error: 'late' })],
+        closedSteps: [{ id: open.id, ordinal: 1, finishedAt: NOW + 9, error: 'broken\0' }],
+        events: [
+          event(4, 'engine.step.failed', 1),
+          event(5, 'engine.step.failed', 2),
+          event(6, 'engine.step.started', 3),
+          event(7, 'engine.step.completed', 3),
+        ],
+      })
+      // Nothing that a chain covers.
+      const three = await read(id)
+      await store.save(anUpdate(three))
+      const four = await read(id)
+      const done = { ...four, status: 'Completed' as const, finishedAt: NOW + 20, output: 'secret' }
+      await store.save(
+        anUpdate(four, {
+          session: done,
+          runs: [aRun(done, { state: { at: 'done', outcome: 'completed', output: 'secret' }, lastSequence: 4 })],
+          subjects: ['engine.run.completed'],
+          busy: false,
+        }),
+      )
+    }
+    const verify = async (id: string): Promise<SessionOffence | undefined> => {
+      const given = (await store.chainedSessions({ workspaceId: WORKSPACE }, 100)).find(
+        ({ session }) => session === sessionId(id),
+      )!
+      const verifier = createSessionVerifier(given)
+      for (const link of await links(id)) {
+        const offence = verifier.check(link)
+        if (offence) return offence
+      }
+      return verifier.end()
+    }
+
+    test('each save with events is a link after the one before, and the whole holds', async () => {
+      await runToEnd('a')
+      expect(
+        (await links('a')).map(({ version, events, steps }) => [version, events.map(({ seq }) => seq), steps.length]),
+      ).toEqual([
+        [1, [1, 2], 0],
+        [2, [3], 1],
+        [3, [4, 5, 6, 7], 3],
+        [5, [8], 0],
+      ])
+      expect(await verify('a')).toBeUndefined()
+      expect(await store.linksOf(sessionId('a'), 3, 1)).toEqual((await links('a')).slice(3))
+    })
+
+    test('a refused save adds no link', async () => {
+      await store.start(aStart('a'), NO_LIMITS)
+      const stale = anUpdate({ ...(await read('a')), version: 7 }, { subjects: ['engine.run.paused'] })
+      await expect(store.save(stale)).rejects.toMatchObject({ code: 'run_moved_on' })
+      expect(await links('a')).toHaveLength(1)
+    })
+
+    test('of two saves at once one is refused, and the chain holds', async () => {
+      await store.start(aStart('a'), NO_LIMITS)
+      const session = await read('a')
+      const update = anUpdate(session, { subjects: ['engine.run.paused'] })
+      const saved = await Promise.allSettled([store.save(update), store.save(update)])
+      expect(saved.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+      expect(await verify('a')).toBeUndefined()
+    })
+
+    test('an erasure leaves the chain whole, and takes content and salt', async () => {
+      await runToEnd('a')
+      await runToEnd('b')
+      const before = await links('a')
+      await store.eraseSession(sessionId('a'), NOW)
+      expect(await verify('a')).toBeUndefined()
+      expect(await links('a')).toEqual(
+        before.map(({ results: _results, ...link }) => ({ ...link, content: null, salt: null })),
+      )
+      expect(JSON.stringify(await links('b'))).toContain('xxx')
+      expect(await verify('b')).toBeUndefined()
+    })
+
+    test('sessions come oldest first, by agent, person and time', async () => {
+      await store.start(aStart('a', { startedAt: NOW + 2 }), NO_LIMITS)
+      await store.start(aStart('b', { startedAt: NOW + 1, person: 'ana' }), NO_LIMITS)
+      const list = async (filter: object, limit = 9) =>
+        (await store.chainedSessions({ workspaceId: WORKSPACE, ...filter }, limit)).map(({ session }) => session)
+      const [a, b] = [sessionId('a'), sessionId('b')]
+      expect(await list({})).toEqual([b, a])
+      expect(await list({}, 1)).toEqual([b])
+      expect(await list({ after: { startedAt: NOW + 1, session: b } })).toEqual([a])
+      expect(await list({ by: 'operator:ana' })).toEqual([b])
+      expect(await list({ by: 'key:key:1' })).toEqual([a])
+      expect(await list({ from: NOW + 2 })).toEqual([a])
+      expect(await list({ to: NOW + 2 })).toEqual([b])
+      expect(await list({ agentId: 'other' })).toEqual([])
+    })
+
+    test('links go with their sessions', async () => {
+      await runToEnd('a')
+      expect(await store.deleteEndedSessions(NOW + 100, 10)).toMatchObject({ deleted: 1 })
+      expect(await links('a')).toEqual([])
+    })
+  })
+}
