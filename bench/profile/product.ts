@@ -1,11 +1,11 @@
 /** The server of `bench/engine`, which also counts its statements and records profiles when its parent asks. */
 import { Session, type Profiler } from 'node:inspector'
-import { countStatements } from './statements.ts'
+import { countStatements, type StatementUse } from './statements.ts'
 
 export type Question = { readonly ask: 'statements' | 'record' | 'recorded' }
 
 export interface Answer {
-  readonly statements?: Readonly<Record<string, number>>
+  readonly statements?: Readonly<Record<string, StatementUse>>
   readonly profile?: Profiler.Profile
 }
 

@@ -60,11 +60,22 @@ async function profile(process: Process, tools: string): Promise<void> {
     line('system calls that write', ((since.calls - written.calls) / runs).toFixed(1))
   }
   const counts = Object.entries(after)
-    .map(([name, count]) => ({ name, each: (count - (before[name] ?? 0)) / runs }))
+    .map(([name, { count, ms }]) => {
+      const earlier = before[name] ?? { count: 0, ms: 0 }
+      return { name, each: (count - earlier.count) / runs, us: ((ms - earlier.ms) * 1000) / runs }
+    })
     .filter(({ each }) => each >= 0.005)
-    .toSorted((a, b) => b.each - a.each)
-  line('statements', counts.reduce((sum, { each }) => sum + each, 0).toFixed(1))
-  for (const { name, each } of counts) line(`  ${name}`, each.toFixed(2))
+    .toSorted((a, b) => b.us - a.us)
+  const sum = (value: (of: (typeof counts)[number]) => number): number => counts.reduce((all, of) => all + value(of), 0)
+  const use = (each: number, us: number): string => `${each.toFixed(2)} ${us.toFixed(0).padStart(6)} us`
+  line(
+    'statements, and their time by the clock',
+    use(
+      sum(({ each }) => each),
+      sum(({ us }) => us),
+    ),
+  )
+  for (const { name, each, us } of counts) line(`  ${name}`, use(each, us))
   if (profile === undefined) return
   const { subjects, functions } = divideProfile(profile)
   const whole = subjects.reduce((sum, { us }) => sum + us, 0)

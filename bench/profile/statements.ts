@@ -1,5 +1,6 @@
 /** Counts the statements that a process runs, whichever SQLite it has. */
 import { createRequire } from 'node:module'
+import { performance } from 'node:perf_hooks'
 
 type Method = (...values: unknown[]) => unknown
 type Statement = Record<string, Method>
@@ -10,9 +11,16 @@ type ConnectionClass = new (...given: unknown[]) => Connection
 
 const load = createRequire(import.meta.url)
 
-/** @returns how often each statement has run, by its first words; what opens a connection from now on is counted */
-export function countStatements(): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>()
+/** Of one kind of statement. */
+export interface StatementUse {
+  count: number
+  /** Milliseconds within the database. */
+  ms: number
+}
+
+/** @returns how often each kind of statement has run, and how long; what opens a connection from now on is counted */
+export function countStatements(): ReadonlyMap<string, StatementUse> {
+  const counts = new Map<string, StatementUse>()
   replaceModule('better-sqlite3', (module) => countingClass(module as ConnectionClass, counts))
   replaceModule('@photostructure/sqlite', (module) => {
     const { DatabaseSync, ...rest } = module as { DatabaseSync: ConnectionClass }
@@ -22,17 +30,24 @@ export function countStatements(): ReadonlyMap<string, number> {
 }
 
 /** Its methods are read-only, so that each statement gets its own. */
-const countingClass = (original: ConnectionClass, counts: Map<string, number>): ConnectionClass =>
+const countingClass = (original: ConnectionClass, counts: Map<string, StatementUse>): ConnectionClass =>
   class extends original {
     override prepare(sql: string): Statement {
       const name = nameStatement(sql)
       const statement = super.prepare(sql)
+      const use = counts.get(name) ?? { count: 0, ms: 0 }
+      counts.set(name, use)
       for (const method of ['run', 'get', 'all', 'iterate']) {
         const run = statement[method]
         if (run === undefined) continue
         const value = (...values: unknown[]): unknown => {
-          counts.set(name, (counts.get(name) ?? 0) + 1)
-          return run.apply(statement, values)
+          const from = performance.now()
+          try {
+            return run.apply(statement, values)
+          } finally {
+            use.count++
+            use.ms += performance.now() - from
+          }
         }
         Object.defineProperty(statement, method, { value })
       }
