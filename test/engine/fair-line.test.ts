@@ -115,7 +115,11 @@ const call = (trigger: string, run: number): SlotRequest => ({
 })
 
 test('240 runs of one trigger whose calls hang leave a slot to the only run of another', () => {
-  const slots = createSlots(DEFAULT_CONCURRENCY, () => {})
+  const slots = createSlots(
+    DEFAULT_CONCURRENCY,
+    () => {},
+    () => 0,
+  )
   const taken = Array.from({ length: 240 }, (_, run) => slots.take(call('greedy', run))).filter(Boolean)
   expect(taken).toHaveLength(shareOfTrigger(DEFAULT_CONCURRENCY.tool))
   expect(slots.take(call('modest', 0))).toBe(true)
@@ -123,7 +127,11 @@ test('240 runs of one trigger whose calls hang leave a slot to the only run of a
 
 test('where one call runs at once, the only run of a trigger is next after 240 of another', () => {
   const admitted: string[] = []
-  const slots = createSlots({ ...DEFAULT_CONCURRENCY, tool: 1 }, (session) => void admitted.push(session))
+  const slots = createSlots(
+    { ...DEFAULT_CONCURRENCY, tool: 1 },
+    (session) => void admitted.push(session),
+    () => 0,
+  )
   for (let run = 0; run < 240; run++) slots.take(call('greedy', run))
   slots.take(call('modest', 0))
   slots.keep('greedy 0' as SessionId, () => false)

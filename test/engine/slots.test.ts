@@ -229,7 +229,11 @@ test('never exceeds a bound, keeps nobody waiting for a free slot, and serves al
       /** Their sessions do not need them any more. */
       const outlasting = new Map<string, SlotRequest>()
       let admitted: SessionId[] = []
-      const slots = createSlots(bounds, (session) => void admitted.push(session))
+      const slots = createSlots(
+        bounds,
+        (session) => void admitted.push(session),
+        () => 0,
+      )
       const settle = (session: SessionId): void => {
         slots.keep(session, (key) => under.has(key) || waiting.has(key))
         for (let next = admitted; next.length > 0; next = admitted) {
@@ -299,7 +303,11 @@ test('never exceeds a bound, keeps nobody waiting for a free slot, and serves al
 
 test('sends no new calls while results beyond 64 MiB wait to be stored', () => {
   const admitted: string[] = []
-  const slots = createSlots(DEFAULT_CONCURRENCY, (session) => void admitted.push(session))
+  const slots = createSlots(
+    DEFAULT_CONCURRENCY,
+    (session) => void admitted.push(session),
+    () => 0,
+  )
   const request = (key: string): SlotRequest => ({
     session: `s${key}` as SessionId,
     run: `r${key}` as RunId,
@@ -314,4 +322,71 @@ test('sends no new calls while results beyond 64 MiB wait to be stored', () => {
   expect(slots.take(request('2'))).toBe(false)
   slots.keep('s1' as SessionId, () => false)
   expect(admitted).toEqual(['s2'])
+})
+
+test('reads of a tool that answers within 10 ms wait at its door, ten to a slot; other calls wait in line', async () => {
+  const admitted: string[] = []
+  let ms = 0
+  const slots = createSlots(
+    { ...DEFAULT_CONCURRENCY, tool: 1, server: 1 },
+    (session) => void admitted.push(session),
+    () => ms,
+  )
+  const { signal } = new AbortController()
+  const request = (key: string, isRead = true): SlotRequest => ({
+    session: `s${key}` as SessionId,
+    run: `r${key}` as RunId,
+    trigger: 't',
+    caller: 'k',
+    key,
+    tool: 't',
+    route: 'http',
+    isRead,
+  })
+  const end = (key: string): void => {
+    slots.arrived(key, 0)
+    slots.keep(`s${key}` as SessionId, () => false)
+  }
+  // Nobody knows how fast the tool answers.
+  expect([slots.take(request('0')), slots.take(request('1'))]).toEqual([true, false])
+  void slots.enter('0', signal)
+  ms = 10
+  end('0')
+  expect(admitted).toEqual(['s1'])
+  const taken = Array.from({ length: 11 }, (_, n) => slots.take(request(`d${n}`)))
+  expect(taken).toEqual([...Array.from({ length: 10 }, () => true), false])
+  expect(slots.take(request('write', false))).toBe(false)
+  const entered: string[] = []
+  void slots.enter('d0', signal)?.then(() => entered.push('d0'))
+  void slots.enter('d1', signal)?.then(() => entered.push('d1'))
+  await turns()
+  expect(entered).toEqual([])
+  end('1')
+  await turns()
+  expect([entered, admitted]).toEqual([['d0'], ['s1']])
+  // What is called off leaves the door.
+  slots.keep('sd1' as SessionId, () => false)
+  expect(slots.take(request('d11'))).toBe(true)
+})
+
+test('a read that waited at the door of a tool that became slow is recorded anew, with all of its time-out', async () => {
+  const tools = held()
+  let asked = 0
+  const bench = await bounded(
+    { tool: 1 },
+    {
+      agents: [snapshotOf({ name: 'root', tools: [look] })],
+      models: { root: inOrder(many(1), many(2), 'Done.') },
+      tools: { look: () => (asked++ === 0 ? returns('seen') : tools.run()) },
+    },
+  )
+  const run = await bench.start('root')
+  await turns()
+  const sent = (await bench.timeline(run)).filter(({ type }) => type === 'ToolCall')
+  expect([sent.length, tools.waiting()]).toEqual([3, 1])
+  await bench.advance(7_000)
+  await tools.endAll()
+  await bench.waitForEnd(run)
+  expect(bench.invoked.map(({ callId, attempt }) => `${callId} ${attempt}`)).toEqual(['c1_0 1', 'c2_0 1', 'c2_1 2'])
+  expect(bench.invoked.at(-1)!.notAfter - bench.clock.now()).toBe(60_000)
 })

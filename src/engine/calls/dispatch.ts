@@ -12,7 +12,7 @@ import { routeToPerson } from './gate/gate.ts'
 import { answersQuestion, isQuestion } from './open-questions.ts'
 import { askParent, answerQuestion } from './questions.ts'
 import { isCallPaused } from './steer/pause.ts'
-import { recoverDispatch } from './recover.ts'
+import { isReadOnlyCall, recoverDispatch } from './recover.ts'
 import { settleWithError, toolError } from './settle.ts'
 import { beginWait, endsOutside, tokenDigest } from './wait.ts'
 import type { JsonObject } from '../../base/json/json.ts'
@@ -33,7 +33,10 @@ export function mayLeave(call: CallHandle, all: readonly ToolCall[]): boolean {
   if (record.kind !== 'tool' && record.kind !== 'agent') return true
   if (others.filter(isInFlight).length >= context.callsAtOnce) return false
   const route = tool && context.routeOf(run.snapshot, tool)
-  return !route || context.takeSlot(run.id, starterOfRun(run), call.dispatchKey, tool.id, route)
+  if (!route) return true
+  // After a crash a read that was still at the door is made again, as one that had left.
+  const about = { tool: tool.id, isRead: isReadOnlyCall(call) }
+  return context.takeSlot(run.id, starterOfRun(run), call.dispatchKey, about, route)
 }
 
 const isAhead = ({ index, paused, state: { at } }: ToolCall, record: ToolCall): boolean =>

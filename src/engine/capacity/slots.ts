@@ -1,10 +1,12 @@
 /**
  * Bounds the tool calls and completions in flight on this server. A call takes its slot in the transition that sends it;
- * without a free slot it stays ready, and its run gets `admitted` later. Waiting calls are served in turn of those they are made for,
- * and no trigger takes all of a bound (`fair-line.ts`).
+ * without a free slot it stays ready, and its run gets `admitted` later. A read of a tool that answers at once waits for those few
+ * milliseconds at the door instead: recorded as sent, so that its turn needs no save of its own. Waiting calls are served in turn of
+ * those they are made for, and no trigger takes all of a bound (`fair-line.ts`).
  * Source: docs/design/models-and-tools.md#concurrency
  */
 import type { RunId, SessionId } from '../../base/ids.ts'
+import { dropOldest } from '../../base/values/collections.ts'
 import { createFairLine, shareOfTrigger, type SlotOwner } from './fair-line.ts'
 
 export interface ConcurrencyBounds {
@@ -26,6 +28,10 @@ export const DEFAULT_CONCURRENCY: ConcurrencyBounds = { completion: 8, tool: 16,
 const MAX_PROCESSES = 16
 /** Bytes of results that arrived and are not stored yet; above it no call is sent. */
 const MAX_RESULT_BYTES = 64 * 1024 * 1024
+/** As many reads wait at the door of a tool as it answers in this time, going by its last answer. */
+const DOOR_MS = 100
+/** Tools whose last answer is known. */
+const MAX_TIMED_TOOLS = 1000
 
 export interface SlotRequest extends SlotOwner {
   readonly session: SessionId
@@ -35,11 +41,15 @@ export interface SlotRequest extends SlotOwner {
   readonly route: string
   /** The tool's own bound. */
   readonly bound?: number | undefined
+  /** True for a call that does nothing but read: it may wait at the door. */
+  readonly isRead?: boolean
 }
 
 export interface Slots {
-  /** True if the call may be sent now, and takes its slot; else it waits in line. Idempotent for one key. */
+  /** True if the call may be recorded as sent: it takes its slot, or waits at the door. Else it waits in line. Idempotent for one key. */
   take(request: SlotRequest): boolean
+  /** Called before a call that is recorded as sent leaves; resolves when it has its slot, at once if undefined. Rejects when aborted. */
+  enter(key: string, signal: AbortSignal): Promise<void> | undefined
   /** Frees the slot of a call that is over, and counts its result until it is stored. */
   arrived(key: string, bytes: number): void
   /** Frees the slots and places in line of a session whose keys are not needed any more. */
@@ -50,9 +60,30 @@ export interface Slots {
   ended(key: string): void
 }
 
-/** @param admit called when a call that waited in line has got its slot */
-export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionId, run: RunId) => void): Slots {
+/** A call at the door of a tool, and what lets it leave once its effect has begun. */
+interface Door {
+  readonly tool: string
+  proceed?: () => void
+}
+
+const doorOf = (tool: string): string => `door of ${tool}`
+
+/**
+ * @param admit called when a call that waited in line has got its slot
+ * @param now monotonic milliseconds
+ */
+export function createSlots(
+  bounds: ConcurrencyBounds,
+  admit: (session: SessionId, run: RunId) => void,
+  now: () => number,
+): Slots {
   const taken = new Map<string, SlotRequest>()
+  /** When calls left. */
+  const leftAt = new Map<string, number>()
+  /** Milliseconds that the last answer of a tool took. */
+  const tookMs = new Map<string, number>()
+  /** Calls in line that are recorded as sent, and what lets them leave. */
+  const atDoor = new Map<string, Door>()
   /** The keys in `taken`, by session. */
   const keysOf = new Map<SessionId, Set<string>>()
   const counts = new Map<string, number>()
@@ -78,12 +109,13 @@ export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionI
   }
   const isFree = (request: SlotRequest): boolean =>
     resultBytes < MAX_RESULT_BYTES && demands(request).every(([name, most]) => (counts.get(name) ?? 0) < most)
+  const add = (name: string, by: 1 | -1): void => {
+    const sum = (counts.get(name) ?? 0) + by
+    if (sum === 0) counts.delete(name)
+    else counts.set(name, sum)
+  }
   const count = (request: SlotRequest, by: 1 | -1): void => {
-    for (const [name] of demands(request)) {
-      const now = (counts.get(name) ?? 0) + by
-      if (now === 0) counts.delete(name)
-      else counts.set(name, now)
-    }
+    for (const [name] of demands(request)) add(name, by)
   }
   const takeSlot = (request: SlotRequest): void => {
     const { key, session } = request
@@ -101,6 +133,8 @@ export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionI
     if (keys.size === 0) keysOf.delete(request.session)
     taken.delete(key)
     mayAdmit = true
+    // It left, and nothing came back: how fast its tool answers is not known any more.
+    if (leftAt.delete(key)) tookMs.delete(request.tool)
     const bytes = results.get(key)
     if (bytes === undefined) return count(request, -1)
     resultBytes -= bytes
@@ -110,6 +144,16 @@ export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionI
     const own = waitingOf.get(request.session) ?? new Map<string, SlotRequest>()
     waitingOf.set(request.session, own.set(request.key, request))
     line.join(request, request)
+  }
+  const hasRoomAtDoor = ({ tool, bound, isRead }: SlotRequest): boolean => {
+    const ms = tookMs.get(tool)
+    if (isRead !== true || ms === undefined) return false
+    return (counts.get(doorOf(tool)) ?? 0) + 1 <= ((bound ?? bounds.tool) * DOOR_MS) / Math.max(1, ms)
+  }
+  const leaveDoor = (key: string): Door | undefined => {
+    const door = atDoor.get(key)
+    if (door && atDoor.delete(key)) add(doorOf(door.tool), -1)
+    return door
   }
   const forgetWaiting = ({ session, key }: SlotRequest): void => {
     const own = waitingOf.get(session)
@@ -124,25 +168,53 @@ export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionI
     for (let next = line.takeNext(isFree); next; next = line.takeNext(isFree)) {
       forgetWaiting(next)
       takeSlot(next)
-      admit(next.session, next.run)
+      const door = leaveDoor(next.key)
+      if (door) door.proceed?.()
+      else admit(next.session, next.run)
     }
   }
 
   return {
     take(request) {
-      if (taken.has(request.key)) return true
-      if (waitingOf.get(request.session)?.has(request.key)) return false
+      const { key, tool } = request
+      if (taken.has(key) || atDoor.has(key)) return true
+      if (waitingOf.get(request.session)?.has(key)) return false
       // No waiting call can use a free slot, or it would have taken it.
       if (isFree(request)) {
         takeSlot(request)
         return true
       }
       joinLine(request)
-      return false
+      if (!hasRoomAtDoor(request)) return false
+      atDoor.set(key, { tool })
+      add(doorOf(tool), 1)
+      return true
+    },
+    enter(key, signal) {
+      const leave = (): void => void (taken.has(key) && leftAt.set(key, now()))
+      const door = atDoor.get(key)
+      if (!door) {
+        leave()
+        return undefined
+      }
+      return new Promise((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+        door.proceed = () => {
+          leave()
+          resolve()
+        }
+      })
     },
     arrived(key, bytes) {
       const request = taken.get(key)
       if (!request || results.has(key)) return
+      const left = leftAt.get(key)
+      if (left !== undefined) {
+        tookMs.delete(request.tool)
+        tookMs.set(request.tool, now() - left)
+        dropOldest(tookMs, MAX_TIMED_TOOLS)
+        leftAt.delete(key)
+      }
       resultBytes += bytes
       results.set(key, bytes)
       count(request, -1)
@@ -155,6 +227,7 @@ export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionI
         if (isNeeded(request.key)) continue
         line.leave(request, request)
         forgetWaiting(request)
+        leaveDoor(request.key)
       }
       admitNext()
     },

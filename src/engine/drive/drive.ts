@@ -111,7 +111,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
   const admit = (sessionId: SessionId, runId: RunId) => void posts.eventIfOpen(sessionId, runId, { type: 'admitted' })
 
   const timers = createTimerScheduler(store, clock, log, queue, lifecycle)
-  const slots = createSlots(bounds, admit)
+  const slots = createSlots(bounds, admit, () => clock.monotonic())
   const outages = createOutages(log, (sessionId, runId, cause) =>
     posts.eventIfOpen(sessionId, runId, { type: 'outage.over', cause }),
   )

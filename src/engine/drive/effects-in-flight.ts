@@ -222,7 +222,9 @@ async function outcomeOf(
   const publish = createTextPublisher(parts, notifier, live, runId, isAnswer)
   try {
     if (kind === 'invoke') dieAtFailpoint('effect.afterDispatchRecord')
-    if (!started.mayLeave()) return heldBack(effect)
+    const turn = kind === 'invoke' ? slots.enter(effect.key, started.controller.signal) : undefined
+    if (turn) await turn
+    if (!started.mayLeave() || (turn && hasWaitedLong(effect, parts.clock.now()))) return heldBack(effect)
     const shown: LiveReports = {
       onText: (text) => publish(redactor.push(text)),
       onProgress(progress) {
@@ -241,6 +243,13 @@ async function outcomeOf(
     parts.log.write('error', 'An effect failed unexpectedly.', { runId, effect: kind, error: String(error) })
     return unknownOutcome(effect)
   }
+}
+
+/** A call whose turn took more of its time-out than it can spare, because its tool has become slow: it is recorded anew. */
+function hasWaitedLong(effect: RunEffect, now: Instant): boolean {
+  if (effect.do !== 'invoke' || effect.call.state.at !== 'sent') return false
+  const { sentAt, notAfter } = effect.call.state
+  return now - sentAt > (notAfter - sentAt) / 10
 }
 
 /** An effect that was not started: it is requested again, or held. */

@@ -61,8 +61,10 @@ export function transitionContextOf(
     worker: parts.worker,
     maySend: actor.maySend && lifecycle.phase === 'open' && !live.isHeld,
     callsAtOnce: bounds.completion,
-    takeSlot: (run, starter, key, tool, { route, concurrency: bound }) =>
-      slots.take({ ...slotOwnerOf(starter, live.tree.session, run), session: actor.id, key, tool, route, bound }),
+    takeSlot(run, starter, key, { tool, isRead }, { route, concurrency: bound }) {
+      const owner = slotOwnerOf(starter, live.tree.session, run)
+      return slots.take({ ...owner, session: actor.id, key, tool, route, bound, isRead })
+    },
     mostOutput: ({ model, fallback = [] }) =>
       Math.max(...[model, ...fallback].map((each) => parts.providers.maxOutputTokens(each, live.tree.session.id))),
     termsOf: (model) => parts.providers.terms(model, live.tree.session.id),

@@ -62,12 +62,12 @@ export interface TransitionContext {
   readonly maySend: boolean
   /** Calls of one completion that may be in flight at once. */
   readonly callsAtOnce: number
-  /** True if the call may leave now, and takes the slot. Otherwise the run gets `admitted` once one is free. */
+  /** True if the call may be recorded as sent, now that it has a slot or soon gets one. Otherwise the run gets `admitted` once one is free. */
   takeSlot(
     run: RunId,
     starter: RunStarter,
     key: string,
-    tool: string,
+    call: { readonly tool: string; readonly isRead: boolean },
     route: { readonly route: string; readonly concurrency?: number },
   ): boolean
   /** The most tokens that one answer of an agent's model can have. */
