@@ -9,9 +9,12 @@ export class McpTokenError extends Error {
   override readonly name = 'McpTokenError'
   /** True where the authorization server refused the client: waiting does not help, another secret or login may. */
   readonly isRefused: boolean
-  constructor(message: string, isRefused: boolean, cause?: unknown) {
+  /** The code of its answer, where it gave one. Source: RFC 6749, 5.2. */
+  readonly oauthCode: string | undefined
+  constructor(message: string, isRefused: boolean, cause?: unknown, oauthCode?: string) {
     super(message, { cause })
     this.isRefused = isRefused
+    this.oauthCode = oauthCode
   }
 }
 
@@ -62,14 +65,12 @@ export interface AuthorizationServer {
  * Only what `issuer` names gets secrets and refresh tokens: the MCP server has no say in it.
  * Source: RFC 8414; OpenID Connect Discovery 1.0.
  */
-export async function readAuthorizationServer(issuer: string, ask: AskOauth): Promise<AuthorizationServer> {
-  const { origin, pathname } = new URL(issuer)
-  const path = pathname.replace(/\/+$/, '')
-  for (const url of new Set([
-    `${origin}/.well-known/oauth-authorization-server${path}`,
-    `${origin}/.well-known/openid-configuration${path}`,
-    `${origin}${path}/.well-known/openid-configuration`,
-  ])) {
+export async function readAuthorizationServer(
+  issuer: string,
+  ask: AskOauth,
+  addresses: readonly string[] = metadataAddresses(issuer),
+): Promise<AuthorizationServer> {
+  for (const url of addresses) {
     const { status, value } = await ask(url)
     if (status === 429 || status >= 500) throw new Error(`it answered ${status} to ${url}`)
     const { issuer: named, token_endpoint: endpoint, token_endpoint_auth_methods_supported: methods } = value
@@ -83,6 +84,17 @@ export async function readAuthorizationServer(issuer: string, ask: AskOauth): Pr
   throw new Error('it publishes no metadata with a token_endpoint')
 }
 
+function metadataAddresses(issuer: string): readonly string[] {
+  const { origin, pathname } = new URL(issuer)
+  const path = pathname.replace(/\/+$/, '')
+  const openId = `${origin}/.well-known/openid-configuration${path}`
+  return [...new Set([`${origin}/.well-known/oauth-authorization-server${path}`, openId, openIdAddress(issuer)])]
+}
+
+/** Source: OpenID Connect Discovery 1.0, 4. */
+export const openIdAddress = (issuer: string): string =>
+  `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`
+
 export interface OauthClient {
   readonly id: string
   /** Absent for a public client. */
@@ -95,6 +107,8 @@ export interface GivenToken {
   /** Milliseconds; Infinity where the server does not say. */
   readonly lifeMs: number
   readonly scope?: string
+  /** Source: OpenID Connect Core 1.0, 3.1.3.3. */
+  readonly idToken?: string
 }
 
 /** @throws McpTokenError that is refused, or an error of a server that is away or cannot be understood */
@@ -105,19 +119,22 @@ export async function askForToken(
   ask: AskOauth,
 ): Promise<GivenToken> {
   const { status, value } = await ask(server.tokenEndpoint, toClientRequest(server, client, grant))
-  const { access_token: accessToken, refresh_token: refreshToken, scope } = value
+  const { access_token: accessToken, refresh_token: refreshToken, scope, id_token: idToken } = value
   if (typeof accessToken === 'string' && accessToken !== '')
     return {
       accessToken,
       lifeMs: readSeconds(value['expires_in']) * 1000,
       ...(typeof refreshToken === 'string' && refreshToken !== '' && { refreshToken }),
       ...(typeof scope === 'string' && { scope }),
+      ...(typeof idToken === 'string' && { idToken }),
     }
   if (status < 400 || status === 429 || status >= 500) throw new Error(`it answered ${status} without a token`)
   const said = describeOauthError(value) ?? `it answered ${status}`
   throw new McpTokenError(
     `The authorization server ${server.issuer} gives the client "${client.id}" no token: ${said}.`,
     true,
+    undefined,
+    typeof value['error'] === 'string' ? value['error'] : undefined,
   )
 }
 

@@ -2,11 +2,11 @@
  * Asks a person, in a browser, to let svc use an MCP server: the grant `authorization_code` with PKCE, and a client that is registered
  * for it where the document names none. Source: RFC 6749, 4.1; RFC 7636; RFC 7591; RFC 9207.
  */
-import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { shortenText } from '../../base/cut-text.ts'
 import { innermostMessage } from '../../base/failure.ts'
-import { isLoopback } from '../../base/net/loopback.ts'
 import type { FetchFunction } from '../../base/net/transport.ts'
+import { addressOfCodeRequest, ConsentError, isSameValue, readCode, readCodeEndpoint } from './authorization-code.ts'
 import {
   askForToken,
   createOauthAsker,
@@ -21,11 +21,6 @@ import {
 } from './authorization-server.ts'
 import type { LoginServer, McpLogin } from './login.ts'
 import { readProtectedResource } from './protected-resource.ts'
-
-/** No consent could be had. The message is a sentence that names who refuses what. */
-export class ConsentError extends Error {
-  override readonly name = 'ConsentError'
-}
 
 export interface ConsentParts {
   readonly server: LoginServer
@@ -61,40 +56,35 @@ export async function requestConsent(parts: ConsentParts): Promise<ConsentReques
   const client = await describedBy(provider.issuer, () => findClient(parts, provider, scope, ask))
   const verifier = randomBytes(32).toString('base64url')
   const state = randomBytes(32).toString('base64url')
-  const address = new URL(endpoint)
-  for (const [key, value] of Object.entries({
-    response_type: 'code',
-    client_id: client.id,
-    redirect_uri: redirectUri,
+  const address = addressOfCodeRequest(endpoint, {
+    clientId: client.id,
+    redirectUri,
+    scope,
     state,
-    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
-    code_challenge_method: 'S256',
-    resource: named.resource,
-    ...(scope !== undefined && { scope }),
-    // Without it a server that remembers an earlier consent gives no refresh token. Source: OpenID Connect Core 1.0, 11.
-    ...(isOffline(scope) && { prompt: 'consent' }),
-  }))
-    address.searchParams.set(key, value)
+    verifier,
+    more: {
+      resource: named.resource,
+      // Without it a server that remembers an earlier consent gives no refresh token. Source: OpenID Connect Core 1.0, 11.
+      ...(isOffline(scope) && { prompt: 'consent' }),
+    },
+  })
   return {
-    address: address.href,
+    address,
     issuer: provider.issuer,
     scope,
-    isAnsweredBy: (answer) => isSame(answer.get('state') ?? '', state),
+    isAnsweredBy: (answer) => isSameValue(answer.get('state') ?? '', state),
     finish: (answer) => exchangeCode(parts, { ...named, provider, client, scope, verifier }, answer),
   }
 }
 
-function readConsentEndpoint({ issuer, metadata }: AuthorizationServer): string {
-  const { authorization_endpoint: endpoint, code_challenge_methods_supported: methods } = metadata
-  if (typeof endpoint !== 'string' || !URL.canParse(endpoint))
-    throw new ConsentError(`The authorization server ${issuer} has no page on which a person could consent.`)
-  const { protocol, hostname } = new URL(endpoint)
-  // A browser would run what follows `javascript:`, and others could read what is not encrypted.
-  if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname)))
-    throw new ConsentError(`The authorization server ${issuer} asks for consent at an address that is not https.`)
+function readConsentEndpoint(server: AuthorizationServer): string {
+  const endpoint = readCodeEndpoint(server, 'consent')
+  const { code_challenge_methods_supported: methods } = server.metadata
   // Source: RFC 9700, 2.1.1.
   if (!Array.isArray(methods) || !methods.includes('S256'))
-    throw new ConsentError(`The authorization server ${issuer} does not say that it checks codes (PKCE with S256).`)
+    throw new ConsentError(
+      `The authorization server ${server.issuer} does not say that it checks codes (PKCE with S256).`,
+    )
   return endpoint
 }
 
@@ -162,17 +152,8 @@ async function exchangeCode(
   { resource, provider, client, scope, verifier }: RequestedConsent,
   answer: URLSearchParams,
 ): Promise<McpLogin> {
-  const { issuer, metadata } = provider
-  const from = answer.get('iss')
-  // Otherwise a code of one server could be taken to another. Source: RFC 9207, 2.4.
-  if (from === null ? metadata['authorization_response_iss_parameter_supported'] === true : from !== issuer)
-    throw new ConsentError(
-      `The browser came back from ${from === null ? 'an unknown server' : shortenText(from, 200)}, and not from ${issuer}.`,
-    )
-  const refusal = describeOauthError(Object.fromEntries(answer))
-  if (refusal !== undefined) throw new ConsentError(`The authorization server ${issuer} gives no consent: ${refusal}.`)
-  const code = answer.get('code')
-  if (code === null) throw new ConsentError(`The authorization server ${issuer} sent the browser back without a code.`)
+  const { issuer } = provider
+  const code = readCode(provider, answer, 'consent')
   const grant = { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier, resource }
   const ask = createOauthAsker(fetch, AbortSignal.timeout(TOKEN_MS))
   const given = await describedBy(issuer, () => askForToken(provider, client, grant, ask))
@@ -228,8 +209,3 @@ const problem = (what: string, error: unknown): Error =>
   error instanceof ConsentError || error instanceof McpTokenError
     ? error
     : new ConsentError(`${what}: ${shortenText(innermostMessage(error), 300).replace(/\.$/, '')}.`, { cause: error })
-
-function isSame(given: string, expected: string): boolean {
-  const [a, b] = [given, expected].map((each) => createHash('sha256').update(each).digest()) as [Buffer, Buffer]
-  return timingSafeEqual(a, b)
-}

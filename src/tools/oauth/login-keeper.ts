@@ -1,10 +1,9 @@
 /** Where logins are kept: a file each, which only its owner may read. */
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileErrorOf } from '../../base/file-error.ts'
 import { parseJson } from '../../base/json/json.ts'
-import { makeDirectory } from '../../base/make-directory.ts'
+import { replacePrivateFile } from '../../base/private-file.ts'
 import { readMcpLogin, type McpLogin } from './login.ts'
 
 export interface LoginKeeper {
@@ -21,8 +20,6 @@ export interface LoginKeeper {
 
 /** Below the data directory. */
 export const LOGIN_DIRECTORY = 'mcp-logins'
-
-let drafts = 0
 
 export function createLoginFiles(dataDirectory: string): LoginKeeper {
   const directory = join(dataDirectory, LOGIN_DIRECTORY)
@@ -41,18 +38,8 @@ export function createLoginFiles(dataDirectory: string): LoginKeeper {
       return login
     },
     // The last refresh token is worthless once the next one was given, so a crash leaves one of both, whole.
-    write(name, login) {
-      makeDirectory(directory, 0o700)
-      const draft = `${placeOf(name)}.${process.pid}-${drafts++}`
-      try {
-        writeDurably(draft, `${JSON.stringify(login, undefined, 2)}\n`)
-        renameSync(draft, placeOf(name))
-        syncDirectory(directory)
-      } catch (error) {
-        rmSync(draft, { force: true })
-        return Promise.reject(error as Error)
-      }
-      return Promise.resolve()
+    async write(name, login) {
+      replacePrivateFile(placeOf(name), `${JSON.stringify(login, undefined, 2)}\n`)
     },
     async erase(name) {
       await rm(placeOf(name), { force: true })
@@ -65,26 +52,5 @@ function parseLogin(text: string) {
     return parseJson(text)
   } catch {
     return null
-  }
-}
-
-function writeDurably(path: string, text: string): void {
-  const file = openSync(path, 'wx', 0o600)
-  try {
-    writeSync(file, text)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-}
-
-/** Windows syncs no directories. */
-function syncDirectory(path: string): void {
-  if (process.platform === 'win32') return
-  const directory = openSync(path, 'r')
-  try {
-    fsyncSync(directory)
-  } finally {
-    closeSync(directory)
   }
 }
