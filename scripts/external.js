@@ -14,6 +14,7 @@ export const EXTERNAL = [
   '@modelcontextprotocol/client',
   '@inquirer/prompts',
   'listhen',
+  'jose',
   'jq-wasm',
   'pg',
   'graphile-worker',

@@ -92,6 +92,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'http',
     'peers',
     'notify',
+    'sign-in',
     'runtime',
     'fork',
     'view',

@@ -3,7 +3,7 @@
  * before them. Typos are detected without a query, and secret scanners can match it.
  * Source: docs/design/http.md#ids-and-numbers
  */
-import { hash, randomFillSync } from 'node:crypto'
+import { hash, randomBytes, randomFillSync } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const PREFIX = 'svc_'
@@ -34,6 +34,33 @@ export const isWellFormedKey = (text: string): boolean =>
 
 /** SHA-256, hexadecimal: the only form in which a key is stored. */
 export const hashKey = (secret: string): string => hash('sha256', secret)
+
+/** What a command keeps to itself, and the form of it that it shows. */
+export function createCommandHalf(): { readonly half: string; readonly challenge: string } {
+  const half = randomBytes(32).toString('base64url')
+  return { half, challenge: challengeOf(half) }
+}
+
+const challengeOf = (half: string): string => hash('sha256', half, 'base64url')
+
+/** What a store has of the credential of a command: nobody who sees the half that travels through a browser can use it. */
+export const hashCommandHalves = (given: string, challenge: string): string => hashKey(`${given}.${challenge}`)
+
+/** The credential of `svc login`: the half that the server gave, and the one that never left the command. */
+export const joinCommandHalves = (given: string, half: string): string => `${given}.${half}`
+
+/** @returns by what a store knows it; undefined for what is no credential of a command */
+export function hashOfCommandCredential(text: string): string | undefined {
+  const [given = '', half = '', ...more] = text.split('.')
+  const isWellFormed = more.length === 0 && isWellFormedKey(given) && /^[\w-]{43}$/.test(half)
+  return isWellFormed ? hashCommandHalves(given, challengeOf(half)) : undefined
+}
+
+/** Letters by which a person sees that a page is about the command they started. */
+export function codeOfChallenge(challenge: string): string {
+  const letters = hashKey(challenge).slice(0, 8).toUpperCase()
+  return `${letters.slice(0, 4)}-${letters.slice(4)}`
+}
 
 /** First characters, for lists. */
 export const keyPrefixOf = (secret: string): string => secret.slice(0, PREFIX.length + 4)

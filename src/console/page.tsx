@@ -8,7 +8,7 @@ import { copyExactTimes } from './parts/moments.tsx'
 import { EmptyState, Loading } from './parts/states.tsx'
 import { applyColours, Shell } from './views/shell.tsx'
 import { decodeName, isShortId, ShortId } from './views/short-id.tsx'
-import { signIn, SignInScreen, takeCode, takeLaterCodes } from './views/sign-in.tsx'
+import { signIn, SignInScreen, takeCode, takeLaterCodes, takePageKey } from './views/sign-in.tsx'
 import { watchInbox } from './wire/inbox-count.ts'
 import { openLive } from './wire/live.ts'
 import { startClock } from './wire/moment.ts'
@@ -76,6 +76,7 @@ export async function startPage(screens: ScreenTable): Promise<void> {
   reportViolations()
   startClock()
   const code = takeCode()
+  const before = takePageKey()
   takeLaterCodes()
   render(<App screens={screens} />, document.body)
   if (code !== undefined) refusal.value = (await findRefusal(() => signIn({ code })))?.message
@@ -84,6 +85,7 @@ export async function startPage(screens: ScreenTable): Promise<void> {
     readonly signedIn: boolean
   }
   signedIn.value = isSignedIn
+  if (before !== undefined) goTo(before, true)
   if (address.value.path === '/') goTo('/inbox', true)
   if (signedIn.value) {
     watchInbox()

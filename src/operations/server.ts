@@ -25,11 +25,15 @@ const consoleSession = object({
   operator: string,
   keyId: described(
     nullable(string),
-    'The credential that signed in; null for the local identity of the operator channel.',
+    'The credential that signed in; null for the local identity of the operator channel, and for an identity provider.',
   ),
+  purpose: described(oneOf('console', 'command'), '`command`: of `svc login`.'),
+  issuer: described(nullable(string), 'The identity provider that named the operator.'),
+  groups: described(list(string), 'What it said of them, as far as the configuration names it.'),
   browser: string,
   createdAt: string,
   lastUsedAt: string,
+  expiresAt: described(nullable(string), 'However much it is used.'),
   endedAt: nullable(string),
   isThis: described(boolean, 'The session of the request itself.'),
 })
@@ -128,6 +132,18 @@ export const serverOperations = {
       workspace: string,
       operator: described(string, "Identity of the request: the credential's email, else the local identity."),
       roles: list(string),
+      signIn: described(
+        nullable(
+          object({
+            provider: string,
+            may: string,
+            groups: list(string),
+            earlierGroups: described(nullable(list(string)), 'Those of the sign-in before, where they were others.'),
+            endsAt: nullable(string),
+          }),
+        ),
+        'What an identity provider said of the operator at the sign-in; null without one.',
+      ),
       isDevelopment: described(boolean, '`svc dev`: runs may be rehearsed with another model.'),
       storage: storageView,
       startedAt: string,
@@ -198,6 +214,11 @@ export const serverOperations = {
   },
   'GET /console/sessions': { about: 'Newest first.', answer: listAnswer(consoleSession) },
   'POST /console/sessions/:id/end': { answer: consoleSession },
+  'POST /console/sign-out': {
+    about: 'Ends all sessions of a person, in browsers and of `svc login`; their credentials stay.',
+    body: object({ operator: described(textUpTo(300), 'As the list of sessions names them.') }),
+    answer: object({ operator: string }),
+  },
   'GET /live': { about: 'Server-sent `LiveHint`s.', answer: 'stream' },
   'GET /reference': { about: 'The HTTP API as a page.', answer: 'stream' },
 } satisfies OperationTable

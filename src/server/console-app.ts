@@ -8,6 +8,7 @@ import { checkConsoleRequest, isReachedSafely, type ListenerRules } from './cons
 import { listDecisionRoutes } from './console/decision-page.ts'
 import { openConsolePage, PAGE_HEADERS } from './console/page.ts'
 import { reportRoute } from './console/reports.ts'
+import { listProviderRoutes } from './console/provider-sign-in.ts'
 import { listSignInRoutes } from './console/sign-in.ts'
 import { identifyVisitor } from './console/visitor.ts'
 import { createOperatorApp } from './operator-app.ts'
@@ -19,7 +20,12 @@ export function createConsoleApp(services: ServerServices, rules: ListenerRules)
     channel: 'api',
     identify: identifyVisitor(rules),
     check: (call) => checkConsoleRequest(rules, call),
-    routes: [...listSignInRoutes(services, rules), reportRoute(services, rules), ...listDecisionRoutes(services)],
+    routes: [
+      ...listSignInRoutes(services, rules),
+      ...listProviderRoutes(services, rules),
+      reportRoute(services, rules),
+      ...listDecisionRoutes(services),
+    ],
   })
   return (request, response) => {
     for (const [name, value] of Object.entries(PAGE_HEADERS)) response.setHeader(name, value)

@@ -11,6 +11,7 @@ import { firstActOf, recordRefusal } from './acts/record-refusal.ts'
 import { listApiRoutes } from './app.ts'
 import { mcpRoutes } from './mcp/serve-mcp.ts'
 import type { IdentifyCaller } from './auth/auth.ts'
+import { findMissingRight } from './auth/operator-rights.ts'
 import type { NodeHandler } from './http/listen.ts'
 import { readJson, type BodyLimits } from './http/body.ts'
 import type { HttpReply } from './http/reply.ts'
@@ -37,7 +38,7 @@ import { backupRoute } from './operator/backup.ts'
 import { streamLive } from './operator/live.ts'
 import { streamLogs } from './operator/logs.ts'
 import { getDifference, getMatrix } from './operator/versions/authority.ts'
-import { createConsoleCode, endConsoleSession, listConsoleSessions } from './operator/console.ts'
+import { createConsoleCode, endConsoleSession, listConsoleSessions, signOutEverywhere } from './operator/console.ts'
 import { identifyOnChannel, type IdentifyOperator, type OperatorIdentity } from './operator/people/identify.ts'
 import { createPasskeyChallenge, enrolPasskey, listPasskeys, removePasskey } from './operator/people/passkeys.ts'
 import { createKey, createOperatorKey, listKeys, revokeKey } from './operator/keys.ts'
@@ -139,6 +140,7 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /console/codes': createConsoleCode,
   'GET /console/sessions': listConsoleSessions,
   'POST /console/sessions/:id/end': endConsoleSession,
+  'POST /console/sign-out': signOutEverywhere,
   'GET /live': streamLive,
   'GET /reference': getReference,
   'GET /workers': listWorkers,
@@ -184,7 +186,13 @@ export function createOperatorApp(
   const identify: IdentifyActor = async (call) => {
     try {
       const identity = await identifyOperator(services, call)
-      return { ...identity, act: createActMaker(services, call, identity, channel) }
+      const act = createActMaker(services, call, identity, channel)
+      const refusal = findMissingRight(identity.may, call)
+      if (refusal) {
+        await recordRefusal(services, 'access.used', call, refusal, act)
+        throw refusal
+      }
+      return { ...identity, act }
     } catch (error) {
       // Whoever shows no credential at all is asked to sign in, and has tried nothing.
       if (isFailure(error, 'invalid_operator_key'))
@@ -193,8 +201,13 @@ export function createOperatorApp(
     }
   }
   const identifyForApi: IdentifyCaller = async (_, call) => {
-    const { operator: principal, endsAt: expiresAt, ...proof } = await identify(call)
-    return { ...proof, principal, trigger: null, isTriggerHeld: false, expiresAt }
+    const { operator: principal, endsAt: expiresAt, keyId, consoleSession, commandSession, act } = await identify(call)
+    const proof = {
+      ...(keyId && { keyId }),
+      ...(consoleSession && { consoleSession }),
+      ...(commandSession && { commandSession }),
+    }
+    return { ...proof, act, principal, trigger: null, isTriggerHeld: false, expiresAt }
   }
   const own = Object.entries(ROUTES).map(([line, act]) =>
     // Each action is paired with its own route here, so the answer's type does not matter any more.

@@ -214,6 +214,38 @@ export interface QuietHoursConfig {
   readonly tz?: string
 }
 
+/** What people of a group may do here, each more than the one before. Source: docs/design/security.md#sign-in-for-teams */
+export const OPERATOR_RIGHTS = ['read', 'approve', 'operate', 'administer'] as const
+export type OperatorRight = (typeof OPERATOR_RIGHTS)[number]
+
+/** An OpenID Connect provider, at which people sign in. */
+export interface SignInConfig {
+  /** On the button. */
+  readonly name: string
+  readonly issuer: string
+  readonly client_id: string
+  /** Absent for a public client. */
+  readonly client_secret?: { readonly fromEnv: string } | { readonly fromFile: string }
+  /** Beside `openid`; `email` when absent. */
+  readonly scopes?: readonly string[]
+  /** Name of the claim, or a JSON pointer into the claims; `groups` when absent. */
+  readonly groups_claim?: string
+  /** By the provider's name of the group. A person in none of them is not let in. */
+  readonly groups: Readonly<Record<string, { readonly may: OperatorRight; readonly roles?: readonly string[] }>>
+  /** Every domain when absent. */
+  readonly email_domains?: readonly string[]
+  /** The provider proves addresses without saying so (`email_verified`). */
+  readonly assume_email_verified?: boolean
+  /** `svc login --device`: a person finishes in a browser elsewhere. Whoever sends them a code signs in as them. */
+  readonly allow_devices?: boolean
+  /** How long ago the person may have proved to the provider who they are. */
+  readonly max_age?: string
+  /** Of a session, however much it is used; 12h when absent. */
+  readonly ends_after?: string
+  /** 12h when absent. */
+  readonly ends_unused_after?: string
+}
+
 export interface ProjectConfig {
   readonly workspace?: string
   readonly include?: readonly string[]
@@ -269,6 +301,7 @@ export interface ProjectConfig {
     /** The address that people use, if a proxy is in front of the listener. */
     readonly url?: string
   }
+  readonly sign_in?: SignInConfig
   readonly dev?: { readonly port?: number; readonly host?: string }
   readonly notify?: NotifyConfig
   readonly profiles?: Readonly<Record<string, ProfileConfig>>

@@ -110,15 +110,37 @@ export interface ConsoleSession {
   readonly hash: string
   /** Identity of the operator. */
   readonly operator: string
-  /** The credential that signed in: the session ends with it. Null for the local identity of the operator channel. */
+  /** The credential that signed in: the session ends with it. Null for the local identity of the operator channel, and for a provider. */
   readonly keyId: KeyId | null
+  /** `command`: of `svc login`, which opens no page. */
+  readonly purpose: 'console' | 'command'
+  /** Whom an identity provider named; null for a credential and the local identity. */
+  readonly provider: ProvidedIdentity | null
+  /** SHA-256 of the sign-in at the provider, which makes one session: null without a provider. */
+  readonly signIn: string | null
   /** Name of the browser, shortened, for lists. */
   readonly browser: string
   readonly createdAt: Instant
   readonly lastUsedAt: Instant
+  /** However much it is used. Null where it lasts as long as its credential. */
+  readonly expiresAt: Instant | null
   /** Signed out or revoked. */
   readonly endedAt: Instant | null
 }
+
+/** What an identity provider said of a person when they signed in. */
+export interface ProvidedIdentity {
+  readonly issuer: string
+  readonly subject: string
+  /** Of those that the configuration named then. What they let a person do is what the configuration says now. */
+  readonly groups: readonly string[]
+  /** Those of the sign-in before, where they were others. */
+  readonly earlierGroups?: readonly string[]
+}
+
+/** How it is known who acts in a session. */
+export const proofOfSession = ({ keyId, provider }: ConsoleSession): OperatorIdentityProof =>
+  keyId === null && provider === null ? 'local' : 'credential'
 
 export interface Trigger {
   readonly id: TriggerId

@@ -50,6 +50,10 @@ const WAYS: readonly ((config: ProjectConfig) => readonly SecretUse[])[] = [
         .concat(env)
         .map((each) => ({ env: each, usedBy: `channel ${name}` })),
     ),
+  ({ sign_in: signIn }) =>
+    signIn?.client_secret !== undefined && 'fromEnv' in signIn.client_secret
+      ? [{ env: signIn.client_secret.fromEnv, usedBy: 'sign-in' }]
+      : [],
   () => [
     { env: 'SVC_STORE', usedBy: 'store' },
     { env: 'SVC_CLUSTER_SECRET', usedBy: 'peers' },

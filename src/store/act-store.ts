@@ -38,6 +38,7 @@ export type RecordedWrites = Pick<
   | 'removePasskey'
   | 'createConsoleSession'
   | 'endConsoleSession'
+  | 'endConsoleSessionsOf'
   | 'finalizeFile'
 > &
   Pick<NoticeStore, 'addNotices' | 'retryNotice'> &

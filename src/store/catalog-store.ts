@@ -100,6 +100,7 @@ export interface CatalogStore {
   /** A second revocation keeps the instant of the first. @throws Failure `not_found` */
   revokeOperatorKey(id: KeyId, at: Instant): Promise<void>
   touchOperatorKey(id: KeyId, at: Instant): Promise<void>
+  /** @throws Failure `sign_in_refused` where its sign-in made a session before */
   createConsoleSession(session: ConsoleSession): Promise<void>
   /** @param hash SHA-256 of the cookie's value, hexadecimal */
   consoleSessionByHash(hash: string): Promise<ConsoleSession | undefined>
@@ -108,6 +109,8 @@ export interface CatalogStore {
   touchConsoleSession(id: ConsoleSessionId, at: Instant): Promise<void>
   /** A second end keeps the instant of the first. @throws Failure `not_found` */
   endConsoleSession(id: ConsoleSessionId, at: Instant): Promise<void>
+  /** All that a person has, of the console and of commands. @returns false where there is none */
+  endConsoleSessionsOf(workspaceId: WorkspaceId, operator: string, at: Instant): Promise<boolean>
   createPasskey(passkey: Passkey): Promise<void>
   /** Those that were not removed, oldest first. */
   passkeys(workspaceId: WorkspaceId): Promise<readonly Passkey[]>

@@ -41,7 +41,17 @@ export interface OidcWorld {
   isKnown(refreshToken: string): Promise<boolean>
   /** Opens an address, signs in and consents, and follows to the end. The text of the last page. */
   browse(address: string, answer?: 'consent' | 'abort'): Promise<string>
+  /** The same in a browser that has cookies of other sites, until it comes to an address that begins so, or to the end. */
+  visit(address: string, cookies: Map<string, string>, until: string): Promise<Visited>
   close(): Promise<void>
+}
+
+/** Where a browser ended. */
+export interface Visited {
+  /** With the fragment, where it was sent there. */
+  readonly address: string
+  readonly status: number
+  readonly page: string
 }
 
 export async function startOidc(configuration: object = {}): Promise<OidcWorld> {
@@ -81,7 +91,8 @@ export async function startOidc(configuration: object = {}): Promise<OidcWorld> 
       await (await provider.RefreshToken.find(token))?.destroy()
     },
     isKnown: async (token) => (await provider.RefreshToken.find(token)) !== undefined,
-    browse: (address, choice = 'consent') => browse(address, choice),
+    browse: async (address, choice = 'consent') => (await browse(address, choice, new Map(), undefined)).page,
+    visit: (address, cookies, until) => browse(address, 'consent', cookies, until),
     async close() {
       await mcp.close()
       await stop(http)
@@ -122,13 +133,17 @@ function onSave({ prototype }: TokenClass, told: (token: OidcToken, value: strin
   }
 }
 
-async function browse(address: string, choice: 'consent' | 'abort'): Promise<string> {
-  const cookies = new Map<string, string>()
-  const open = async (url: string, form?: Record<string, string>): Promise<string> => {
+async function browse(
+  address: string,
+  choice: 'consent' | 'abort',
+  cookies: Map<string, string>,
+  until: string | undefined,
+): Promise<Visited> {
+  const open = async (url: string, form?: Record<string, string>): Promise<Visited> => {
     const response = await fetch(url, {
       method: form ? 'POST' : 'GET',
       redirect: 'manual',
-      headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+      headers: { accept: 'text/html', cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
       ...(form && { body: new URLSearchParams(form) }),
     })
     for (const line of response.headers.getSetCookie()) {
@@ -136,12 +151,15 @@ async function browse(address: string, choice: 'consent' | 'abort'): Promise<str
       if (value === '') cookies.delete(name)
       else cookies.set(name, value)
     }
-    const next = response.headers.get('location')
-    if (next !== null) return open(new URL(next, url).href)
+    const location = response.headers.get('location')
+    const next = location === null ? undefined : new URL(location, url).href
+    if (next !== undefined && until !== undefined && next.startsWith(until))
+      return { address: next, status: response.status, page: '' }
+    if (next !== undefined) return open(next)
     const page = await response.text()
     const prompt = /name="prompt" value="(\w+)"/.exec(page)?.[1]
     const action = /<form[^>]* action="([^"]+)"/.exec(page)?.[1]
-    if (prompt === undefined || action === undefined) return page
+    if (prompt === undefined || action === undefined) return { address: url, status: response.status, page }
     if (choice === 'abort') return open(`${url}/abort`)
     return open(new URL(action, url).href, { prompt, ...(prompt === 'login' && { login: 'ana', password: 'any' }) })
   }

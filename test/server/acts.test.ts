@@ -200,6 +200,10 @@ test('each operator route that changes something writes an act of a kind that na
   await record('POST /console/sessions/:id/end', 'console.signed_out', () =>
     post(`POST /console/sessions/${browser.id}/end`),
   )
+  await store.createConsoleSession(aConsoleSession('b', { workspaceId: workspace.id }))
+  await record('POST /console/sign-out', 'person.signed_out', () =>
+    post('POST /console/sign-out', { operator: 'b@acme.example' }),
+  )
   await store.report(aWorker)
   await record('POST /workers/:id/drain', 'worker.drained', () => post('POST /workers/w1/drain'))
   await record('POST /backup', 'store.exported', async () => (await post('POST /backup')).body?.cancel())

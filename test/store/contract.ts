@@ -1439,6 +1439,25 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         await expect(store.endConsoleSession(none.id, NOW)).rejects.toMatchObject({ code: 'not_found' })
       })
 
+      test('makes one session of a sign-in at a provider, and ends all of a person', async () => {
+        const provider = { issuer: 'https://login.acme.example', subject: 'u-1', groups: ['treasury'] }
+        const first = aConsoleSession('ana', { provider, signIn: 'begun', expiresAt: NOW + DAY })
+        const again = aConsoleSession('again', { ...first, id: aConsoleSession('again').id, hash: 'other' })
+        const command = aConsoleSession('command', { operator: first.operator, purpose: 'command', createdAt: NOW + 1 })
+        const ben = aConsoleSession('ben', { createdAt: NOW + 2 })
+        await store.createConsoleSession(first)
+        await expect(store.createConsoleSession(again)).rejects.toMatchObject({ code: 'sign_in_refused' })
+        for (const each of [command, ben]) await store.createConsoleSession(each)
+        expect(await store.consoleSessions(WORKSPACE, 10)).toEqual([ben, command, first])
+        expect(await store.endConsoleSessionsOf(WORKSPACE, first.operator, NOW + 5)).toBe(true)
+        expect(await store.endConsoleSessionsOf(WORKSPACE, first.operator, NOW + 9)).toBe(false)
+        expect((await store.consoleSessions(WORKSPACE, 10)).map(({ endedAt }) => endedAt)).toEqual([
+          null,
+          NOW + 5,
+          NOW + 5,
+        ])
+      })
+
       test('keeps passkeys, the later count of their signatures, and no removed one in the list', async () => {
         const laptop = aPasskey('laptop')
         await store.createPasskey(laptop)

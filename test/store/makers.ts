@@ -205,9 +205,13 @@ export const aConsoleSession = (name: string, about: Partial<ConsoleSession> = {
   hash: digestOf(name).slice(7),
   operator: `${name}@acme.example`,
   keyId: null,
+  purpose: 'console',
+  provider: null,
+  signIn: null,
   browser: 'Chromium',
   createdAt: NOW,
   lastUsedAt: NOW,
+  expiresAt: null,
   endedAt: null,
   ...about,
 })

@@ -654,7 +654,7 @@ CREATE TABLE console_session (
   created_at integer not null,
   last_used_at integer not null,
   ended_at integer
-) strict;
+, purpose text not null default 'console', provider text, sign_in text, expires_at integer) strict;
 
 CREATE INDEX console_session_of_workspace on console_session (workspace_id);
 
@@ -828,3 +828,5 @@ when not (new.session_n = old.session_n and new.version = old.version and new.se
 begin
   select raise(abort, 'a link never changes');
 end;
+
+CREATE UNIQUE INDEX console_session_of_sign_in on console_session (sign_in);

@@ -48,7 +48,31 @@ export const accessFailures = {
     status: 401,
     exit: EXIT.denied,
     message: (a: { why: string }) => `Not signed in: ${a.why}.`,
-    fix: 'svc console prints a new address.',
+    fix: 'Begin again: at the console, or with the address that svc console prints.',
+  },
+  not_let_in: {
+    status: 403,
+    exit: EXIT.denied,
+    message: (a: { why: string }) => `Not signed in: ${a.why}.`,
+    fix: 'Whoever keeps the groups at the provider, and sign_in of the configuration, can let you in.',
+  },
+  not_permitted: {
+    status: 403,
+    exit: EXIT.denied,
+    message: (a: { why: string }) => a.why,
+    fix: 'Other groups at the provider count from the next sign-in on.',
+  },
+  identity_provider_away: {
+    status: 503,
+    exit: EXIT.unavailable,
+    message: (a: { name: string; why: string }) => `${a.name} cannot be asked who you are: ${a.why}.`,
+    fix: 'Try again; until then a credential of yours signs in, and sessions that exist go on.',
+  },
+  sign_in_off: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: () => 'No identity provider is configured here.',
+    fix: 'Name one in sign_in of svc.config.yaml, or sign in with a credential.',
   },
   agent_out_of_scope: { status: 403, exit: EXIT.denied, message: () => 'The API key is scoped to another agent.' },
   run_out_of_scope: {

@@ -1,6 +1,6 @@
 /** What stands around every screen: the sections, who is signed in, and whether the server answers. */
 import { createSignal } from '../wire/signal.ts'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import type { OperatorRoutes } from '../../operations/operations.ts'
 import { announce, announcement } from '../parts/announce.ts'
@@ -102,6 +102,7 @@ export function Shell({ path, children }: { readonly path: string; readonly chil
               The server does not answer. What you see may be old.
             </p>
           )}
+          {status.value?.signIn && <ChangedGroups {...status.value.signIn} />}
           <main id="main" tabindex={-1}>
             {children}
           </main>
@@ -114,6 +115,32 @@ export function Shell({ path, children }: { readonly path: string; readonly chil
     </>
   )
 }
+
+/** Said once, on the page that a sign-in opened. */
+function ChangedGroups({ may, groups, earlierGroups, endsAt }: NonNullable<Status['signIn']>): View | null {
+  const [isRead, setRead] = useState(localStorage.getItem(READ_CHANGE) === endsAt)
+  if (earlierGroups === null || isRead) return null
+  return (
+    <p class="banner" role="status">
+      <span>
+        Your groups changed since your last sign-in, from {safeText(earlierGroups.join(', '))} to{' '}
+        {safeText(groups.join(', '))}: now you may {may}.
+      </span>
+      <button
+        type="button"
+        class="button small"
+        onClick={() => {
+          localStorage.setItem(READ_CHANGE, endsAt ?? '')
+          setRead(true)
+        }}
+      >
+        Got it
+      </button>
+    </p>
+  )
+}
+
+const READ_CHANGE = 'svc-read-change'
 
 /** The next row of a table; its link is opened with Enter. */
 function focusRow(by: number): void {
@@ -139,9 +166,11 @@ function skipToMain(event: Event): void {
 function Who({ status }: { readonly status: Status | undefined }): View {
   const health = useSignal(connection)
   const signOut = async (): Promise<void> => {
-    await sendOperatorRequest('POST', '/sign-out', {})
+    const { address } = (await sendOperatorRequest('POST', '/sign-out', {})) as { readonly address?: string }
     keepPageKey(undefined)
     signedIn.value = false
+    // The provider's own session is over once its page says so.
+    if (address !== undefined) location.assign(address)
   }
   return (
     <details class="who">
@@ -154,6 +183,12 @@ function Who({ status }: { readonly status: Status | undefined }): View {
           <b>{safeText(status?.operator ?? '')}</b>
         </p>
         <p class="dim">{status?.roles.length ? safeText(status.roles.join(', ')) : 'no roles'}</p>
+        {status?.signIn && (
+          <p class="dim">
+            May {status.signIn.may}, by the groups that {safeText(status.signIn.provider)} named when you signed in:{' '}
+            {safeText(status.signIn.groups.join(', '))}. Others count from your next sign-in on.
+          </p>
+        )}
         <p class="dim">
           Workspace {safeText(status?.workspace ?? '')} · svc {safeText(status?.version ?? '')} · {HEALTH[health]}
         </p>

@@ -1,8 +1,23 @@
 /** Shown while nobody is signed in in this browser. */
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
+import { safeText } from '../../base/escape-text.ts'
 import type { View } from '../parts/view.ts'
 import { takeText } from '../parts/input.ts'
-import { findRefusal, keepPageKey, sendOperatorRequest, signedIn } from '../wire/request.ts'
+import { findRefusal, keepPageKey, sendOperatorRequest, signedIn, type SignInState } from '../wire/request.ts'
+
+/** Where somebody was who went to the provider to sign in. */
+const RETURN = 'svc-return'
+
+/** The page's half of a session that a provider has just opened, out of the address. @returns where the person was before */
+export function takePageKey(): string | undefined {
+  const pageKey = /^#page-key=([0-9A-Za-z]+)$/.exec(location.hash)?.[1]
+  if (pageKey === undefined) return undefined
+  keepPageKey(pageKey)
+  history.replaceState(null, '', location.pathname + location.search)
+  const before = sessionStorage.getItem(RETURN) ?? '/'
+  sessionStorage.removeItem(RETURN)
+  return before
+}
 
 const readCode = (): string | undefined => /^#code=([0-9A-Za-z]+)$/.exec(location.hash)?.[1]
 
@@ -30,6 +45,24 @@ export async function signIn(proof: { readonly code: string } | { readonly key: 
 export function SignInScreen({ problem }: { readonly problem: string | undefined }): View {
   const [key, setKey] = useState('')
   const [refusal, setRefusal] = useState(problem)
+  const [provider, setProvider] = useState<string | null>(null)
+  const [isLeaving, setLeaving] = useState(false)
+  useEffect(() => {
+    void sendOperatorRequest('GET', '/sign-in').then(
+      (state) => setProvider((state as SignInState).provider),
+      () => undefined,
+    )
+  }, [])
+  const goToProvider = async (): Promise<void> => {
+    setLeaving(true)
+    const refused = await findRefusal(async () => {
+      const { address } = (await sendOperatorRequest('POST', '/sign-in/provider', {})) as { readonly address: string }
+      sessionStorage.setItem(RETURN, location.pathname + location.search)
+      location.assign(address)
+    })
+    setLeaving(false)
+    if (refused) setRefusal(refused.message)
+  }
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault()
     const refused = await findRefusal(() => signIn({ key: key.trim() }))
@@ -44,6 +77,13 @@ export function SignInScreen({ problem }: { readonly problem: string | undefined
         <p class="note bad" role="alert">
           <span>{refusal}</span>
         </p>
+      )}
+      {provider !== null && (
+        <section>
+          <button type="button" class="button primary" disabled={isLeaving} onClick={() => void goToProvider()}>
+            Sign in with {safeText(provider)}
+          </button>
+        </section>
       )}
       <section>
         <h2>On the server's machine</h2>

@@ -38,6 +38,13 @@ export function keepPageKey(pageKey: string | undefined): void {
   else localStorage.setItem(PAGE_KEY, pageKey)
 }
 
+/** What the server says before anybody is signed in. */
+export interface SignInState {
+  readonly signedIn: boolean
+  /** Name of the identity provider; null where there is none. */
+  readonly provider: string | null
+}
+
 /** False once the server has said that nobody is signed in here. */
 export const signedIn = createSignal<boolean | undefined>(undefined)
 

@@ -22,6 +22,7 @@ const RECORDED = [
   'network',
   'storage',
   'console',
+  'sign_in',
   'notify',
 ] as const satisfies readonly (keyof ProjectConfig)[]
 

@@ -25,6 +25,8 @@ export interface OperatorProof {
   readonly keyId?: KeyId
   /** The session of the console that the request belongs to. */
   readonly consoleSession?: ConsoleSessionId
+  /** The session of `svc login` that the request belongs to. */
+  readonly commandSession?: ConsoleSessionId
 }
 
 /** How an answer comes that this caller sends. */

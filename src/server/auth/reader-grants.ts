@@ -7,7 +7,8 @@ export const grantsOfCaller = (caller: AuthenticatedCaller): ReaderGrants =>
   caller.trigger ? { [caller.principal.id]: rightsOf(caller.trigger) } : grantsOfOperator(caller)
 
 /** A session of the console ends with the credential that signed in, so its streams belong to both. */
-export function grantsOfOperator({ keyId, consoleSession }: OperatorProof): ReaderGrants {
-  const owners = [keyId, consoleSession && consoleReader(consoleSession)].filter((each) => each !== undefined)
+export function grantsOfOperator({ keyId, consoleSession, commandSession }: OperatorProof): ReaderGrants {
+  const session = consoleSession ?? commandSession
+  const owners = [keyId, session && consoleReader(session)].filter((each) => each !== undefined)
   return Object.fromEntries((owners.length > 0 ? owners : [LOCAL_READER]).map((owner) => [owner, EVERYTHING]))
 }

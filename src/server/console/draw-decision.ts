@@ -51,16 +51,17 @@ export interface DrawnDecisionWords {
   readonly text: string
   readonly isGood?: boolean
   readonly link?: string
+  readonly linkText?: string
 }
 
-export const drawDecisionWords = ({ title, text, isGood = false, link }: DrawnDecisionWords): string =>
+export const drawDecisionWords = ({ title, text, isGood = false, link, linkText }: DrawnDecisionWords): string =>
   page(
     title,
-    `<h1${isGood ? ' class="good"' : ''}>${escapeHtml(safeText(title))}</h1><p>${escapeHtml(safeText(text))}</p>${consoleLink(link)}`,
+    `<h1${isGood ? ' class="good"' : ''}>${escapeHtml(safeText(title))}</h1><p>${escapeHtml(safeText(text))}</p>${consoleLink(link, linkText)}`,
   )
 
-const consoleLink = (link: string | undefined): string =>
-  link === undefined ? '' : `<p><a href="${escapeHtml(link)}" rel="noreferrer">Open it in the console</a></p>`
+const consoleLink = (link: string | undefined, text = 'Open it in the console'): string =>
+  link === undefined ? '' : `<p><a href="${escapeHtml(link)}" rel="noreferrer">${escapeHtml(safeText(text))}</a></p>`
 
 const describeMoment = (at: Instant): string => `${toIsoText(at).slice(0, 16).replace('T', ' ')} UTC`
 

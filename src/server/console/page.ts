@@ -63,10 +63,11 @@ const HASHED = /-[0-9A-Z]{8}\.(?:js|css)$/
 
 /**
  * Below `/`, which is always the page, a browser asks for a page; a program, or the page itself, for data. Files of users are data,
- * however asked for; the reference of the API and links that decide are pages of their own.
+ * however asked for; the reference of the API, links that decide and what a provider sends back are pages of their own.
  */
 const isNavigation = ({ headers, url = '/' }: IncomingMessage): boolean =>
-  (headers.accept ?? '').includes('text/html') && !/^\/(?:files\/content|decide\/|reference(?:$|\?))/.test(url)
+  (headers.accept ?? '').includes('text/html') &&
+  !/^\/(?:files\/content|decide\/|sign-in\/|reference(?:$|\?))/.test(url)
 
 /** Preloads the files that the page needs at once. Source: docs/design/console.md#speed */
 function listPreloads(files: ReadonlyMap<string, PageFile>): string {

@@ -7,19 +7,46 @@ import { timingSafeEqual } from 'node:crypto'
 import { createApiKeySecret, hashKey } from '../../base/api-key.ts'
 import { PAGE_KEY_HEADER } from '../../operations/headers.ts'
 import type { HttpRequestContext } from '../http/route.ts'
-
-/** Unused for this long, a session is over. */
-export const IDLE_MS = 12 * 3_600_000
+import { IDLE_MS } from '../operator/people/identify.ts'
 
 /**
  * Browsers accept the prefix `__Host-` with `Secure` only, so without TLS the cookie has another name. That one contains the
  * port: cookies ignore it, and two servers on one machine would otherwise sign each other out.
  */
-const nameOf = (call: Pick<HttpRequestContext, 'request'>, secure: boolean): string =>
-  secure ? '__Host-svc' : `svc-console-${/:(\d+)$/.exec(call.request.headers.get('host') ?? '')?.[1] ?? '80'}`
+function nameOf(call: Pick<HttpRequestContext, 'request'>, secure: boolean, use: CookieUse = 'console'): string {
+  const port = /:(\d+)$/.exec(call.request.headers.get('host') ?? '')?.[1] ?? '80'
+  if (use === 'console') return secure ? '__Host-svc' : `svc-console-${port}`
+  return secure ? '__Host-svc-sign-in' : `svc-sign-in-${port}`
+}
 
-export function readSessionCookie(call: Pick<HttpRequestContext, 'request'>, secure: boolean): string | undefined {
-  const name = nameOf(call, secure)
+/** A session, or a sign-in at an identity provider that was begun. */
+type CookieUse = 'console' | 'sign-in'
+
+export const readBegunCookie = (call: Pick<HttpRequestContext, 'request'>, secure: boolean): string | undefined =>
+  readSessionCookie(call, secure, 'sign-in')
+
+/** @returns the header of a cookie that comes back with a browser that another site sends here, as a provider does */
+export const writeBegunCookie = (
+  call: Pick<HttpRequestContext, 'request'>,
+  secure: boolean,
+  value: string,
+  maxAgeMs: number,
+): string =>
+  [
+    `${nameOf(call, secure, 'sign-in')}=${value}`,
+    'Path=/',
+    'HttpOnly',
+    'SameSite=Lax',
+    `Max-Age=${maxAgeMs / 1000}`,
+    ...(secure ? ['Secure'] : []),
+  ].join('; ')
+
+export function readSessionCookie(
+  call: Pick<HttpRequestContext, 'request'>,
+  secure: boolean,
+  use?: CookieUse,
+): string | undefined {
+  const name = nameOf(call, secure, use)
   const pairs = (call.request.headers.get('cookie') ?? '').split(';').map((pair) => pair.trim())
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1)
 }
@@ -44,8 +71,9 @@ export function writeSessionCookie(
   call: Pick<HttpRequestContext, 'request'>,
   secure: boolean,
   value: string | undefined,
+  lastsMs = IDLE_MS,
 ): string {
-  const maxAge = value === undefined ? 0 : IDLE_MS / 1000
+  const maxAge = value === undefined ? 0 : Math.floor(lastsMs / 1000)
   const parts = [`${nameOf(call, secure)}=${value ?? ''}`, 'Path=/', 'HttpOnly', 'SameSite=Strict', `Max-Age=${maxAge}`]
   return [...parts, ...(secure ? ['Secure'] : [])].join('; ')
 }

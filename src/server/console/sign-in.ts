@@ -1,10 +1,13 @@
 /** Signs a browser in and out. Source: docs/design/console.md#signing-in */
-import { hashKey } from '../../base/api-key.ts'
+import { hashKey, hashOfCommandCredential } from '../../base/api-key.ts'
+import type { Instant } from '../../base/clock.ts'
 import { cutText } from '../../base/cut-text.ts'
 import { safeText } from '../../base/escape-text.ts'
 import { fail } from '../../base/failure.ts'
 import { isJsonObject } from '../../base/json/json.ts'
-import type { ConsoleSession } from '../../spec/key.ts'
+import type { NewAct } from '../../spec/act.ts'
+import { proofOfSession, type ConsoleSession, type ProvidedIdentity } from '../../spec/key.ts'
+import { OPERATOR_KEY_HEADER } from '../../operations/headers.ts'
 import { readJson, type BodyLimits } from '../http/body.ts'
 import { clientAddress } from '../http/ip.ts'
 import { okReply, type HttpReply } from '../http/reply.ts'
@@ -29,6 +32,7 @@ export const listSignInRoutes = (services: ServerServices, rules: ListenerRules)
   { method: 'GET', path: '/sign-in', handle: (call) => isSignedIn(services, rules, call) },
   { method: 'POST', path: '/sign-in', handle: (call) => signIn(services, rules, call) },
   { method: 'POST', path: '/sign-out', handle: (call) => signOut(services, rules, call) },
+  { method: 'POST', path: '/sign-out/command', handle: (call) => signOutCommand(services, call) },
 ]
 
 /**
@@ -45,50 +49,101 @@ const isSignedIn = async (
       () => true,
       () => false,
     ),
+    // On its button.
+    provider: services.signIn?.settings.name ?? null,
   })
 
 /** With `{code}` of an address that `svc console` printed, or `{key}`, the operator credential of a person. */
 async function signIn(services: ServerServices, rules: ListenerRules, call: HttpRequestContext): Promise<HttpReply> {
-  const { store, ids, clock, workspace } = services
   const body = await readJson(call, BODY)
   const identity = await identityIn(services, rules, call, body).catch(async (error: unknown) => {
     await recordRefusal(services, 'console.signed_in', call, error, createActMaker(services, call, {}, 'api'))
     throw error
   })
-  // Signing in always creates a new session, so a session planted in this browser ends.
+  const { cookie, pageKey } = await openConsoleSession(services, rules, call, identity)
+  return {
+    status: 200,
+    json: { operator: identity.operator, pageKey },
+    headers: { 'set-cookie': writeSessionCookie(call, isSecure(rules, call), cookie) },
+  }
+}
+
+/** What a session is opened for, and how it ends. */
+export interface SessionOpening extends SignInIdentity {
+  readonly provider?: ProvidedIdentity
+  readonly signIn?: string
+  readonly expiresAt?: Instant
+}
+
+/** Signing in always creates a new session, so a session planted in this browser ends. */
+export async function openConsoleSession(
+  services: ServerServices,
+  rules: ListenerRules,
+  call: HttpRequestContext,
+  opening: SessionOpening,
+): Promise<{ readonly cookie: string; readonly pageKey: string }> {
+  const { store, clock } = services
+  const { cookie, pageKey } = createSessionHalves()
+  await keepSession(services, call, { ...opening, purpose: 'console', hash: hashKey(cookie) })
   const before = await readSession(services, rules, call)
   if (before) {
     await store.endConsoleSession(before.id, clock.now())
     services.readers.stop(consoleReader(before.id))
   }
-  const { cookie, pageKey } = createSessionHalves()
+  return { cookie, pageKey }
+}
+
+/** @throws Failure `sign_in_refused` where its sign-in made a session before */
+export async function keepSession(
+  services: ServerServices,
+  call: HttpRequestContext,
+  {
+    operator,
+    keyId,
+    purpose,
+    hash,
+    provider,
+    signIn,
+    expiresAt,
+  }: SessionOpening & Pick<ConsoleSession, 'purpose' | 'hash'>,
+): Promise<void> {
+  const { store, ids, clock, workspace, log } = services
   const now = clock.now()
   const session: ConsoleSession = {
     id: ids.next<'console'>(),
     workspaceId: workspace.id,
-    hash: hashKey(cookie),
-    ...identity,
+    hash,
+    operator,
+    keyId,
+    purpose,
+    provider: provider ?? null,
+    signIn: signIn ?? null,
     browser: cutText(safeText(call.request.headers.get('user-agent') ?? 'unknown'), MAX_BROWSER).text,
     createdAt: now,
     lastUsedAt: now,
+    expiresAt: expiresAt ?? null,
     endedAt: null,
   }
-  const { operator, keyId } = identity
-  const made = {
-    ...createActMaker(services, call, {}, 'api')('console.signed_in', describeConsoleSession(session)),
-    by: `operator:${operator}`,
-    proof: keyId === null ? 'local' : 'credential',
-    keyId,
-    channel: 'console',
-  } as const
-  await store.recording(made).createConsoleSession(session)
-  services.log.write('info', 'signed in to the console', { operator: session.operator, session: session.id })
-  return {
-    status: 200,
-    json: { operator: session.operator, pageKey },
-    headers: { 'set-cookie': writeSessionCookie(call, isSecure(rules, call), cookie) },
-  }
+  await store.recording(actOf(services, call, session, 'console.signed_in')).createConsoleSession(session)
+  log.write('info', `signed in to the ${purpose === 'console' ? 'console' : 'command line'}`, {
+    operator,
+    session: session.id,
+  })
 }
+
+/** By the person of the session, which the request may not belong to. */
+const actOf = (
+  services: ServerServices,
+  call: HttpRequestContext,
+  session: ConsoleSession,
+  kind: 'console.signed_in' | 'console.signed_out',
+): NewAct => ({
+  ...createActMaker(services, call, {}, 'api')(kind, describeConsoleSession(session)),
+  by: `operator:${session.operator}`,
+  proof: proofOfSession(session),
+  keyId: session.keyId,
+  channel: session.purpose === 'console' ? 'console' : 'api',
+})
 
 async function identityIn(
   services: ServerServices,
@@ -115,15 +170,28 @@ async function identityIn(
   return identity
 }
 
+/** Also at the provider, where it has a page for that: the browser goes there. */
 async function signOut(services: ServerServices, rules: ListenerRules, call: HttpRequestContext): Promise<HttpReply> {
   const session = await readSession(services, rules, call)
-  if (session) {
-    const proof = { consoleSession: session.id, ...(session.keyId !== null && { keyId: session.keyId }) }
-    const act = createActMaker(services, call, proof, 'api')('console.signed_out', describeConsoleSession(session))
-    const ended = { ...act, by: `operator:${session.operator}`, proof: session.keyId === null ? 'local' : 'credential' }
-    await services.store.recording(ended).endConsoleSession(session.id, services.clock.now())
-    services.readers.stop(consoleReader(session.id))
-  }
+  if (session) await endSession(services, call, session)
   const headers = { 'set-cookie': writeSessionCookie(call, isSecure(rules, call), undefined) }
-  return { status: 200, json: { signedOut: true }, headers }
+  const { signIn, serverState } = services
+  const isProvided = session?.provider?.issuer !== undefined && session.provider.issuer === signIn?.settings.issuer
+  const address = isProvided ? await signIn?.signOutAddress(`${serverState.consoleUrl}/`) : undefined
+  return { status: 200, json: { signedOut: true, ...(address !== undefined && { address }) }, headers }
+}
+
+async function endSession(services: ServerServices, call: HttpRequestContext, session: ConsoleSession): Promise<void> {
+  const act = actOf(services, call, session, 'console.signed_out')
+  await services.store.recording(act).endConsoleSession(session.id, services.clock.now())
+  services.readers.stop(consoleReader(session.id))
+}
+
+/** `svc logout` ends its own session. */
+async function signOutCommand(services: ServerServices, call: HttpRequestContext): Promise<HttpReply> {
+  const hash = hashOfCommandCredential(call.request.headers.get(OPERATOR_KEY_HEADER) ?? '')
+  const session = hash === undefined ? undefined : await services.store.consoleSessionByHash(hash)
+  if (session?.workspaceId === services.workspace.id && session.endedAt === null)
+    await endSession(services, call, session)
+  return okReply({ signedOut: session !== undefined })
 }

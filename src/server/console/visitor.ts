@@ -5,11 +5,13 @@
 import { hashKey } from '../../base/api-key.ts'
 import type { Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
-import type { ConsoleSession, OperatorKey } from '../../spec/key.ts'
+import { proofOfSession, type ConsoleSession, type OperatorKey } from '../../spec/key.ts'
 import { OPERATOR_KEY_HEADER } from '../../operations/headers.ts'
 import type { HttpRequestContext } from '../http/route.ts'
 import {
   identifyByCredential,
+  identityOfProvided,
+  isSessionOpen,
   localOperator,
   operatorOfKey,
   type IdentifyOperator,
@@ -17,10 +19,7 @@ import {
 } from '../operator/people/identify.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { isLocal, isSecure, type ListenerRules } from './address.ts'
-import { hasPageKey, IDLE_MS, readSessionCookie } from './session-cookie.ts'
-
-/** Precision of the last use of a session. */
-const LAST_USE_PRECISION_MS = 60_000
+import { hasPageKey, readSessionCookie } from './session-cookie.ts'
 
 /** @throws Failure `not_signed_in`, `invalid_operator_key` */
 export const identifyVisitor =
@@ -43,27 +42,27 @@ const isReadByBrowser = ({ request }: HttpRequestContext): boolean =>
 
 /** The session of the request's cookie, while it is valid. */
 export async function readSession(
-  { store, clock, workspace }: ServerServices,
+  services: ServerServices,
   rules: ListenerRules,
   call: HttpRequestContext,
 ): Promise<ConsoleSession | undefined> {
   const value = readSessionCookie(call, isSecure(rules, call))
-  const session = value === undefined ? undefined : await store.consoleSessionByHash(hashKey(value))
-  const now = clock.now()
-  if (session?.workspaceId !== workspace.id || session.endedAt !== null || session.lastUsedAt + IDLE_MS <= now)
-    return undefined
+  const session = value === undefined ? undefined : await services.store.consoleSessionByHash(hashKey(value))
+  if (session?.purpose !== 'console') return undefined
   // A session of the local identity is valid on this machine only.
-  if (session.keyId === null && !isLocal(rules, call)) return undefined
-  // A failed write must not fail requests that only read.
-  if (Math.abs(now - session.lastUsedAt) >= LAST_USE_PRECISION_MS)
-    await store.touchConsoleSession(session.id, now).catch(() => undefined)
-  return session
+  if (proofOfSession(session) === 'local' && !isLocal(rules, call)) return undefined
+  return (await isSessionOpen(services, session)) ? session : undefined
 }
 
-/** @throws Failure `not_signed_in` where the credential that signed in is not valid any more */
+/** @throws Failure `not_signed_in` where the credential that signed in, or its provider, lets this person in no more */
 async function identityOf(services: ServerServices, session: ConsoleSession): Promise<OperatorIdentity> {
-  const { id: consoleSession, keyId, operator: id } = session
+  const { id: consoleSession, keyId, operator: id, provider } = session
   const { id: workspaceId } = services.workspace
+  if (provider !== null) {
+    const identity = identityOfProvided(services, session)
+    if (!identity) throw fail('not_signed_in')
+    return identity
+  }
   if (keyId === null) return { operator: localOperator(id, workspaceId), endsAt: null, consoleSession }
   const key = await validKey(services, keyId)
   if (key === undefined) throw fail('not_signed_in')

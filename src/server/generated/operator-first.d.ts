@@ -63,6 +63,7 @@ export declare const checks: Readonly<
     | 'GET /logs query'
     | 'GET /restored query'
     | 'POST /restored/release body'
+    | 'POST /console/sign-out body'
     | 'GET /acts/records query'
     | 'GET /acts query',
     Check

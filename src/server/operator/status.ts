@@ -1,12 +1,12 @@
 import { stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { toIsoText } from '../../base/clock.ts'
+import { isoOrNull, toIsoText } from '../../base/clock.ts'
 import type { StorageView } from '../../operations/server.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorAction } from './people/act.ts'
 
 /** Describes the answering process: a server with its addresses, or a command that opened the directory for itself. */
-export const getStatus: OperatorAction<'GET /status'> = async ({ services, operator }) => {
+export const getStatus: OperatorAction<'GET /status'> = async ({ services, operator, provider, may, endsAt }) => {
   const { serverState: about, workspace, development = false } = services
   return {
     version: about.version,
@@ -17,6 +17,16 @@ export const getStatus: OperatorAction<'GET /status'> = async ({ services, opera
     workspace: workspace.name,
     operator: operator.id,
     roles: operator.roles,
+    signIn:
+      provider && may
+        ? {
+            provider: services.signIn?.settings.name ?? provider.issuer,
+            may,
+            groups: provider.groups,
+            earlierGroups: provider.earlierGroups ?? null,
+            endsAt: isoOrNull(endsAt),
+          }
+        : null,
     isDevelopment: development,
     storage: await readStorage(services),
     startedAt: toIsoText(about.startedAt),

@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { systemClock } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import { createIds, workspaceIdOf } from '../../base/ids.ts'
+import { createEgress } from '../../base/net/egress.ts'
 import { createOwnListeners } from '../../base/net/own-listeners.ts'
 import { createRedactor } from '../../base/secret.ts'
 import { listSecretVariables, redactVariables } from '../../spec/secret-variables.ts'
@@ -34,6 +35,8 @@ import type { RehearsalRegistry } from './rehearsals.ts'
 import { createSessionScopes } from './scopes.ts'
 import type { ServerServices } from './services.ts'
 import { createSignInCodes } from './sign-in-codes.ts'
+import { createIdentityProvider } from '../sign-in/identity-provider.ts'
+import { readSignInSettings } from '../sign-in/settings.ts'
 import { readSessionFile } from './session-files.ts'
 import { checkBucketAt } from './open/check-bucket.ts'
 import { openStorage, type ObjectStorage } from './open/storage.ts'
@@ -97,6 +100,10 @@ async function openParts(
     ...(options.store !== undefined && { SVC_STORE: options.store }),
   })
   if (uploads && options.store !== undefined) await checkShared(config)
+  const signInSettings =
+    uploads &&
+    config.sign_in &&
+    readSignInSettings(config.sign_in, { env, configDirectory: options.configDirectory, redactor })
   const clusterSecret = options.store === undefined ? undefined : readClusterSecret(env['SVC_CLUSTER_SECRET'])
   const ending = new AbortController()
   let delivery: NoticeDelivery | undefined
@@ -219,6 +226,18 @@ async function openParts(
     refusedActs,
     changes: createChangeHints(engine),
     signInCodes: createSignInCodes(clock),
+    ...(signInSettings && {
+      signIn: createIdentityProvider({
+        settings: signInSettings,
+        // No listener of ours is reached, as by channels of the configuration.
+        fetch: createEgress({
+          from: 'config',
+          allowedHosts: config.network?.allowed_hosts ?? [],
+          ownListeners: listeners,
+        }),
+        now: () => clock.now(),
+      }),
+    }),
     scopes: createSessionScopes(store),
     serverState,
     development: options.development ?? false,

@@ -14,6 +14,7 @@ import type { RefusedActs } from './refused-acts.ts'
 import type { KeyAttempts } from './attempts.ts'
 import type { ChangeHints } from './change-hints.ts'
 import type { SignInCodes } from './sign-in-codes.ts'
+import type { IdentityProvider } from '../sign-in/identity-provider.ts'
 import type { DocumentCompiler } from './document-compiler.ts'
 import type { StreamReaders } from './readers.ts'
 import type { RehearsalRegistry } from './rehearsals.ts'
@@ -39,6 +40,8 @@ export interface ServerServices {
   readonly changes: ChangeHints
   /** One-time codes with which a browser signs in to the console. */
   readonly signInCodes: SignInCodes
+  /** Where people sign in whom a provider names; absent where none is configured, and where nothing is served. */
+  readonly signIn?: IdentityProvider
   /** Records acts that were refused. */
   readonly refusedActs: RefusedActs
   /** Failed keys per address, to slow down guessing. */

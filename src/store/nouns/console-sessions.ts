@@ -11,9 +11,13 @@ export const CONSOLE_SESSIONS = defineTable<ConsoleSession>('console_session', {
   hash: 'text',
   operator: 'text',
   keyId: 'text',
+  purpose: 'text',
+  provider: 'json',
+  signIn: 'text',
   browser: 'text',
   createdAt: 'integer',
   lastUsedAt: 'integer',
+  expiresAt: 'integer',
   endedAt: 'integer',
 })
 
@@ -21,12 +25,13 @@ export function prepareConsoleSessions({
   insertionOrder,
 }: Dialect): NounWork<
   'consoleSessionByHash' | 'consoleSessions',
-  'createConsoleSession' | 'touchConsoleSession' | 'endConsoleSession'
+  'createConsoleSession' | 'touchConsoleSession' | 'endConsoleSession' | 'endConsoleSessionsOf'
 > {
   const { select, insert, toValues, toRecord } = CONSOLE_SESSIONS
   const byHash = `${select} where hash = :hash`
   const ofWorkspace = `${select} where workspace_id = :workspaceId
     order by created_at desc, ${insertionOrder} desc limit :limit`
+  const newOfSignIn = `${insert} on conflict (sign_in) do nothing`
   return {
     reads: {
       *consoleSessionByHash(hash) {
@@ -39,7 +44,8 @@ export function prepareConsoleSessions({
     },
     writes: {
       *createConsoleSession(session) {
-        yield* writeRows(insert, toValues(session))
+        if ((yield* writeRows(newOfSignIn, toValues(session))) === 0)
+          throw fail('sign_in_refused', { why: 'this sign-in was finished before' })
       },
       *touchConsoleSession(id, at) {
         yield* writeRows('update console_session set last_used_at = :at where id = :id', { id, at })
@@ -47,6 +53,11 @@ export function prepareConsoleSessions({
       *endConsoleSession(id, at) {
         const sql = 'update console_session set ended_at = coalesce(ended_at, :at) where id = :id'
         if ((yield* writeRows(sql, { id, at })) === 0) throw fail('not_found', { what: 'session of the console' })
+      },
+      *endConsoleSessionsOf(workspaceId, operator, at) {
+        const sql = `update console_session set ended_at = :at
+          where workspace_id = :workspaceId and operator = :operator and ended_at is null`
+        return (yield* writeRows(sql, { workspaceId, operator, at })) > 0
       },
     },
     transactions: {},

@@ -256,8 +256,12 @@ function SessionsTab(): View {
           <td>
             {safeText(session.operator)}
             {session.isThis && <span class="sub">this browser</span>}
+            {session.groups.length > 0 && <span class="sub">{safeText(session.groups.join(', '))}</span>}
           </td>
-          <td class="preview">{safeText(session.browser)}</td>
+          <td class="preview">
+            {session.purpose === 'command' && 'svc login · '}
+            {safeText(session.browser)}
+          </td>
           <td class="when" data-head="Signed in">
             <Age at={session.createdAt} />
           </td>
@@ -266,11 +270,18 @@ function SessionsTab(): View {
           </td>
           <td class="actions">
             {session.endedAt === null ? (
-              <ConfirmButton
-                label="Sign out"
-                question="Sign it out now"
-                act={() => callOperator('POST /console/sessions/:id/end', { id: session.sessionId, body: undefined })}
-              />
+              <>
+                <ConfirmButton
+                  label="Sign out"
+                  question="Sign it out now"
+                  act={() => callOperator('POST /console/sessions/:id/end', { id: session.sessionId, body: undefined })}
+                />
+                <ConfirmButton
+                  label="Everywhere"
+                  question={`End all sessions of ${safeText(session.operator)}`}
+                  act={() => callOperator('POST /console/sign-out', { body: { operator: session.operator } })}
+                />
+              </>
             ) : (
               <span class="dim">ended</span>
             )}

@@ -3,21 +3,27 @@
  * the channel's local identity, which has no roles; another listener has its own `IdentifyOperator`. An invalid credential is
  * refused, never ignored. Source: docs/design/approvals.md#who-may-decide
  */
-import { hashKey, isWellFormedKey } from '../../../base/api-key.ts'
+import { hashKey, hashOfCommandCredential, isWellFormedKey } from '../../../base/api-key.ts'
 import type { Instant } from '../../../base/clock.ts'
 import { fail } from '../../../base/failure.ts'
 import { foldIdentity } from '../../../base/identity.ts'
 import type { WorkspaceId } from '../../../base/ids.ts'
-import type { OperatorKey } from '../../../spec/key.ts'
+import type { OperatorRight } from '../../../spec/config.ts'
+import type { ConsoleSession, OperatorKey, ProvidedIdentity } from '../../../spec/key.ts'
 import { OPERATOR_KEY_HEADER } from '../../../operations/headers.ts'
 import type { OperatorPrincipal, OperatorProof } from '../../auth/auth.ts'
 import type { HttpRequestContext } from '../../http/route.ts'
 import type { ServerServices } from '../../runtime/services.ts'
+import { rightsOfGroups } from '../../sign-in/person.ts'
 
 export interface OperatorIdentity extends OperatorProof {
   readonly operator: OperatorPrincipal
   /** Expiry of the credential; null = never. */
   readonly endsAt: Instant | null
+  /** What the groups of a provider let this person do; absent where nothing limits it. */
+  readonly may?: OperatorRight
+  /** What a provider said of them. */
+  readonly provider?: ProvidedIdentity
 }
 
 /** How a listener identifies operators. */
@@ -25,6 +31,11 @@ export type IdentifyOperator = (services: ServerServices, call: HttpRequestConte
 
 /** Precision of the last use of a credential, so that a command that polls does not write on every request. */
 const LAST_USE_PRECISION_MS = 10_000
+
+/** Unused for this long, a session is over. */
+export const IDLE_MS = 12 * 3_600_000
+/** Precision of the last use of a session. */
+const SESSION_USE_PRECISION_MS = 60_000
 
 /** @throws Failure `invalid_operator_key` */
 export const identifyOnChannel: IdentifyOperator = async (services, { request }) => {
@@ -35,10 +46,17 @@ export const identifyOnChannel: IdentifyOperator = async (services, { request })
 }
 
 /** @throws Failure `invalid_operator_key` */
-export async function identifyByCredential(
-  { store, clock, workspace: { id: workspaceId } }: ServerServices,
-  secret: string,
-): Promise<OperatorIdentity> {
+export async function identifyByCredential(services: ServerServices, secret: string): Promise<OperatorIdentity> {
+  const { store, clock, workspace } = services
+  const workspaceId = workspace.id
+  const ofCommand = hashOfCommandCredential(secret)
+  if (ofCommand !== undefined) {
+    const session = await store.consoleSessionByHash(ofCommand)
+    const isOpen = session?.purpose === 'command' && (await isSessionOpen(services, session))
+    const identity = isOpen ? identityOfProvided(services, session) : undefined
+    if (!identity) throw fail('invalid_operator_key', undefined, { fix: 'Sign in again: svc login.' })
+    return identity
+  }
   const key = isWellFormedKey(secret) ? await store.operatorKeyByHash(hashKey(secret)) : undefined
   const now = clock.now()
   if (key?.workspaceId !== workspaceId || key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now))
@@ -47,6 +65,40 @@ export async function identifyByCredential(
   if (key.lastUsedAt === null || Math.abs(now - key.lastUsedAt) >= LAST_USE_PRECISION_MS)
     await store.touchOperatorKey(key.id, now).catch(() => undefined)
   return { operator: operatorOfKey(key), endsAt: key.expiresAt, keyId: key.id }
+}
+
+/** The person whom a provider named; undefined where the configuration has another one now, or lets none of their groups in. */
+export function identityOfProvided(
+  { signIn }: ServerServices,
+  { id, workspaceId, purpose, operator, provider, expiresAt }: ConsoleSession,
+): OperatorIdentity | undefined {
+  const settings = signIn?.settings
+  if (!provider || settings?.issuer !== provider.issuer) return undefined
+  const rights = rightsOfGroups(settings, provider.groups)
+  if (!rights) return undefined
+  const { may, roles } = rights
+  return {
+    operator: { type: 'operator', id: operator, proof: 'credential', workspaceId, roles },
+    endsAt: expiresAt,
+    may,
+    provider,
+    ...(purpose === 'console' ? { consoleSession: id } : { commandSession: id }),
+  }
+}
+
+/** Whether a session has not ended; notes that it is used. */
+export async function isSessionOpen(
+  { store, clock, workspace, signIn }: ServerServices,
+  { id, workspaceId, provider, endedAt, expiresAt, lastUsedAt }: ConsoleSession,
+): Promise<boolean> {
+  const now = clock.now()
+  const idleMs = (provider && signIn?.settings.endsUnusedAfterMs) ?? IDLE_MS
+  if (workspaceId !== workspace.id || endedAt !== null || lastUsedAt + idleMs <= now) return false
+  if (expiresAt !== null && expiresAt <= now) return false
+  // A failed write must not fail requests that only read.
+  if (Math.abs(now - lastUsedAt) >= SESSION_USE_PRECISION_MS)
+    await store.touchConsoleSession(id, now).catch(() => undefined)
+  return true
 }
 
 /** Whoever reaches the local channel, under the name of the machine's user: nothing proves it, and it has no roles. */
