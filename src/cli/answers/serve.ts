@@ -54,5 +54,18 @@ export const loginAnswer = object({
   kept: string,
 })
 
+/** `endsAt`: null where the session lasts as long as it is used. */
+export const serverLoginAnswer = object({
+  server: string,
+  operator: string,
+  roles: list(string),
+  may: nullable(string),
+  endsAt: nullable(string),
+  kept: string,
+})
+
+/** `ended`: the server confirmed that the session is over. */
+export const serverLogoutAnswer = object({ server: string, erased: boolean, ended: boolean })
+
 /** `revoked`: the authorization server confirmed that it ended the consent. */
 export const logoutAnswer = object({ server: string, url: string, erased: boolean, revoked: boolean })

@@ -99,7 +99,7 @@ type KeyRequest = Pick<CommandContext, 'cwd' | 'globals' | 'io'>
 
 /**
  * Reads the credential once, on first use: from `--operator-key-file`, `SVC_OPERATOR_KEY`, `SVC_OPERATOR_KEY_FILE`, then the
- * profile; the key of a profile named by its flag comes before the environment. Undefined if there is none.
+ * profile, then the session of `svc login` with the server that is named; the key of a profile named by its flag comes before the environment. Undefined if there is none.
  * @throws Failure `usage` if the named place is empty, `invalid_operator_key` for a malformed key
  */
 export function findOperatorKey(
@@ -114,8 +114,8 @@ async function read(call: KeyRequest, target: RemoteProfile | undefined): Promis
   const key = (await find(call, target))?.trim()
   if (key === undefined) return undefined
   // Loaded on demand: most commands have no credential.
-  const { isWellFormedKey } = await import('../../base/api-key.ts')
-  if (!isWellFormedKey(key)) throw fail('invalid_operator_key')
+  const { hashOfCommandCredential, isWellFormedKey } = await import('../../base/api-key.ts')
+  if (!isWellFormedKey(key) && hashOfCommandCredential(key) === undefined) throw fail('invalid_operator_key')
   return key
 }
 
@@ -126,7 +126,15 @@ async function find(call: KeyRequest, target: RemoteProfile | undefined): Promis
   if (profileKey !== undefined && globals.profile !== undefined) return profileKey
   if (io.env['SVC_OPERATOR_KEY']) return io.env['SVC_OPERATOR_KEY']
   const file = io.env['SVC_OPERATOR_KEY_FILE']
-  return file ? keyOfFile(resolve(cwd, file)) : profileKey
+  return file ? keyOfFile(resolve(cwd, file)) : (profileKey ?? (await keyOfLogin(globals.url ?? target?.host, io.env)))
+}
+
+/** Of `svc login` with the server that is named. */
+async function keyOfLogin(address: string | undefined, env: CommandContext['io']['env']): Promise<string | undefined> {
+  if (address === undefined || !/^https?:/.test(address)) return undefined
+  const { originOfServer, readServerSession } = await import('./server-session.ts')
+  const server = originOfServer(address)
+  return server === undefined ? undefined : readServerSession(server, env)?.credential
 }
 
 /** @param file `-` is standard input @throws Failure `usage` if it is empty */

@@ -12,6 +12,8 @@ import {
   reopenedAnswer,
   resetAnswer,
   restoreAnswer,
+  serverLoginAnswer,
+  serverLogoutAnswer,
 } from '../answers/serve.ts'
 import { printsAnswer, printsCases, printsDocument, printsLines } from '../answers/prints.ts'
 import { answerSchema } from '../../operations/operations.ts'
@@ -22,6 +24,11 @@ const listening: readonly OptionSpec[] = [
   { flags: '--allow-remote', description: 'permit an address that other machines reach' },
   { flags: '--offline', description: 'replace every model by auto, except scripted ones' },
 ]
+
+const serverToSignIn = {
+  name: '[server]',
+  description: 'address of its operator listener; that of --url, SVC_HOST, the profile or the project by default',
+}
 
 const loginServer = {
   name: '[server]',
@@ -210,15 +217,51 @@ export const serveCommands: readonly CommandEntry[] = [
       { flags: '--open', description: 'open it in a browser' },
       { flags: '--sessions', description: 'list the browsers that are signed in, or were' },
       { flags: '--end <session>', description: 'sign a browser out: id or unique ending' },
+      { flags: '--end-all <person>', description: 'sign a person out everywhere, of svc login too' },
     ],
-    examples: ['svc console', 'svc console --open', 'svc console --sessions --json', 'svc console --end 5e2c11'],
+    examples: [
+      'svc console',
+      'svc console --open',
+      'svc console --sessions --json',
+      'svc console --end 5e2c11',
+      'svc console --end-all ana@acme.example',
+    ],
     ...printsCases({
       '': answerSchema('POST /console/codes'),
       'with --sessions': answerSchema('GET /console/sessions'),
       'with --end': answerSchema('POST /console/sessions/:id/end'),
+      'with --end-all': answerSchema('POST /console/sign-out'),
     }),
     exits: { 5: 'no such session', 6: 'no console is open' },
     load: async () => (await import('../commands/serve/console.ts')).printConsoleAddress,
+  },
+  {
+    path: 'login',
+    plane: 'offline',
+    summary: "sign in to a server at its identity provider, for operators' commands",
+    arguments: [serverToSignIn],
+    options: [
+      { flags: '--port <n>', description: 'port on 127.0.0.1 to which the browser comes back; a free one by default' },
+      { flags: '--no-open', description: 'print the address and open no browser' },
+      {
+        flags: '--device',
+        description: 'sign in with a browser on another machine, where server and provider allow it',
+      },
+    ],
+    examples: ['svc login https://console.acme.example', 'svc login --profile production --no-open'],
+    ...printsDocument(serverLoginAnswer),
+    exits: { 4: 'nobody was signed in', 6: 'the server has no provider, or port taken', 8: 'it does not answer' },
+    load: async () => (await import('../commands/serve/login.ts')).login,
+  },
+  {
+    path: 'logout',
+    plane: 'offline',
+    summary: 'end the session of svc login with a server',
+    arguments: [serverToSignIn],
+    examples: ['svc logout https://console.acme.example', 'svc logout --profile production --json'],
+    ...printsDocument(serverLogoutAnswer),
+    exits: { 8: 'no server is named or running' },
+    load: async () => (await import('../commands/serve/login.ts')).logout,
   },
   {
     path: 'backup',

@@ -17,6 +17,7 @@ type ConsoleAnswer =
   | OperatorAnswer<'POST /console/codes'>
   | OperatorAnswer<'POST /console/sessions/:id/end'>
   | OperatorAnswer<'GET /console/sessions'>
+  | OperatorAnswer<'POST /console/sign-out'>
 type ConsoleCall = CommandContext<ConsoleAnswer>
 
 export async function printConsoleAddress(call: ConsoleCall): Promise<void> {
@@ -24,6 +25,8 @@ export async function printConsoleAddress(call: ConsoleCall): Promise<void> {
   await withOperator(call, async (operator) => {
     const ending = given.text('end')
     if (ending !== undefined) return await endSession(call, operator, ending)
+    const person = given.text('end-all')
+    if (person !== undefined) return await endAllSessions(call, operator, person)
     if (given.flag('sessions')) {
       const list = await operator.call('GET /console/sessions', {})
       return await printList(call, list, columns(call.io.clock.now()), 'No browser is signed in.')
@@ -50,10 +53,21 @@ async function endSession({ mode, out }: ConsoleCall, operator: OperatorClient, 
   out.line(`signed out ${session.operator}`)
 }
 
+async function endAllSessions({ mode, out }: ConsoleCall, operator: OperatorClient, person: string): Promise<void> {
+  const ended = await operator.call('POST /console/sign-out', { body: { operator: person } })
+  if (mode.json) return await out.json(ended)
+  out.line(`signed out ${ended.operator} everywhere`)
+  out.hint('Credentials of that person stay: svc keys list, svc keys revoke.')
+  return undefined
+}
+
 const columns = (now: number): readonly TableColumn<ConsoleSessionView>[] => [
   { title: 'SESSION', cell: ({ sessionId }) => shortId(sessionId), plain: ({ sessionId }) => sessionId },
   { title: 'OPERATOR', cell: ({ operator }) => operator },
   { title: 'STATE', cell: ({ endedAt }) => (endedAt === null ? 'signed in' : 'ended') },
   timeColumn('LAST USED', ({ lastUsedAt }) => lastUsedAt, now),
-  { title: 'BROWSER', cell: ({ browser }) => browser },
+  {
+    title: 'BROWSER',
+    cell: ({ purpose, browser }) => (purpose === 'command' ? `svc login, ${browser}` : browser),
+  },
 ]
