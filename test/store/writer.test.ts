@@ -17,7 +17,7 @@ beforeEach(() => {
   db = connectSqlite(':memory:', {})
   db.exec('create table line (text text not null)')
   commits = []
-  writer = createWriter(db, () => commits.push(lines().join(' ')))
+  writer = createWriter(db, [], () => commits.push(lines().join(' ')))
 })
 afterEach(() => db.close())
 
@@ -76,7 +76,7 @@ test('on a full disk the ballast makes room for outcomes, and new work is refuse
     },
     isHeld: () => held,
   }
-  const guarded = createWriter(db, () => {}, ballast)
+  const guarded = createWriter(db, [], () => {}, ballast)
   const put = (text: string, kept: boolean) =>
     guarded.write(() => db.prepare('insert into line values (?)').run(text).changes, kept)
   const outcomes = await Promise.allSettled([put('new', false), put('outcome'.repeat(10_000), true)])
@@ -93,7 +93,7 @@ test('an operator is told once of a full disk, and once that there is room', asy
   let now = 0
   vi.spyOn(performance, 'now').mockImplementation(() => now)
   const outages = createOutageLog({ write: (_, message, about) => void told.push({ message, ...about }) })
-  const guarded = createWriter(db, () => {}, undefined, outages)
+  const guarded = createWriter(db, [], () => {}, undefined, outages)
   const put = (text: string) => guarded.write(() => db.prepare('insert into line values (?)').run(text).changes)
   await put('first')
   db.pragma(`max_page_count = ${(db.pragma('page_count', { simple: true }) as number) + 2}`)

@@ -1,5 +1,7 @@
 import type { AgentId, WorkspaceId } from '../../base/ids.ts'
 import type { Database } from 'better-sqlite3'
+import { gatherSums, type GatheredSums } from './database/gathered.ts'
+import { createRowCache } from './database/row-cache.ts'
 import { expectDefined } from '../../base/values/expect-defined.ts'
 
 export interface AgentCounts {
@@ -9,6 +11,8 @@ export interface AgentCounts {
 }
 
 export interface AgentTable {
+  /** Runs and sessions that were counted. */
+  readonly sums: GatheredSums
   /** Row number of an agent; inserts a row for an agent that is not stored yet. */
   numberOf(id: AgentId, workspaceId: WorkspaceId, name: string): number
   find(id: AgentId, workspaceId: WorkspaceId): AgentCounts | undefined
@@ -30,14 +34,32 @@ export function openAgents(db: Database): AgentTable {
      from agent
      where workspace_id = ?`,
   )
-  const countSession = db.prepare<[number]>('update agent set sessions = sessions + 1 where n = ?')
-  const countRun = db.prepare<[number]>('update agent set runs = runs + 1 where n = ?')
+  const count = db.prepare<[number, number, number]>(
+    'update agent set sessions = sessions + ?, runs = runs + ? where n = ?',
+  )
+  const counts = gatherSums<AgentCounts>(
+    (a, b) => ({ n: a.n, sessions: a.sessions + b.sessions, runs: a.runs + b.runs }),
+    ({ n, sessions, runs }) => count.run(sessions, runs, n),
+  )
+  /** Never changes, and no agent is deleted; but the transaction that inserts one may be rolled back. */
+  const numbers = createRowCache<number>((key) => {
+    const [id = '', workspaceId = ''] = key.split(' ')
+    return find.get(id, workspaceId)?.n
+  })
   return {
+    sums: {
+      write: counts.write,
+      drop() {
+        counts.drop()
+        numbers.clear()
+      },
+    },
     numberOf: (id, workspaceId, name) =>
-      expectDefined(find.get(id, workspaceId) ?? insert.get(id, workspaceId, name), 'an insertion gives its row').n,
+      numbers.get(`${id} ${workspaceId}`) ??
+      expectDefined(insert.get(id, workspaceId, name), 'an insertion gives its row').n,
     find: (id, workspaceId) => find.get(id, workspaceId),
     totals: (workspaceId) => expectDefined(totals.get(workspaceId), 'a sum always gives a row'),
-    countSession: (n) => void countSession.run(n),
-    countRun: (n) => void countRun.run(n),
+    countSession: (n) => counts.add(String(n), { n, sessions: 1, runs: 0 }),
+    countRun: (n) => counts.add(String(n), { n, sessions: 0, runs: 1 }),
   }
 }

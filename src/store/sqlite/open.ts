@@ -130,7 +130,8 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const leases = openLeases(db, clock)
   const sessionClaims = openSessionClaims(db, clock)
   const keys = openKeyUses(db)
-  const { write, flush } = createWriter(db, keys.writeDueUses, ballast, outages)
+  const sums = [agents.sums, costs.sums, quotas.sums]
+  const { write, flush } = createWriter(db, sums, keys.writeDueUses, ballast, outages)
   const bindNouns = prepareNouns(db, keys, restored.heldSince)
   const bindSessionWrites = (write: GroupWriter['write']) =>
     ({
@@ -185,7 +186,11 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
       createPrivateFile(path)
       await db.backup(path)
     },
-    deleteAllRuns: () => write(() => deleteRunRows(db)),
+    deleteAllRuns: () =>
+      write(() => {
+        for (const each of sums) each.write()
+        deleteRunRows(db)
+      }),
     async close() {
       if (!db.open) return
       if (db.readonly) return void db.close()

@@ -11,6 +11,8 @@ export interface RunTable {
   numberOf(id: RunId): number | undefined
   /** Runs of a session that work, or undo something. */
   atWork(sessionN: number): readonly RunId[]
+  /** Inserts a run and returns its row number. */
+  add(sessionN: number, run: Run): number
   /** Inserts or updates a run and returns its row number. */
   put(sessionN: number, run: Run): number
 }
@@ -34,6 +36,14 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
   )
   const changes = `state = ?, usage = ?, llm_model = ?, last_sequence = ?, output = ?, error = ?, error_code = ?`
   const updateRow = db.prepare(`update run set ${changes} where n = ? and session_n = ?`)
+  // What nearly every save does: a run goes on, and keeps its status and version.
+  const advance = db
+    .prepare<[...ReturnType<typeof changingValues>, RunId, number, RunStatusName, VersionId], number>(
+      `update run set ${changes}
+       where id = ? and session_n = ? and status = ? and version_id = ? and finished_at is null
+       returning n`,
+    )
+    .pluck()
   // Separate, because naming an indexed column rewrites its index entry and naming the status evaluates its check constraint,
   // even when the values stay the same. That takes as long as the rest of the update.
   const updateRowAndStatus = db.prepare(
@@ -47,46 +57,55 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
 
   return {
     numberOf: (id) => number.get(id),
+    add,
     atWork: (sessionN) => atWork.all(sessionN),
     put(sessionN, run) {
+      const values = changingValues(run)
+      const n =
+        run.finishedAt === null ? advance.get(...values, run.id, sessionN, run.status, run.agentVersionId) : undefined
+      if (n !== undefined) return n
       const known = stored.get(run.id)
       if (known) {
         if (known.finished_at !== null) text.resumed(known.n)
         const { changes } =
           run.status === known.status && run.finishedAt === null
-            ? updateRow.run(...changingValues(run), known.n, sessionN)
-            : updateRowAndStatus.run(...changingValues(run), run.status, run.finishedAt, known.n, sessionN)
+            ? updateRow.run(...values, known.n, sessionN)
+            : updateRowAndStatus.run(...values, run.status, run.finishedAt, known.n, sessionN)
         if (run.agentVersionId !== known.version_id) updateVersion.run(run.agentVersionId, run.versionLabel, known.n)
         if (changes === 0) throw new Error(`Run ${run.id} belongs to another session.`)
         if (run.finishedAt !== null) text.ended(known.n)
         return known.n
       }
-      const agentN = agents.numberOf(run.agentId, run.workspaceId, run.agentName)
-      agents.countRun(agentN)
-      const { lastInsertRowid } = insert.run(...changingValues(run), {
-        id: run.id,
-        tail: tailOf(run.id),
-        sessionN,
-        agentN,
-        agentName: run.agentName,
-        versionId: run.agentVersionId,
-        versionLabel: run.versionLabel,
-        parentRunId: run.parentRunId,
-        parentCallId: run.parentCallId,
-        depth: run.depth,
-        // The input of the newest root run is stored with its session only, so that no save of the run writes it again.
-        input: run.parentRunId === null ? 'null' : toText(run.input),
-        startedAt: run.startedAt,
-        finishedAt: run.finishedAt,
-        starter: run.starter ? toText({ ...run.starter }) : null,
-        origin: run.origin ? toText({ ...run.origin }) : null,
-        status: run.status,
-      })
-      const n = Number(lastInsertRowid)
-      text.started(n)
-      if (run.finishedAt !== null) text.ended(n)
-      return n
+      return add(sessionN, run)
     },
+  }
+
+  function add(sessionN: number, run: Run): number {
+    const agentN = agents.numberOf(run.agentId, run.workspaceId, run.agentName)
+    agents.countRun(agentN)
+    const { lastInsertRowid } = insert.run(...changingValues(run), {
+      id: run.id,
+      tail: tailOf(run.id),
+      sessionN,
+      agentN,
+      agentName: run.agentName,
+      versionId: run.agentVersionId,
+      versionLabel: run.versionLabel,
+      parentRunId: run.parentRunId,
+      parentCallId: run.parentCallId,
+      depth: run.depth,
+      // The input of the newest root run is stored with its session only, so that no save of the run writes it again.
+      input: run.parentRunId === null ? 'null' : toText(run.input),
+      startedAt: run.startedAt,
+      finishedAt: run.finishedAt,
+      starter: run.starter ? toText({ ...run.starter }) : null,
+      origin: run.origin ? toText({ ...run.origin }) : null,
+      status: run.status,
+    })
+    const n = Number(lastInsertRowid)
+    text.started(n)
+    if (run.finishedAt !== null) text.ended(n)
+    return n
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts'
+import type { Clock, Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { Run } from '../../spec/run.ts'
@@ -110,7 +110,8 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
       numbers.set(id, n)
       return n
     }
-    for (const run of update.runs) numbers.set(run.id, runs.put(n, run))
+    const put = update.session.version === 0 ? runs.add : runs.put
+    for (const run of update.runs) numbers.set(run.id, put(n, run))
     const texts = update.steps.map((step) => steps.add(n, runNumber(step.runId), step))
     for (const end of update.closedSteps) steps.close(n, end)
     tasks.put(n, update.tasks, (task) => runNumber(task.runId))
@@ -134,6 +135,26 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
     if (!stored) throw missingSession()
     if (stored.version !== version) throw fail('run_moved_on', { sessionId: id, seen: version })
     return stored
+  }
+
+  /**
+   * Writes the row of a session that nobody has saved since.
+   * @returns its number, the tokens that the update counts, and the epoch of the lease that the holder has afterwards
+   */
+  const writeSession = (update: SessionUpdate, holder: LeaseHolder | undefined, now: Instant) => {
+    const { session, spends, events } = update
+    const spent = spends.reduce((sum, { usage }) => sum + usage.input_tokens + usage.output_tokens, 0)
+    const advanced = holder && sessions.advance(update, spent, holder, now)
+    if (advanced !== undefined) {
+      checkEventNumbers(update, session.lastSeq - events.length)
+      return { n: advanced, tokens: spent, epoch: holder?.epoch }
+    }
+    const stored = findUnchanged(session)
+    const lease = leaseAfter(update, stored, holder, now)
+    checkEventNumbers(update, stored.lastSeq)
+    sessions.update(stored, update, lease)
+    const epoch = holder && lease.owner === holder.worker ? lease.epoch : undefined
+    return { n: stored.n, tokens: session.totalTokensUsed - stored.tokens, epoch }
   }
 
   return {
@@ -172,22 +193,19 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
     },
     save(update, holder) {
       const { session } = update
-      const stored = findUnchanged(session)
-      const lease = leaseAfter(update, stored, holder, clock.now())
-      checkEventNumbers(update, stored.lastSeq)
-      const tokens = session.totalTokensUsed - stored.tokens
-      if (tokens > 0) quotas.addTokens(session.workspaceId, tokens, clock.now())
+      const now = clock.now()
+      const { n, tokens, epoch } = writeSession(update, holder, now)
+      if (tokens > 0) quotas.addTokens(session.workspaceId, tokens, now)
       for (const spend of update.spends) {
         const { agentId, agentName, versionLabel } = update.runs.find(({ id }) => id === spend.runId)!
         const agentN = agents.numberOf(agentId, session.workspaceId, agentName)
-        costs.add(session.workspaceId, agentN, versionLabel, spend, clock.now())
+        costs.add(session.workspaceId, agentN, versionLabel, spend, now)
       }
       if (update.historySeen !== undefined) history.raise(session.workspaceId, update.historySeen)
       for (const change of update.effects ?? []) effects.apply(session.workspaceId, change)
-      for (const claim of update.claims ?? []) idempotency.insert(claim, clock.now())
-      sessions.update(stored, update, lease)
-      writeRows(stored.n, update)
-      return holder && lease.owner === holder.worker ? { sessionId: session.id, epoch: lease.epoch } : undefined
+      for (const claim of update.claims ?? []) idempotency.insert(claim, now)
+      writeRows(n, update)
+      return epoch === undefined ? undefined : { sessionId: session.id, epoch }
     },
     label(id, given) {
       if (!labels.set(id, given)) throw sessions.numberOf(id) === undefined ? missingSession() : fail('session_erased')

@@ -151,6 +151,7 @@ function toStatement(db: NodeSqliteDatabase, statement: NodeSqliteStatement) {
 /** Node takes named values first; better-sqlite3 takes them anywhere. */
 function inOrder(values: BoundValues): BoundValues {
   if (values.length < 2 && !Array.isArray(values[0])) return values
+  if (values.every((value) => typeof value !== 'object' || value === null)) return values
   const isNamed = (value: unknown): boolean =>
     typeof value === 'object' && value !== null && !ArrayBuffer.isView(value) && !Array.isArray(value)
   const positional = values.filter((value) => !isNamed(value)).flat()

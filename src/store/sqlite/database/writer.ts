@@ -4,6 +4,7 @@ import { dieAtFailpoint } from '../../../base/failpoint.ts'
 import { fail, type Failure } from '../../../base/failure.ts'
 import type { OutageLog } from '../../outage-log.ts'
 import { NO_BALLAST } from './ballast.ts'
+import type { GatheredSums } from './gathered.ts'
 
 /** Writes per commit; bounds how long one group blocks the event loop. */
 const GROUP = 200
@@ -30,9 +31,13 @@ export interface GroupWriter {
   readonly flush: () => void
 }
 
-/** @param beforeCommit adds writes that do not justify a commit of their own */
+/**
+ * @param sums belong to the writes of a group
+ * @param beforeCommit adds writes that do not justify a commit of their own
+ */
 export function createWriter(
   db: Database,
+  sums: readonly GatheredSums[] = [],
   beforeCommit: () => void = () => {},
   ballast = NO_BALLAST,
   outages?: OutageLog,
@@ -43,6 +48,12 @@ export function createWriter(
   const savepoint = db.prepare('savepoint one')
   const release = db.prepare('release one')
   const rollbackOne = db.prepare('rollback to one')
+  const writeSums = (): void => {
+    for (const each of sums) each.write()
+  }
+  const dropSums = (): void => {
+    for (const each of sums) each.drop()
+  }
 
   let waiting: WaitingWrite[] = []
   let scheduled = false
@@ -72,6 +83,7 @@ export function createWriter(
         begin.run()
         settle = group.map(runAlone)
       }
+      writeSums()
       beforeCommit()
       dieAtFailpoint('commit.before')
       commit.run()
@@ -79,6 +91,7 @@ export function createWriter(
       if (outages && ballast.isHeld()) outages.answered()
     } catch (error) {
       if (db.inTransaction) rollback.run()
+      dropSums()
       outages?.failed(toFailure(error))
       const retried = isFull(error) && ballast.release() ? group.filter(({ mustSucceed }) => mustSucceed) : []
       waiting.unshift(...retried)
@@ -113,6 +126,7 @@ export function createWriter(
     } catch (error) {
       if (!db.inTransaction) throw error
       rollback.run()
+      dropSums()
       return undefined
     }
   }
@@ -122,6 +136,7 @@ export function createWriter(
     savepoint.run()
     try {
       const value = work()
+      writeSums()
       release.run()
       return () => resolve(value)
     } catch (error) {
@@ -129,6 +144,7 @@ export function createWriter(
       if (!db.inTransaction) throw error
       rollbackOne.run()
       release.run()
+      dropSums()
       return () => reject(toFailure(error))
     }
   }

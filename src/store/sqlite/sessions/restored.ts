@@ -151,7 +151,9 @@ export function openRestored(db: Database): RestoredTable {
   const releaseStore = db.prepare<WholeRelease>(
     'update restore set released_at = coalesce(released_at, :at), asks_until = :asksUntil',
   )
-  const heldSince = (id: string) => heldAt.get({ id })
+  // A database is restored before it is opened, and one that never was has nothing to hold.
+  const isRestored = readRestore.get() !== undefined
+  const heldSince = (id: string) => (isRestored ? heldAt.get({ id }) : undefined)
   return {
     heldSince,
     reads: {
@@ -162,11 +164,11 @@ export function openRestored(db: Database): RestoredTable {
         return { sessions: sessions.pluck().all(workspaceId), triggers: triggers.pluck().all(workspaceId) }
       },
       async lastRestore() {
-        return readRestore.get()
+        return isRestored ? readRestore.get() : undefined
       },
     },
     holdOfNew({ triggerId, startedAt }) {
-      const restore = readRestore.get()
+      const restore = isRestored ? readRestore.get() : undefined
       if (!restore || restore.releasedAt !== null) return undefined
       if (triggerId !== null && releasedByName.get(triggerId, restore.at) !== undefined) return undefined
       return Math.max(restore.at, startedAt)

@@ -2,7 +2,7 @@ import type { Instant } from '../../../base/clock.ts'
 import type { SessionId, VersionId } from '../../../base/ids.ts'
 import type { RunStatusName } from '../../../spec/run.ts'
 import type { Session } from '../../../spec/session.ts'
-import type { WorkerId } from '../../lease.ts'
+import type { LeaseHolder, WorkerId } from '../../lease.ts'
 import { toText, toColumnText } from '../../rows/json-column.ts'
 import { largeDigest, toListed, withoutInput } from '../../rows/session-rows.ts'
 import type { SessionUpdate } from '../../session-update.ts'
@@ -35,6 +35,12 @@ export interface SessionTable {
   readFence(id: SessionId): SessionFence | undefined
   /** Writes a new session with version 1 and returns its row number. */
   insert(update: SessionUpdate, lease: LeaseColumns): number
+  /**
+   * Stores the update of a session that goes on under the same lease, which is what nearly every save is, in one statement.
+   * @param tokens that the update counts
+   * @returns the row number; undefined where the stored session is not the one that `update` follows, or more of it changes
+   */
+  advance(update: SessionUpdate, tokens: number, holder: LeaseHolder, now: Instant): number | undefined
   update(stored: SessionFence, update: SessionUpdate, lease: LeaseColumns): void
   /** Counts as a save to whoever read the session before. */
   raiseVersion(n: number): void
@@ -70,6 +76,14 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
     'insert into session_tag (agent_n, tag, started_at, session_n) values (?, ?, ?, ?)',
   )
   const updateRow = db.prepare(`update session set ${changes} where n = ?`)
+  const advance = db
+    .prepare<unknown[], number>(
+      `update session set ${changes}
+       where id = ? and version = ? and last_seq = ? and total_tokens_used = ? and version_id = ? and status = ?
+         and finished_at is null and busy = 1 and owner = ? and epoch = ? and lease_until > ?
+       returning n`,
+    )
+    .pluck()
   // Separate, because naming an indexed column rewrites its index entry and naming the status evaluates its check constraint,
   // even when the values stay the same. That takes as long as the rest of the update.
   const updateRowAndStatus = db.prepare(
@@ -144,6 +158,21 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
         inputDigest: largeDigest(input),
         startContext: toText(withoutInput(session)),
       })
+    },
+    advance({ session, busy, events }, tokens, { worker, epoch }, now) {
+      if (!busy || session.finishedAt !== null || epoch === undefined) return undefined
+      return advance.get(
+        ...changingValues(session),
+        session.id,
+        session.version,
+        session.lastSeq - events.length,
+        session.totalTokensUsed - tokens,
+        session.agentVersionId,
+        session.status,
+        worker,
+        epoch,
+        now,
+      )
     },
     update(stored, { session, busy: isBusy }, { owner, epoch, leaseUntil }) {
       const busy = isBusy ? 1 : 0

@@ -5,9 +5,11 @@ import { dayOf, toCostRow, type StoredCost } from '../../rows/cost-rows.ts'
 import type { CompletionSpend } from '../../session-update.ts'
 import type { Store } from '../../store.ts'
 import type { Database } from 'better-sqlite3'
+import { gatherSums, type GatheredSums } from '../database/gathered.ts'
 
 export interface CostTable {
   readonly reads: Pick<Store, 'costs'>
+  readonly sums: GatheredSums
   /** Adds a completion to the sums of its day. @param version label of the agent's version */
   add(workspaceId: WorkspaceId, agentN: number, version: string, spend: CompletionSpend, now: Instant): void
   /** Money of one day in one currency. */
@@ -18,16 +20,32 @@ export function openCosts(db: Database): CostTable {
   const key =
     'workspace_id = ? and day = ? and agent_n = ? and version = ? and provider = ? and model = ? and currency = ?'
   type Key = [string, number, number, string, string, string, string]
+  /** Completions, those of unknown price, and their tokens. */
+  type Amounts = [number, number, number, number, number, number, number]
+  interface Sum {
+    readonly key: Key
+    readonly amounts: Amounts
+    readonly money: string
+  }
   const amountOf = db.prepare<Key, string>(`select amount from cost_day where ${key}`).pluck()
-  const put = db.prepare<[...Key, number, number, number, number, number, number, string]>(
-    `insert into cost_day values (?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?)
-     on conflict do update set completions = completions + 1, unpriced = unpriced + excluded.unpriced,
+  const put = db.prepare<[...Key, ...Amounts, string]>(
+    `insert into cost_day values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     on conflict do update set completions = completions + excluded.completions, unpriced = unpriced + excluded.unpriced,
        input_tokens = input_tokens + excluded.input_tokens,
        cached_input_tokens = cached_input_tokens + excluded.cached_input_tokens,
        cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens,
        output_tokens = output_tokens + excluded.output_tokens,
        reasoning_tokens = reasoning_tokens + excluded.reasoning_tokens,
        amount = excluded.amount`,
+  )
+  const sums = gatherSums<Sum>(
+    (a, b) => ({
+      key: a.key,
+      amounts: a.amounts.map((each, at) => each + b.amounts[at]!) as Amounts,
+      money: addDecimals(a.money, b.money),
+    }),
+    // Read and added here: no arithmetic of SQLite is exact for money.
+    ({ key, amounts, money }) => put.run(...key, ...amounts, addDecimals(amountOf.get(...key) ?? '0', money)),
   )
   const amountsOn = db
     .prepare<[string, number, string], string>(
@@ -48,20 +66,22 @@ export function openCosts(db: Database): CostTable {
     },
     add(workspaceId, agentN, version, { provider, model, usage, cost }, now) {
       const currency = cost?.currency ?? ''
-      const values: Key = [workspaceId, dayOf(now), agentN, version, provider, model, currency]
-      // Read and added here: no arithmetic of SQLite is exact for money.
-      const amount = addDecimals(amountOf.get(...values) ?? '0', cost?.amount ?? '0')
-      put.run(
-        ...values,
+      const key: Key = [workspaceId, dayOf(now), agentN, version, provider, model, currency]
+      const amounts: Amounts = [
+        1,
         cost === null ? 1 : 0,
         usage.input_tokens,
         usage.cached_input_tokens ?? 0,
         usage.cache_write_tokens ?? 0,
         usage.output_tokens,
         usage.reasoning_tokens ?? 0,
-        amount,
-      )
+      ]
+      sums.add(key.join('\0'), { key, amounts, money: cost?.amount ?? '0' })
     },
-    spentOn: (workspaceId, day, currency) => amountsOn.all(workspaceId, day, currency).reduce(addDecimals, '0'),
+    spentOn(workspaceId, day, currency) {
+      sums.write()
+      return amountsOn.all(workspaceId, day, currency).reduce(addDecimals, '0')
+    },
+    sums,
   }
 }

@@ -1,6 +1,7 @@
 import type { Instant } from '../../../base/clock.ts'
 import type { WorkspaceId } from '../../../base/ids.ts'
 import { toScaled } from '../../../base/json/decimal.ts'
+import { gatherSums, type GatheredSums } from '../database/gathered.ts'
 import type { Session } from '../../../spec/session.ts'
 import { MS_OF_DAY } from '../../rows/cost-rows.ts'
 import type { StartLimits, StartOutcome } from '../../start-outcome.ts'
@@ -11,6 +12,7 @@ import { expectDefined } from '../../../base/values/expect-defined.ts'
 type StartRefusal = Extract<StartOutcome, { outcome: 'rate_limited' | 'concurrency_limited' | 'plan_limited' }>
 
 export interface QuotaTable {
+  readonly sums: GatheredSums
   /**
    * Counts a start, or returns the limit that refuses it and counts nothing. Rates and concurrency are limits of the trigger
    * and do not apply to a session without one; the plan is a limit of the workspace.
@@ -19,6 +21,14 @@ export interface QuotaTable {
   addTokens(workspaceId: WorkspaceId, tokens: number, now: Instant): void
   /** Runs and tokens of the day. */
   usedOn(workspaceId: WorkspaceId, now: Instant): { readonly runs: number; readonly tokens: number }
+}
+
+/** What a workspace used on a day. */
+interface DayUse {
+  readonly workspaceId: WorkspaceId
+  readonly day: number
+  readonly runs: number
+  readonly tokens: number
 }
 
 const MINUTE = { name: 'minute', ms: 60_000 } as const
@@ -49,11 +59,19 @@ export function openQuotas(db: Database, costs: CostTable): QuotaTable {
   const readUse = db.prepare<[string, number], { runs: number; tokens: number }>(
     'select runs, tokens from plan_day where workspace_id = ? and day = ?',
   )
-  // Nearly every save counts tokens, so the values are bound by position, which is the fastest way.
-  const use = db.prepare<[string, number, number, number]>(
+  const put = db.prepare<[string, number, number, number]>(
     `insert into plan_day (workspace_id, day, runs, tokens) values (?, ?, ?, ?)
      on conflict (workspace_id, day) do update set runs = runs + excluded.runs, tokens = tokens + excluded.tokens`,
   )
+
+  const sums = gatherSums<DayUse>(
+    (a, b) => ({ ...a, runs: a.runs + b.runs, tokens: a.tokens + b.tokens }),
+    ({ workspaceId, day, runs, tokens }) => put.run(workspaceId, day, runs, tokens),
+  )
+  const use = (workspaceId: WorkspaceId, now: Instant, runs: number, tokens: number): void => {
+    const day = Math.floor(now / DAY.ms)
+    sums.add(`${day} ${workspaceId}`, { workspaceId, day, runs, tokens })
+  }
 
   /** A token bucket that holds `rate` starts and refills evenly over its span. */
   const readBucket = (triggerId: string, span: QuotaSpan, rate: number | null, now: Instant) => {
@@ -72,15 +90,19 @@ export function openQuotas(db: Database, costs: CostTable): QuotaTable {
     }
   }
 
-  const usedOn = (workspaceId: WorkspaceId, now: Instant) =>
-    readUse.get(workspaceId, Math.floor(now / DAY.ms)) ?? { runs: 0, tokens: 0 }
+  const usedOn = (workspaceId: WorkspaceId, now: Instant) => {
+    sums.write()
+    return readUse.get(workspaceId, Math.floor(now / DAY.ms)) ?? { runs: 0, tokens: 0 }
+  }
 
   return {
+    sums,
     usedOn,
     admit({ triggerId, workspaceId }, limits, now) {
       const day = Math.floor(now / DAY.ms)
-      const used = usedOn(workspaceId, now)
       const { planRunsPerDay, planTokensPerDay, planCostPerDay, maxConcurrentRuns } = limits
+      const isBounded = planRunsPerDay !== null || planTokensPerDay !== null
+      const used = isBounded ? usedOn(workspaceId, now) : { runs: 0, tokens: 0 }
       if (planRunsPerDay !== null && used.runs >= planRunsPerDay)
         return { outcome: 'plan_limited', limit: 'runs_per_day', value: planRunsPerDay }
       if (planTokensPerDay !== null && used.tokens >= planTokensPerDay)
@@ -109,9 +131,9 @@ export function openQuotas(db: Database, costs: CostTable): QuotaTable {
           return { outcome: 'concurrency_limited', limit: maxConcurrentRuns }
         for (const each of buckets) each.take()
       }
-      use.run(workspaceId, day, 1, 0)
+      use(workspaceId, now, 1, 0)
       return undefined
     },
-    addTokens: (workspaceId, tokens, now) => void use.run(workspaceId, Math.floor(now / DAY.ms), 0, tokens),
+    addTokens: (workspaceId, tokens, now) => use(workspaceId, now, 0, tokens),
   }
 }
