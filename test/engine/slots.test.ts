@@ -332,7 +332,6 @@ test('reads of a tool that answers within 10 ms wait at its door, ten to a slot;
     (session) => void admitted.push(session),
     () => ms,
   )
-  const { signal } = new AbortController()
   const request = (key: string, isRead = true): SlotRequest => ({
     session: `s${key}` as SessionId,
     run: `r${key}` as RunId,
@@ -349,7 +348,7 @@ test('reads of a tool that answers within 10 ms wait at its door, ten to a slot;
   }
   // Nobody knows how fast the tool answers.
   expect([slots.take(request('0')), slots.take(request('1'))]).toEqual([true, false])
-  void slots.enter('0', signal)
+  void slots.enter('0')
   ms = 10
   end('0')
   expect(admitted).toEqual(['s1'])
@@ -357,16 +356,18 @@ test('reads of a tool that answers within 10 ms wait at its door, ten to a slot;
   expect(taken).toEqual([...Array.from({ length: 10 }, () => true), false])
   expect(slots.take(request('write', false))).toBe(false)
   const entered: string[] = []
-  void slots.enter('d0', signal)?.then(() => entered.push('d0'))
-  void slots.enter('d1', signal)?.then(() => entered.push('d1'))
+  void slots.enter('d0')?.then((isItsTurn) => entered.push(`d0 ${isItsTurn}`))
+  void slots.enter('d1')?.then((isItsTurn) => entered.push(`d1 ${isItsTurn}`))
   await turns()
   expect(entered).toEqual([])
   end('1')
   await turns()
-  expect([entered, admitted]).toEqual([['d0'], ['s1']])
+  expect([entered, admitted]).toEqual([['d0 true'], ['s1']])
   // What is called off leaves the door.
   slots.keep('sd1' as SessionId, () => false)
   expect(slots.take(request('d11'))).toBe(true)
+  await turns()
+  expect(entered).toEqual(['d0 true', 'd1 false'])
 })
 
 test('a read that waited at the door of a tool that became slow is recorded anew, with all of its time-out', async () => {

@@ -48,8 +48,11 @@ export interface SlotRequest extends SlotOwner {
 export interface Slots {
   /** True if the call may be recorded as sent: it takes its slot, or waits at the door. Else it waits in line. Idempotent for one key. */
   take(request: SlotRequest): boolean
-  /** Called before a call that is recorded as sent leaves; resolves when it has its slot, at once if undefined. Rejects when aborted. */
-  enter(key: string, signal: AbortSignal): Promise<void> | undefined
+  /**
+   * Called before a call that is recorded as sent leaves. Undefined where it has its slot; else resolves when it is its turn, with false
+   * where its session does not need it any more.
+   */
+  enter(key: string): Promise<boolean> | undefined
   /** Frees the slot of a call that is over, and counts its result until it is stored. */
   arrived(key: string, bytes: number): void
   /** Frees the slots and places in line of a session whose keys are not needed any more. */
@@ -60,10 +63,17 @@ export interface Slots {
   ended(key: string): void
 }
 
+/** A bound that a call counts against. */
+type Demand = readonly [name: string, most: number]
+
+interface BoundRequest extends SlotRequest {
+  readonly demands: readonly Demand[]
+}
+
 /** A call at the door of a tool, and what lets it leave once its effect has begun. */
 interface Door {
   readonly tool: string
-  proceed?: () => void
+  end?: (isItsTurn: boolean) => void
 }
 
 const doorOf = (tool: string): string => `door of ${tool}`
@@ -77,7 +87,7 @@ export function createSlots(
   admit: (session: SessionId, run: RunId) => void,
   now: () => number,
 ): Slots {
-  const taken = new Map<string, SlotRequest>()
+  const taken = new Map<string, BoundRequest>()
   /** When calls left. */
   const leftAt = new Map<string, number>()
   /** Milliseconds that the last answer of a tool took. */
@@ -92,32 +102,32 @@ export function createSlots(
   let resultBytes = 0
   /** Calls that go on although their sessions do not need them any more. */
   const outlasting = new Set<string>()
-  const line = createFairLine<SlotRequest>()
+  const line = createFairLine<BoundRequest>()
   /** Waiting requests by their keys, of each session. */
-  const waitingOf = new Map<SessionId, Map<string, SlotRequest>>()
+  const waitingOf = new Map<SessionId, Map<string, BoundRequest>>()
   /** True if a waiting call may get a slot; avoids checking all of them at each save. */
   let mayAdmit = false
 
-  const demands = ({ tool, route, bound, trigger }: SlotRequest): [name: string, most: number][] => {
-    const whole: [string, number][] = [
+  const demandsOf = ({ tool, route, bound, trigger }: SlotRequest): readonly Demand[] => {
+    const whole: Demand[] = [
       ['server', bounds.server],
       [`tool ${tool}`, bound ?? bounds.tool],
-      ...(route === 'command' ? ([['processes', MAX_PROCESSES]] as [string, number][]) : []),
+      ...(route === 'command' ? ([['processes', MAX_PROCESSES]] as Demand[]) : []),
     ]
-    const parts = whole.map(([name, most]): [string, number] => [`${name} by ${trigger}`, shareOfTrigger(most)])
+    const parts = whole.map(([name, most]): Demand => [`${name} by ${trigger}`, shareOfTrigger(most)])
     return [...whole, ...parts]
   }
-  const isFree = (request: SlotRequest): boolean =>
-    resultBytes < MAX_RESULT_BYTES && demands(request).every(([name, most]) => (counts.get(name) ?? 0) < most)
+  const isFree = ({ demands }: BoundRequest): boolean =>
+    resultBytes < MAX_RESULT_BYTES && demands.every(([name, most]) => (counts.get(name) ?? 0) < most)
   const add = (name: string, by: 1 | -1): void => {
     const sum = (counts.get(name) ?? 0) + by
     if (sum === 0) counts.delete(name)
     else counts.set(name, sum)
   }
-  const count = (request: SlotRequest, by: 1 | -1): void => {
-    for (const [name] of demands(request)) add(name, by)
+  const count = ({ demands }: BoundRequest, by: 1 | -1): void => {
+    for (const [name] of demands) add(name, by)
   }
-  const takeSlot = (request: SlotRequest): void => {
+  const takeSlot = (request: BoundRequest): void => {
     const { key, session } = request
     taken.set(key, request)
     const keys = keysOf.get(session)
@@ -140,8 +150,8 @@ export function createSlots(
     resultBytes -= bytes
     results.delete(key)
   }
-  const joinLine = (request: SlotRequest): void => {
-    const own = waitingOf.get(request.session) ?? new Map<string, SlotRequest>()
+  const joinLine = (request: BoundRequest): void => {
+    const own = waitingOf.get(request.session) ?? new Map<string, BoundRequest>()
     waitingOf.set(request.session, own.set(request.key, request))
     line.join(request, request)
   }
@@ -169,16 +179,17 @@ export function createSlots(
       forgetWaiting(next)
       takeSlot(next)
       const door = leaveDoor(next.key)
-      if (door) door.proceed?.()
+      if (door) door.end?.(true)
       else admit(next.session, next.run)
     }
   }
 
   return {
-    take(request) {
-      const { key, tool } = request
+    take(asked) {
+      const { key, tool, session } = asked
       if (taken.has(key) || atDoor.has(key)) return true
-      if (waitingOf.get(request.session)?.has(key)) return false
+      if (waitingOf.get(session)?.has(key)) return false
+      const request = { ...asked, demands: demandsOf(asked) }
       // No waiting call can use a free slot, or it would have taken it.
       if (isFree(request)) {
         takeSlot(request)
@@ -190,20 +201,17 @@ export function createSlots(
       add(doorOf(tool), 1)
       return true
     },
-    enter(key, signal) {
-      const leave = (): void => void (taken.has(key) && leftAt.set(key, now()))
+    enter(key) {
       const door = atDoor.get(key)
-      if (!door) {
-        leave()
-        return undefined
-      }
-      return new Promise((resolve, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
-        door.proceed = () => {
-          leave()
-          resolve()
-        }
-      })
+      if (door)
+        return new Promise((resolve) => {
+          door.end = (isItsTurn) => {
+            if (isItsTurn) leftAt.set(key, now())
+            resolve(isItsTurn)
+          }
+        })
+      if (taken.has(key)) leftAt.set(key, now())
+      return undefined
     },
     arrived(key, bytes) {
       const request = taken.get(key)
@@ -227,7 +235,7 @@ export function createSlots(
         if (isNeeded(request.key)) continue
         line.leave(request, request)
         forgetWaiting(request)
-        leaveDoor(request.key)
+        leaveDoor(request.key)?.end?.(false)
       }
       admitNext()
     },

@@ -222,9 +222,9 @@ async function outcomeOf(
   const publish = createTextPublisher(parts, notifier, live, runId, isAnswer)
   try {
     if (kind === 'invoke') dieAtFailpoint('effect.afterDispatchRecord')
-    const turn = kind === 'invoke' ? slots.enter(effect.key, started.controller.signal) : undefined
-    if (turn) await turn
-    if (!started.mayLeave() || (turn && hasWaitedLong(effect, parts.clock.now()))) return heldBack(effect)
+    const turn = kind === 'invoke' ? slots.enter(effect.key) : undefined
+    if (turn && (!(await turn) || hasWaitedLong(effect, parts.clock.now()))) return heldBack(effect)
+    if (!started.mayLeave()) return heldBack(effect)
     const shown: LiveReports = {
       onText: (text) => publish(redactor.push(text)),
       onProgress(progress) {
