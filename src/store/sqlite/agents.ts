@@ -1,6 +1,6 @@
 import type { AgentId, WorkspaceId } from '../../base/ids.ts'
 import type { Database } from 'better-sqlite3'
-import { gatherSums, type GatheredSums } from './database/gathered.ts'
+import { gatherSums, type GroupMemory } from './database/group-memory.ts'
 import { createRowCache } from './database/row-cache.ts'
 import { expectDefined } from '../../base/values/expect-defined.ts'
 
@@ -12,7 +12,7 @@ export interface AgentCounts {
 
 export interface AgentTable {
   /** Runs and sessions that were counted. */
-  readonly sums: GatheredSums
+  readonly sums: GroupMemory
   /** Row number of an agent; inserts a row for an agent that is not stored yet. */
   numberOf(id: AgentId, workspaceId: WorkspaceId, name: string): number
   find(id: AgentId, workspaceId: WorkspaceId): AgentCounts | undefined

@@ -1,33 +1,46 @@
+import type { RunId } from '../../base/ids.ts'
 import type { Run } from '../../spec/run.ts'
 import { toColumn } from '../rows/event-data.ts'
 import { ownerOf } from '../rows/event-rows.ts'
 import { toText } from '../rows/json-column.ts'
 import type { SessionUpdateEvent } from '../session-update.ts'
+import { prepareInsert } from './database/insert-rows.ts'
 import type { Database } from 'better-sqlite3'
 
 export interface EventTable {
   /**
-   * @param run the event's run, when the update has it: ids that it repeats are then left out of the stored data
-   * @returns the stored data; null where the event shows a step
+   * @param runs of the update: ids that an event repeats of its run are left out of its stored data
+   * @returns the stored data of each; null where the event shows a step
    */
-  add(sessionN: number, runN: number, event: SessionUpdateEvent, run: Run | undefined): string | null
+  add(
+    sessionN: number,
+    events: readonly SessionUpdateEvent[],
+    runNumber: (id: RunId) => number,
+    runs: readonly Run[],
+  ): readonly (string | null)[]
 }
 
 export function openEvents(db: Database): EventTable {
-  const insert = db.prepare(
-    `insert into event (session_n, seq, run_n, ts, kind, subject, ordinal, data)
-     values (?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
+  const insert = prepareInsert(db, 'event (session_n, seq, run_n, ts, kind, subject, ordinal, data)', 8)
   return {
-    // The most frequent write, so its values are bound by position, which is the fastest way.
-    add(sessionN, runN, event, run) {
-      const { seq, ts, kind, subject } = event
-      if ('ordinal' in event) {
-        insert.run(sessionN, seq, runN, ts, kind, subject, event.ordinal, 'null')
-        return null
-      }
-      const data = toText(toColumn(event, run && ownerOf(run)))
-      insert.run(sessionN, seq, runN, ts, kind, subject, null, data)
+    add(sessionN, events, runNumber, runs) {
+      const data = events.map((event) => {
+        if ('ordinal' in event) return null
+        const run = runs.find(({ id }) => id === event.runId)
+        return toText(toColumn(event, run && ownerOf(run)))
+      })
+      insert(
+        events.map((event, at) => [
+          sessionN,
+          event.seq,
+          runNumber(event.runId),
+          event.ts,
+          event.kind,
+          event.subject,
+          'ordinal' in event ? event.ordinal : null,
+          data[at] ?? 'null',
+        ]),
+      )
       return data
     },
   }

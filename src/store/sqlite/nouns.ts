@@ -1,7 +1,7 @@
 /** The nouns that both databases share, on SQLite. This process is the only writer, so it may keep rows in memory that each request reads. */
 import type { Database } from 'better-sqlite3'
 import type { Instant } from '../../base/clock.ts'
-import type { AgentId, TriggerId, WorkspaceId } from '../../base/ids.ts'
+import type { AgentId, TriggerId, VersionId, WorkspaceId } from '../../base/ids.ts'
 import { SQLITE } from '../dialect.ts'
 import { prepareActivity } from '../nouns/activity.ts'
 import { prepareActs } from '../nouns/acts.ts'
@@ -45,6 +45,8 @@ export function prepareNouns(db: Database, keys: KeyUses, restoredAt: (id: Trigg
   const [triggers, versions] = [prepareTriggers(SQLITE), prepareVersions(SQLITE)]
   const agentRows = createRowCache((id: AgentId) => run(agents.reads.agent(id)))
   const triggerRows = createRowCache((id: TriggerId) => run(triggers.reads.trigger(id)))
+  // Of a version only a yank changes anything.
+  const versionRows = createRowCache((id: VersionId) => run(versions.reads.version(id)))
   // Every start asks, and the acts of years are many.
   const presentPauses = createRowCache((workspaceId: WorkspaceId) => run(pauses.reads.pauses(workspaceId)))
 
@@ -94,6 +96,8 @@ export function prepareNouns(db: Database, keys: KeyUses, restoredAt: (id: Trigg
       markRefusal: (id, refusal) => transact(() => clearing(triggerRows, triggers.writes.markRefusal(id, refusal))),
       deleteTrigger: (id) => transact(() => clearing(triggerRows, triggers.transactions.deleteTrigger(id))),
       ...bindWork(versions, runners),
+      version: async (id) => versionRows.get(id),
+      setYanked: (...yank) => transact(() => clearing(versionRows, versions.writes.setYanked(...yank))),
       deploy: (...deployment) => transact(() => clearing(agentRows, versions.transactions.deploy(...deployment))),
     } satisfies Partial<Store>
   }

@@ -82,6 +82,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const runs = openRuns(db, agents)
   const steps = openSteps(db)
   const events = openEvents(db)
+  const links = openSessionLinks(db)
   const run = createWorkRunner(db)
   const [{ treesOf }, { pendingTasks }] = [prepareRuns(SQLITE).reads, prepareTasks(SQLITE).reads]
   const [{ session }, { findEarlierStart }] = [prepareSessions(SQLITE).reads, EARLIER_REQUESTS.reads]
@@ -107,7 +108,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     runs,
     steps,
     events,
-    links: openSessionLinks(db),
+    links,
     tasks,
     calls,
     readTrees: (sessionId, ids) => run(treesOf(sessionId, ids)),
@@ -130,8 +131,8 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const leases = openLeases(db, clock)
   const sessionClaims = openSessionClaims(db, clock)
   const keys = openKeyUses(db)
-  const sums = [agents.sums, costs.sums, quotas.sums]
-  const { write, flush } = createWriter(db, sums, keys.writeDueUses, ballast, outages)
+  const memories = [agents.sums, costs.sums, quotas.sums, links.heads]
+  const { write, flush } = createWriter(db, memories, keys.writeDueUses, ballast, outages)
   const bindNouns = prepareNouns(db, keys, restored.heldSince)
   const bindSessionWrites = (write: GroupWriter['write']) =>
     ({
@@ -188,7 +189,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     },
     deleteAllRuns: () =>
       write(() => {
-        for (const each of sums) each.write()
+        for (const each of memories) each.write()
         deleteRunRows(db)
       }),
     async close() {

@@ -110,14 +110,13 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
       numbers.set(id, n)
       return n
     }
-    const put = update.session.version === 0 ? runs.add : runs.put
-    for (const run of update.runs) numbers.set(run.id, put(n, run))
-    const texts = update.steps.map((step) => steps.add(n, runNumber(step.runId), step))
+    const isNew = update.session.version === 0
+    for (const run of update.runs) numbers.set(run.id, isNew ? runs.add(n, run) : runs.put(n, run))
+    const texts = steps.add(n, update.steps, runNumber)
     for (const end of update.closedSteps) steps.close(n, end)
     tasks.put(n, update.tasks, (task) => runNumber(task.runId))
     for (const call of update.calls) calls.put(n, runNumber(call.runId), call)
-    const changed = new Map(update.runs.map((run) => [run.id, run]))
-    const data = update.events.map((event) => events.add(n, runNumber(event.runId), event, changed.get(event.runId)))
+    const data = events.add(n, update.events, runNumber, update.runs)
     const link = toNewLink(update, { steps: texts, data })
     if (link) links.add(n, link)
     // Cleared first, so that an update may replace a timer.

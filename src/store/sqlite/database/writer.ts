@@ -4,7 +4,7 @@ import { dieAtFailpoint } from '../../../base/failpoint.ts'
 import { fail, type Failure } from '../../../base/failure.ts'
 import type { OutageLog } from '../../outage-log.ts'
 import { NO_BALLAST } from './ballast.ts'
-import type { GatheredSums } from './gathered.ts'
+import type { GroupMemory } from './group-memory.ts'
 
 /** Writes per commit; bounds how long one group blocks the event loop. */
 const GROUP = 200
@@ -32,12 +32,12 @@ export interface GroupWriter {
 }
 
 /**
- * @param sums belong to the writes of a group
+ * @param memories of the writes of a group
  * @param beforeCommit adds writes that do not justify a commit of their own
  */
 export function createWriter(
   db: Database,
-  sums: readonly GatheredSums[] = [],
+  memories: readonly GroupMemory[] = [],
   beforeCommit: () => void = () => {},
   ballast = NO_BALLAST,
   outages?: OutageLog,
@@ -48,11 +48,11 @@ export function createWriter(
   const savepoint = db.prepare('savepoint one')
   const release = db.prepare('release one')
   const rollbackOne = db.prepare('rollback to one')
-  const writeSums = (): void => {
-    for (const each of sums) each.write()
+  const writeMemories = (): void => {
+    for (const each of memories) each.write()
   }
-  const dropSums = (): void => {
-    for (const each of sums) each.drop()
+  const dropMemories = (): void => {
+    for (const each of memories) each.drop()
   }
 
   let waiting: WaitingWrite[] = []
@@ -83,7 +83,7 @@ export function createWriter(
         begin.run()
         settle = group.map(runAlone)
       }
-      writeSums()
+      writeMemories()
       beforeCommit()
       dieAtFailpoint('commit.before')
       commit.run()
@@ -91,7 +91,7 @@ export function createWriter(
       if (outages && ballast.isHeld()) outages.answered()
     } catch (error) {
       if (db.inTransaction) rollback.run()
-      dropSums()
+      dropMemories()
       outages?.failed(toFailure(error))
       const retried = isFull(error) && ballast.release() ? group.filter(({ mustSucceed }) => mustSucceed) : []
       waiting.unshift(...retried)
@@ -126,7 +126,7 @@ export function createWriter(
     } catch (error) {
       if (!db.inTransaction) throw error
       rollback.run()
-      dropSums()
+      dropMemories()
       return undefined
     }
   }
@@ -136,7 +136,7 @@ export function createWriter(
     savepoint.run()
     try {
       const value = work()
-      writeSums()
+      writeMemories()
       release.run()
       return () => resolve(value)
     } catch (error) {
@@ -144,7 +144,7 @@ export function createWriter(
       if (!db.inTransaction) throw error
       rollbackOne.run()
       release.run()
-      dropSums()
+      dropMemories()
       return () => reject(toFailure(error))
     }
   }

@@ -92,12 +92,8 @@ function addHoldEvents(db: Database, at: Instant): void {
     seq = (sessionN === session ? seq : lastSeq) + 1
     session = sessionN
     const data = { sessionId, runId, status: 'Running', output: null, error: null, ...restoredHold(at) }
-    events.add(
-      sessionN,
-      runN,
-      { sessionId, runId, seq, ts: at, kind: 'run', subject: 'engine.run.paused', data },
-      undefined,
-    )
+    const event = { sessionId, runId, seq, ts: at, kind: 'run', subject: 'engine.run.paused', data } as const
+    events.add(sessionN, [event], () => runN, [])
     setLastSeq.run(seq, sessionN)
   }
 }

@@ -1,8 +1,14 @@
 import type { Database } from 'better-sqlite3'
 import { CHAIN_START, hashAfter } from '../../../spec/hash-chain.ts'
+import { dropOldest } from '../../../base/values/collections.ts'
 import type { NewLink } from '../../rows/link-rows.ts'
+import type { GroupMemory } from '../database/group-memory.ts'
+
+const MAX_HEADS = 1000
 
 export interface LinkTable {
+  /** The last hashes of sessions at work. */
+  readonly heads: GroupMemory
   /** Adds a link after the last one of the session. */
   add(sessionN: number, link: NewLink): void
 }
@@ -15,10 +21,17 @@ export function openSessionLinks(db: Database): LinkTable {
     `insert into session_link (session_n, version, seq, events, ordinal, steps, content_digest, salt, hash)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
+  const heads = new Map<number, string>()
   return {
+    heads: { write() {}, drop: () => heads.clear() },
     add(n, { version, seq, events, ordinal, steps, contentDigest, salt, record }) {
-      const before = version === 1 ? CHAIN_START : (last.get(n) ?? CHAIN_START)
-      insert.run(n, version, seq, events, ordinal, steps, contentDigest, salt, hashAfter(before, record))
+      // The number of a deleted session may come again, with version 1.
+      const before = version === 1 ? CHAIN_START : (heads.get(n) ?? last.get(n) ?? CHAIN_START)
+      const hash = hashAfter(before, record)
+      insert.run(n, version, seq, events, ordinal, steps, contentDigest, salt, hash)
+      heads.delete(n)
+      heads.set(n, hash)
+      dropOldest(heads, MAX_HEADS)
     },
   }
 }

@@ -5,11 +5,11 @@ import { dayOf, toCostRow, type StoredCost } from '../../rows/cost-rows.ts'
 import type { CompletionSpend } from '../../session-update.ts'
 import type { Store } from '../../store.ts'
 import type { Database } from 'better-sqlite3'
-import { gatherSums, type GatheredSums } from '../database/gathered.ts'
+import { gatherSums, type GroupMemory } from '../database/group-memory.ts'
 
 export interface CostTable {
   readonly reads: Pick<Store, 'costs'>
-  readonly sums: GatheredSums
+  readonly sums: GroupMemory
   /** Adds a completion to the sums of its day. @param version label of the agent's version */
   add(workspaceId: WorkspaceId, agentN: number, version: string, spend: CompletionSpend, now: Instant): void
   /** Money of one day in one currency. */

@@ -1,7 +1,7 @@
 import type { Instant } from '../../../base/clock.ts'
 import type { WorkspaceId } from '../../../base/ids.ts'
 import { toScaled } from '../../../base/json/decimal.ts'
-import { gatherSums, type GatheredSums } from '../database/gathered.ts'
+import { gatherSums, type GroupMemory } from '../database/group-memory.ts'
 import type { Session } from '../../../spec/session.ts'
 import { MS_OF_DAY } from '../../rows/cost-rows.ts'
 import type { StartLimits, StartOutcome } from '../../start-outcome.ts'
@@ -12,7 +12,7 @@ import { expectDefined } from '../../../base/values/expect-defined.ts'
 type StartRefusal = Extract<StartOutcome, { outcome: 'rate_limited' | 'concurrency_limited' | 'plan_limited' }>
 
 export interface QuotaTable {
-  readonly sums: GatheredSums
+  readonly sums: GroupMemory
   /**
    * Counts a start, or returns the limit that refuses it and counts nothing. Rates and concurrency are limits of the trigger
    * and do not apply to a session without one; the plan is a limit of the workspace.
