@@ -1,12 +1,15 @@
 #!/usr/bin/env node
 // A second verifier of svc audit export, written without svc: node verify.mjs FILE [EARLIER]
-// It reads the tar, checks every line of acts.jsonl, and exits with 1 at the first that is not as it was recorded.
+// It reads the tar, checks every line of acts.jsonl and sessions.jsonl and the decisions about calls, and exits with 1 at the first
+// thing that is not as it was recorded, or was not allowed.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
 const sha256 = (text) => createHash('sha256').update(text).digest('hex')
+const START = '0'.repeat(64)
+const PROOFS = ['none', 'link', 'key', 'ssh', 'passkey', 'hardware']
 
-/** JSON with sorted keys and no space (RFC 8785): of texts, whole numbers, booleans and nulls it is JSON.stringify. */
+/** JSON with sorted keys and no space (RFC 8785): numbers and texts are as JSON.stringify writes them. */
 function canonical(value) {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (value === null || typeof value !== 'object') return JSON.stringify(value)
@@ -14,49 +17,183 @@ function canonical(value) {
   return `{${members.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(',')}}`
 }
 
-/** The text of one file of a tar: headers of 512 bytes, each followed by its content in blocks of 512. */
-function fileOf(tar, wanted) {
+const check = (isGood, what) => {
+  if (!isGood) throw new Error(what)
+}
+
+/** The lines of one file of a tar: headers of 512 bytes, each followed by its content in blocks of 512. */
+function linesOf(tar, wanted) {
+  const text = (from, to) => tar.subarray(from, to).toString()
   for (let at = 0; at + 512 <= tar.length && tar[at] !== 0;) {
-    const name = tar
-      .subarray(at, at + 100)
-      .toString()
-      .split('\0', 1)[0]
-    const size = Number.parseInt(tar.subarray(at + 124, at + 136).toString(), 8)
+    const size = Number.parseInt(text(at + 124, at + 136), 8)
     if (!(size >= 0)) break
-    if (name === wanted) return tar.subarray(at + 512, at + 512 + size).toString()
-    at += 512 + Math.ceil(size / 512) * 512
+    const end = at + 512 + size
+    if (text(at, at + 100).split('\0', 1)[0] === wanted) {
+      const lines = text(at + 512, end).split('\n')
+      check(end <= tar.length && lines.pop() === '', `${wanted} is cut off.`)
+      return lines
+    }
+    at = Math.ceil(end / 512) * 512
   }
   throw new Error(`There is no ${wanted}.`)
 }
 
-/** Hashes of all acts, in order. Throws at the first that is wrong. */
-function verify(path) {
+/** A line that is written in any other way is refused: two readers could see two records in it. */
+function parse(line) {
+  const value = JSON.parse(line)
+  check(canonical(value) === line, `This line is not canonical JSON: ${line.slice(0, 80)}`)
+  return value
+}
+
+/** Hashes of all acts, in order. */
+function verifyActs(lines) {
   const hashes = []
-  let head = '0'.repeat(64)
-  const lines = fileOf(readFileSync(path), 'acts.jsonl').split('\n')
-  if (lines.pop() !== '') throw new Error('The last line is cut off.')
+  let head = START
   for (const line of lines) {
-    const { content, salt, hash, ...record } = JSON.parse(line)
     const number = hashes.length + 1
-    if (record.seq !== number) throw new Error(`Act ${number} is missing.`)
-    if (content !== null && sha256(`${salt}\n${content}`) !== record.contentDigest)
-      throw new Error(`The content of act ${number} is not the one that was recorded.`)
-    if (sha256(`${head}\n${canonical(record)}`) !== hash)
-      throw new Error(`Act ${number} is not the one that was recorded.`)
+    const { content, salt, hash, ...record } = parse(line)
+    check(record.seq === number, `Act ${number} is missing.`)
+    check(
+      content === null || sha256(`${salt}\n${content}`) === record.contentDigest,
+      `The content of act ${number} is not the one that was recorded.`,
+    )
+    check(sha256(`${head}\n${canonical(record)}`) === hash, `Act ${number} is not the one that was recorded.`)
     head = hash
     hashes.push(hash)
   }
   return hashes
 }
 
+/** Hashes of the saves of all sessions, by session and version. */
+function verifySessions(lines) {
+  const saves = new Map()
+  let open
+  for (const line of lines) {
+    const value = parse(line)
+    if (!('lastSeq' in value)) {
+      verifySave(open, value, saves)
+      continue
+    }
+    if (open) verifyEnd(open)
+    open = { given: value, head: START, ordinal: 0, calls: new Map(), tasks: new Map() }
+  }
+  if (open) verifyEnd(open)
+  return saves
+}
+
+function verifyEnd({ given, seq, ordinal }) {
+  const isWhole = seq === undefined || (seq === given.lastSeq && ordinal === given.lastOrdinal)
+  check(isWhole, `Session ${given.session} does not end where its chain ends.`)
+}
+
+function verifySave(open, { content, salt, hash, results = [], ...record }, saves) {
+  check(open && record.session === open.given.session, `A save belongs to no session.`)
+  const { session, version, events, steps } = record
+  const where = `the save ${version} of session ${session}`
+  open.seq ??= (events[0]?.seq ?? 1) - 1
+  for (const event of events) check(event.seq === ++open.seq, `Event ${open.seq} of session ${session} is missing.`)
+  for (const { ordinal } of steps) {
+    check(!open.ordinal || ordinal === open.ordinal + 1, `Step ${open.ordinal + 1} of session ${session} is missing.`)
+    open.ordinal = ordinal
+  }
+  if (content !== null) {
+    const isRecorded = sha256(`${salt}\n${content.join('\n')}`) === record.contentDigest
+    const isWhole = content.length === steps.length * 4 + events.length * 2
+    check(isRecorded && isWhole, `The content of ${where} is not the one that was recorded.`)
+    const digests = steps.map((_, at) => content[at * 4 + 1]).filter((each) => each !== 'null')
+    const given = results.map((each) => `sha256:${sha256(each)}`)
+    check(`${digests}` === `${given}`, `A result of ${where} is not the one that was recorded.`)
+  }
+  check(
+    sha256(`${open.head}\n${canonical(record)}`) === hash,
+    `The record of ${where} is not the one that was written.`,
+  )
+  open.head = hash
+  saves.set(`${session} ${version}`, hash)
+  open.isBare ||= content === null
+  if (!open.isBare) verifyCalls(open, record, content)
+}
+
+/** Events in order: each shows a step of its save for the first time, or has data of its own. */
+function verifyCalls(open, { session, events, steps }, content) {
+  const unread = new Map(steps.map((step, at) => [step.ordinal, at]))
+  for (const [at, event] of events.entries()) {
+    const place = unread.get(event.ordinal)
+    unread.delete(event.ordinal)
+    if (place !== undefined) {
+      const isOpen = event.subject === 'engine.step.started'
+      const fault = readStep(open, steps[place], JSON.parse(content[place * 4]), isOpen)
+      check(!fault, `A call of session ${session} ${fault} (event ${event.seq}).`)
+    } else if (event.kind === 'user_task') {
+      const data = JSON.parse(content[steps.length * 4 + at * 2])
+      const { task } = Array.isArray(data) ? data[0] : data
+      const known = open.tasks.get(task.user_task_id)
+      if (known) known.request = task
+    }
+  }
+}
+
+function readStep({ calls, tasks }, { type, runId, ordinal }, content, isOpen) {
+  const call = `${runId} ${content.tool_call_id}`
+  const known = calls.get(call)
+  const task = tasks.get(content.user_task_id)
+  if (type === 'PolicyDecision') calls.set(call, { ordinal, decision: content.decision })
+  else if (type === 'UserTaskReq') tasks.set(content.user_task_id, { ordinal, runId, request: content })
+  else if (type === 'UserTaskRes' && task) task.answer = content
+  else if ((type === 'ToolResult' || type === 'SubAgentResult') && known) known.isSettled = true
+  const isSent = (type === 'ToolCall' || type === 'SubAgentCall') && isOpen
+  // Tools of the engine decide nothing, and a probe reads the state of a call for a person.
+  return isSent && content.route !== 'builtin' && !content.probe_of && faultOf(call, runId, content, known, tasks)
+}
+
+function faultOf(call, runId, content, known, tasks) {
+  if (!known) return 'was sent without a decision'
+  if (known.isSettled) return 'was sent again after its result'
+  if (known.decision === 'allow') return undefined
+  if (!['require_approval', 'escalate'].includes(known.decision)) return `was sent although decided: ${known.decision}`
+  const isOfCall = (task) =>
+    task.runId === runId && task.ordinal > known.ordinal && task.request.tool?.name === content.name
+  const given = [...tasks.values()].filter((task) => isOfCall(task) && task.answer?.approved === true)
+  if (given.length === 0) return 'was sent without the approval that it needed'
+  const digest = `sha256:${sha256(canonical(content.arguments ?? content.input))}`
+  const same = given.filter((task) => task.request.arguments_digest === digest)
+  if (same.length === 0) return 'was sent with other arguments than those that were approved'
+  const used = same.find(({ usedBy }) => usedBy === undefined || usedBy === call)
+  if (!used) return 'was sent with an approval that another call had used'
+  used.usedBy = call
+  return faultOfVotes(used)
+}
+
+function faultOfVotes({ request, answer }) {
+  if (answer.outcome === 'timed_out')
+    return request.on_timeout === 'allow' ? undefined : 'was sent although nobody approved it'
+  const votes = answer.votes?.filter(({ approved }) => approved) ?? [{ by: answer.completed_by, proof: answer.proof }]
+  const least = PROOFS.indexOf(request.approval_proof ?? 'none')
+  const isProved = ({ by, proof }) => by && least >= 0 && PROOFS.indexOf(proof ?? 'none') >= least
+  const people = [...new Set(votes.filter(isProved).map(({ by }) => by.toLowerCase()))]
+  const isEscalation = request.kind === 'escalation'
+  const needed = isEscalation ? 1 : (request.approvals_required ?? 1)
+  if (people.length < needed) return `was sent with ${people.length} of ${needed} approvals`
+  const isDecided = !isEscalation || people.some((by) => by.startsWith('operator:'))
+  return isDecided ? undefined : 'was sent although no operator had decided it'
+}
+
 const [, , file, earlier] = process.argv
 try {
-  if (file === undefined) throw new Error('node verify.mjs FILE [EARLIER]')
-  const hashes = verify(file)
-  const known = earlier === undefined ? [] : verify(earlier)
-  const at = known.findIndex((hash, index) => hashes[index] !== hash)
-  if (at >= 0) throw new Error(`Act ${at + 1} of the earlier export is not there, or another one.`)
-  console.log(`${hashes.length} acts, head ${hashes.at(-1) ?? 'none'}`)
+  check(file !== undefined, 'node verify.mjs FILE [EARLIER]')
+  const [now, old] = [file, earlier].map((path) => {
+    if (path === undefined) return { acts: [], saves: new Map() }
+    const tar = readFileSync(path)
+    return { acts: verifyActs(linesOf(tar, 'acts.jsonl')), saves: verifySessions(linesOf(tar, 'sessions.jsonl')) }
+  })
+  const at = old.acts.findIndex((hash, index) => now.acts[index] !== hash)
+  check(at < 0, `Act ${at + 1} of the earlier export is not there, or another one.`)
+  const sessions = new Set([...now.saves.keys()].map((key) => key.split(' ')[0]))
+  for (const [key, hash] of old.saves)
+    if (sessions.has(key.split(' ')[0])) check(now.saves.get(key) === hash, `The save ${key} is another one.`)
+  console.log(
+    `${now.acts.length} acts, head ${now.acts.at(-1) ?? 'none'}; ${sessions.size} sessions, ${now.saves.size} saves`,
+  )
 } catch (error) {
   console.error(error.message)
   process.exitCode = 1

@@ -6,6 +6,7 @@
  */
 import type { Conversation, RunStatusBody, StartRunBody, StartRunResponse } from '../spec/api.ts'
 import { actOperations } from './acts.ts'
+import { auditOperations } from './audit.ts'
 import { decisionOperations } from './decisions.ts'
 import { insightOperations } from './insight.ts'
 import { keyOperations } from './keys.ts'
@@ -37,6 +38,7 @@ export const operations = {
   ...passkeyOperations,
   ...serverOperations,
   ...actOperations,
+  ...auditOperations,
 }
 
 type Operations = typeof operations

@@ -20,6 +20,7 @@ import { serveRoutes, type ApiRoute, type HttpMethod, type HttpRequestContext } 
 import type { ServerServices } from './runtime/services.ts'
 import type { OperatorAction, OperatorRequest } from './operator/people/act.ts'
 import { listActRecords, listActs } from './operator/acts.ts'
+import { listChainedSessions, listSessionLinks } from './operator/audit.ts'
 import { listAgents, listDocuments, listVersions, getSnapshot } from './operator/versions/agents.ts'
 import { listCalls } from './operator/calls.ts'
 import { listCosts } from './operator/costs.ts'
@@ -149,6 +150,8 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /status': getStatus,
   'GET /acts': listActs,
   'GET /acts/records': listActRecords,
+  'GET /audit/sessions': listChainedSessions,
+  'GET /audit/sessions/:id': listSessionLinks,
 }
 
 /** A whole compiled bundle travels in one body (32 MiB of sources), schemas nested in it. */

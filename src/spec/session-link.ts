@@ -102,3 +102,17 @@ export const linesOfContent = (steps: readonly StepTexts[], events: readonly Eve
 ]
 
 export const digestOfContent = (salt: string, lines: readonly string[]): string => saltedDigest(salt, lines.join('\n'))
+
+/** The first thing of a session that is not as it was written, or that was not allowed. */
+export interface SessionOffence {
+  readonly session: SessionId
+  /** Number of the event, or of the first event of the save, where it is. */
+  readonly seq: number
+  readonly rule: SessionRule
+  /** A sentence. */
+  readonly what: string
+}
+
+/** Of calls that were sent. */
+export type CallRule = 'content' | 'decision' | 'approval' | 'arguments' | 'twice' | 'approver'
+export type SessionRule = 'gap' | 'content' | 'hash' | 'end' | CallRule

@@ -1,26 +1,16 @@
 /** Whether the links of a session are the chain that was written. Source: docs/design/audit.md#verify */
 import { digestOf } from '../base/digest.ts'
-import type { SessionId } from '../base/ids.ts'
 import { CHAIN_START, hashAfter } from './hash-chain.ts'
 import {
   digestOfContent,
+  LINES_OF_EVENT,
   LINES_OF_STEP,
   type ChainedSession,
   type LinkRecord,
   type SessionLink,
+  type SessionOffence,
+  type SessionRule,
 } from './session-link.ts'
-
-/** The first thing of a session that is not as it was written, or that was not allowed. */
-export interface SessionOffence {
-  readonly session: SessionId
-  /** Number of the event, or of the first event of the save, where it is. */
-  readonly seq: number
-  readonly rule: SessionRule
-  /** A sentence. */
-  readonly what: string
-}
-
-export type SessionRule = 'gap' | 'content' | 'hash' | 'end'
 
 /** The canonical JSON that the hash of a link covers. */
 export const recordOfLink = ({ contentDigest, events, session, steps, version }: SessionLink): string =>
@@ -75,7 +65,9 @@ export function createSessionVerifier(given: ChainedSession): SessionVerifier {
         return offence(first, 'hash', `The save ${link.version} does not follow the save ${version}`)
       const events = link.events.length === 1 ? `event ${first}` : `events ${first} to ${seq}`
       const { content, salt, contentDigest } = link
-      if (content !== null && (salt === null || digestOfContent(salt, content) !== contentDigest))
+      const lines = link.steps.length * LINES_OF_STEP + link.events.length * LINES_OF_EVENT
+      const isRead = content === null || (salt !== null && content.length === lines)
+      if (!isRead || (content !== null && digestOfContent(salt ?? '', content) !== contentDigest))
         return offence(first, 'content', `The content of ${events} is not the one that was recorded`)
       const changed = findChangedResult(link)
       if (changed !== undefined)

@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Clock } from '../../src/base/clock.ts'
 import type { Session } from '../../src/spec/session.ts'
-import { createSessionVerifier, type SessionOffence } from '../../src/spec/verify-session.ts'
 import type { Store } from '../../src/store/store.ts'
 import { aRun, aStart, aStep, anUpdate, NO_LIMITS, NOW, sessionId, WORKSPACE } from './makers.ts'
+import { findChainOffence } from './verify-chain.ts'
 
 const LARGE = 'x'.repeat(300_000)
 
@@ -67,17 +67,7 @@ export function chainContract(name: string, open: (clock: Clock) => Store | Prom
         }),
       )
     }
-    const verify = async (id: string): Promise<SessionOffence | undefined> => {
-      const given = (await store.chainedSessions({ workspaceId: WORKSPACE }, 100)).find(
-        ({ session }) => session === sessionId(id),
-      )!
-      const verifier = createSessionVerifier(given)
-      for (const link of await links(id)) {
-        const offence = verifier.check(link)
-        if (offence) return offence
-      }
-      return verifier.end()
-    }
+    const verify = (id: string) => findChainOffence(store, WORKSPACE, sessionId(id))
 
     test('each save with events is a link after the one before, and the whole holds', async () => {
       await runToEnd('a')

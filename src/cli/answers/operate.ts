@@ -2,6 +2,7 @@ import type { DoctorFinding } from '../doctor/finding.ts'
 import {
   anyValue,
   boolean,
+  described,
   integer,
   list,
   listAnswer,
@@ -13,13 +14,33 @@ import {
   type TypedSchema,
 } from '../../operations/schema.ts'
 
-export const auditExportAnswer = object({ file: string, acts: integer, head: nullable(string), digest: string })
+export const auditExportAnswer = object({
+  file: string,
+  acts: integer,
+  sessions: integer,
+  head: described(nullable(string), 'Hash of the last act.'),
+  digest: string,
+})
 
 export const auditVerifyAnswer = object({
   ok: boolean,
   acts: integer,
-  head: nullable(string),
-  offence: nullable(object({ seq: integer, rule: string, what: string })),
+  sessions: integer,
+  events: integer,
+  uncovered: described(integer, 'Events that an earlier version of svc stored, which no chain covers.'),
+  withoutContent: described(integer, 'Sessions whose content is erased or left out: nothing is known of their calls.'),
+  calls: described(integer, 'Calls that were sent.'),
+  approved: described(integer, 'Calls that people had decided.'),
+  gone: described(integer, 'Sessions of the earlier export that are not in this one.'),
+  head: described(nullable(string), 'Hash of the last act.'),
+  offence: nullable(
+    object({
+      session: described(nullable(string), 'Null for an act.'),
+      seq: described(integer, 'Number of the act or event; 0 where the file cannot be read.'),
+      rule: string,
+      what: string,
+    }),
+  ),
 })
 
 export const logLine = openObject({ level: string, time: string, msg: string })

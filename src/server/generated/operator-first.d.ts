@@ -65,7 +65,9 @@ export declare const checks: Readonly<
     | 'POST /restored/release body'
     | 'POST /console/sign-out body'
     | 'GET /acts/records query'
-    | 'GET /acts query',
+    | 'GET /acts query'
+    | 'GET /audit/sessions query'
+    | 'GET /audit/sessions/:id query',
     Check
   >
 >

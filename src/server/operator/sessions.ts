@@ -82,7 +82,7 @@ export const deleteSession: OperatorAction<'DELETE /sessions/:id'> = async (requ
   return getSession(request)
 }
 
-async function findSession({
+export async function findSession({
   services: { store, workspace },
   id,
 }: Pick<OperatorRequest, 'services' | 'id'>): Promise<Session> {

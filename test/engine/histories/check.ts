@@ -5,6 +5,7 @@ import type { StoredEvent } from '../../../src/spec/event.ts'
 import { undoneCallOf } from '../../../src/spec/run.ts'
 import type { RunStep } from '../../../src/spec/step.ts'
 import type { TaskRecord } from '../../../src/spec/task.ts'
+import { findChainOffence } from '../../store/verify-chain.ts'
 import type { History } from './live.ts'
 import { GATED, SAFE } from './plan.ts'
 import { checkRefused, checkUndone, countSubjects, ofType } from './steps.ts'
@@ -106,6 +107,8 @@ export async function checkHistory({
   checkUndone({ runs, steps, effects, calls: await bench.store.calls({ sessionId: session }) })
   expect(ended.totalTokensUsed).toBe(runs.reduce((sum, { usage }) => sum + usage.inputTokens + usage.outputTokens, 0))
   for (const task of await bench.store.tasksOfSession(session)) expect(task.status).not.toBe('pending')
+  // Whatever happened, the chain holds, and it says so of each call.
+  expect(await findChainOffence(bench.store, ended.workspaceId, session)).toBeUndefined()
   expect(bench.busySessions()).toEqual([])
   expect(await bench.store.nextTimerAt()).toBeUndefined()
   await bench.engine.close(0)

@@ -1,76 +1,152 @@
-/** The file of `svc audit export`: a tar with the same bytes for the same acts. Source: docs/design/audit.md#the-export */
-import { unpackTar } from 'modern-tar'
-import { canonicalJson, isJsonObject } from '../../../base/json/json.ts'
-import { fromJson } from '../../../base/json/typed-json.ts'
+/** The file of `svc audit export`: a tar with the same bytes for the same records. Source: docs/design/audit.md#the-export */
+import { canonicalJson, isJsonObject, type JsonValue } from '../../../base/json/json.ts'
+import { fromJson, toJson } from '../../../base/json/typed-json.ts'
 import { packFiles } from '../../../compile/package/archive.ts'
 import type { ActRecord } from '../../../spec/act.ts'
-import { createActVerifier, type ChainOffence } from '../../../spec/verify-acts.ts'
+import type { ChainedSession, SessionLink } from '../../../spec/session-link.ts'
 
-const ACTS_FILE = 'acts.jsonl'
+export const ACTS_FILE = 'acts.jsonl'
+export const SESSIONS_FILE = 'sessions.jsonl'
 
-const README = `Acts of a workspace of svc, in the order in which they were recorded: a line of JSON each, in acts.jsonl.
+/** What an export was asked for. */
+export interface AuditSelection {
+  readonly agent: string | null
+  readonly by: string | null
+  readonly since: string | null
+  readonly until: string | null
+  readonly content: boolean
+}
 
-hash is the SHA-256, in hexadecimal, of the hash of the line before (64 zeros for the first), a line feed, and the line's
-record in canonical JSON (RFC 8785) without content, salt and hash. contentDigest is the SHA-256 of the salt, a line feed and
-the text of content; content and salt are null where they were left out or erased.
+export interface ExportedSession {
+  readonly session: ChainedSession
+  readonly links: readonly SessionLink[]
+}
 
-svc audit verify FILE checks all of this, and needs no server. examples/audit/verify.mjs in the source of svc is a second
-program that does.
+export interface AuditRecords {
+  readonly selection: AuditSelection
+  readonly acts: readonly ActRecord[]
+  readonly sessions: readonly ExportedSession[]
+}
 
-What this proves: the records are those of one chain, whole from the first to the last. What it does not: that nobody wrote
-the whole chain anew, or cut off its end. Keep an export where the operators cannot write, and check the next one against it:
+const README = `What operators did and what sessions recorded, from a workspace of svc.
+
+selection.json  what was asked for. Acts are all there are; sessions are those that the selection names.
+acts.jsonl      a line of JSON for each act, in the order in which they were recorded.
+sessions.jsonl  for each session a line that names it and its last event and step, then a line for each save that added some.
+
+hash is the SHA-256, in hexadecimal, of the hash of the line before (64 zeros for the first act, and for the first save of each
+session), a line feed, and the record in canonical JSON (RFC 8785). The record of an act is its line without content, salt and
+hash; that of a save is contentDigest, events, session, steps and version of its line. contentDigest is the SHA-256 of the salt,
+a line feed and the content: of an act its text, of a save its texts joined by line feeds. Content and salt are null where they
+were left out or erased. The texts of a save are four for each step (content, digest of a result that is stored separately, what
+only the engine reads, error) and then two for each event (data, error of the step whose end it shows).
+
+svc audit verify FILE checks all of this, and whether each call that was sent had its decision and approval. It needs no server.
+examples/audit/verify.mjs in the source of svc is a second program that does.
+
+What this proves: the records are those of chains, whole from the first to the last. What it does not: that nobody wrote whole
+chains anew, or cut off their ends. Keep an export where the operators cannot write, and check the next one against it:
 svc audit verify NEW --extends OLD
 `
 
-export const packActs = (acts: readonly ActRecord[]): Promise<Uint8Array> =>
+/** The members of each link are in order, so that its JSON is canonical. */
+const linesOf = ({ session, links }: ExportedSession): string =>
+  [canonicalJson(toJson(session)), ...links.map((link) => JSON.stringify(inOrder(link)))].join('\n') + '\n'
+
+export const packAudit = ({ selection, acts, sessions }: AuditRecords): Promise<Uint8Array> =>
   packFiles([
     ['README.md', Buffer.from(README)],
+    ['selection.json', Buffer.from(`${canonicalJson({ ...selection })}\n`)],
     [ACTS_FILE, Buffer.from(acts.map((act) => `${canonicalJson(act)}\n`).join(''))],
+    [SESSIONS_FILE, Buffer.from(sessions.map(linesOf).join(''))],
   ])
 
-/** What became of a check. `hashes` are those of the acts that are good, in order. */
-export interface VerifiedActs {
-  readonly hashes: readonly string[]
-  readonly offence: ChainOffence | null
-}
-
-/** Never throws: what cannot be read is an offence, too. */
-export async function verifyArchive(bytes: Uint8Array): Promise<VerifiedActs> {
-  const hashes: string[] = []
-  const broken = (what: string): VerifiedActs => ({
-    hashes,
-    offence: { seq: hashes.length + 1, rule: 'archive', what },
-  })
-  const entries = await unpackTar(bytes, { strict: true }).catch(() => undefined)
-  if (!entries) return broken('It is no tar, or it is damaged.')
-  const [file, ...more] = entries.filter(({ header }) => header.name === ACTS_FILE)
-  if (!file?.data || more.length > 0) return broken(`It does not have one ${ACTS_FILE}.`)
-  const text = Buffer.from(file.data).toString()
-  if (text !== '' && !text.endsWith('\n')) return broken(`The last line of ${ACTS_FILE} is cut off.`)
-  const verifier = createActVerifier()
-  for (const line of text.split('\n').slice(0, -1)) {
-    const act = parseAct(line)
-    if (!act) return broken(`Line ${hashes.length + 1} of ${ACTS_FILE} is no record of an act.`)
-    const offence = verifier.check(act)
-    if (offence) return { hashes, offence }
-    hashes.push(act.hash)
+export function dropContent({ selection, acts, sessions }: AuditRecords): AuditRecords {
+  const erased = { content: null, salt: null }
+  return {
+    selection: { ...selection, content: false },
+    acts: acts.map((act) => ({ ...act, ...erased })),
+    sessions: sessions.map(({ session, links }) => ({
+      session,
+      links: links.map(({ results: _results, ...link }) => ({ ...link, ...erased })),
+    })),
   }
-  return { hashes, offence: null }
 }
 
-const TEXTS = ['contentDigest', 'hash'] as const
+/** The members that a link has, in order; absent ones are left out. */
+const inOrder = (link: SessionLink): SessionLink => ({
+  content: link.content,
+  contentDigest: link.contentDigest,
+  events: link.events.map(({ finishedAt, kind, ordinal, runId, seq, subject, ts }) => ({
+    finishedAt,
+    kind,
+    ordinal,
+    runId,
+    seq,
+    subject,
+    ts,
+  })),
+  hash: link.hash,
+  ...(link.results && { results: link.results }),
+  salt: link.salt,
+  session: link.session,
+  steps: link.steps.map(({ finishedAt, id, ordinal, runId, sequence, startedAt, tokensUsed, type }) => ({
+    finishedAt,
+    id,
+    ordinal,
+    runId,
+    sequence,
+    startedAt,
+    tokensUsed,
+    type,
+  })),
+  version: link.version,
+})
 
-function parseAct(line: string): ActRecord | undefined {
-  let value: unknown
+const isListOf = (value: JsonValue | undefined, is: (each: JsonValue) => boolean): boolean =>
+  Array.isArray(value) && value.every(is)
+const isText = (value: JsonValue | undefined): boolean => typeof value === 'string'
+const isTextOrNull = (value: JsonValue | undefined): boolean => isText(value) || value === null
+const isNumber = (value: JsonValue | undefined): boolean => Number.isSafeInteger(value)
+const isTexts = (value: JsonValue | undefined): boolean => isListOf(value, isText)
+
+function parseLine(line: string): Readonly<Record<string, JsonValue>> | undefined {
   try {
-    value = JSON.parse(line)
+    const value = JSON.parse(line) as JsonValue
+    return isJsonObject(value) ? value : undefined
   } catch {
     return undefined
   }
-  if (!isJsonObject(value) || typeof value['seq'] !== 'number') return undefined
-  const isText = (name: string): boolean => typeof value[name] === 'string'
-  const isTextOrNull = (name: string): boolean => isText(name) || value[name] === null
-  if (!TEXTS.every(isText) || !isTextOrNull('content') || !isTextOrNull('salt')) return undefined
-  // Written in any other way, two readers could see two records in it.
+}
+
+/** The readers of lines. What is written in any other way is none: two readers could see two records in it. */
+export function parseAct(line: string): ActRecord | undefined {
+  const value = parseLine(line)
+  if (!value || !isNumber(value['seq'])) return undefined
+  if (!isText(value['contentDigest']) || !isText(value['hash'])) return undefined
+  if (!isTextOrNull(value['content']) || !isTextOrNull(value['salt'])) return undefined
   return canonicalJson(value) === line ? fromJson<ActRecord>(value) : undefined
+}
+
+/** @returns a session, or a link of the session before it */
+export function parseChainLine(line: string): ChainedSession | SessionLink | undefined {
+  const value = parseLine(line)
+  if (!value || !isText(value['session'])) return undefined
+  if ('lastSeq' in value) {
+    const isSession = isNumber(value['lastSeq']) && isNumber(value['lastOrdinal'])
+    return isSession && canonicalJson(value) === line ? fromJson<ChainedSession>(value) : undefined
+  }
+  const { content, results, version, events, steps } = value
+  const isLink =
+    isNumber(version) &&
+    isText(value['contentDigest']) &&
+    isText(value['hash']) &&
+    isTextOrNull(value['salt']) &&
+    (content === null || isTexts(content)) &&
+    (results === undefined || isTexts(results)) &&
+    isListOf(events, (each) => isJsonObject(each) && isNumber(each['seq'])) &&
+    isListOf(steps, (each) => isJsonObject(each) && isNumber(each['ordinal']))
+  if (!isLink) return undefined
+  const link = inOrder(fromJson<SessionLink>(value))
+  return JSON.stringify(link) === line ? link : undefined
 }

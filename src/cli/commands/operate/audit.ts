@@ -3,66 +3,129 @@ import { resolve } from 'node:path'
 import { digestOf } from '../../../base/digest.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import type { ActRecord } from '../../../spec/act.ts'
-import type { ChainOffence } from '../../../spec/verify-acts.ts'
+import type { ChainedSession, SessionLink } from '../../../spec/session-link.ts'
 import type { auditExportAnswer, auditVerifyAnswer } from '../../answers/operate.ts'
 import { readUserFile } from '../../files/read-file.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
+import { momentOptions } from '../../project/request-command.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { countNoun } from '../../shell/counted.ts'
-import { packActs, verifyArchive, type VerifiedActs } from './audit-archive.ts'
+import {
+  packAudit,
+  dropContent,
+  type AuditRecords,
+  type AuditSelection,
+  type ExportedSession,
+} from './audit-archive.ts'
+import { compareArchives, verifyArchive, type VerifiedArchive } from './verify-archive.ts'
 
 export async function auditExport(call: CommandContext<ValueOf<typeof auditExportAnswer>>): Promise<void> {
   const { given, mode, out, cwd } = call
   const file = given.argument(0)!
-  const isWithout = given.flag('withoutContent')
-  const acts = await withOperator(call, readActs)
-  const kept = isWithout ? acts.map((act) => ({ ...act, content: null, salt: null })) : acts
-  const bytes = await packActs(kept)
+  const moments = momentOptions(call, 'since', 'until')
+  const selection = {
+    agent: given.text('agent') ?? null,
+    by: given.text('by') ?? null,
+    since: moments.since ?? null,
+    until: moments.until ?? null,
+    content: !given.flag('withoutContent'),
+  }
+  const records = await withOperator(call, (operator) => readRecords(operator, selection))
+  const bytes = await packAudit(selection.content ? records : dropContent(records))
   await writeUserFile(resolve(cwd, file), bytes, 0o600)
-  const head = acts.at(-1)?.hash ?? null
-  if (mode.json) return await out.json({ file, acts: acts.length, head, digest: digestOf(bytes) })
-  out.line(`${countNoun(acts.length, 'act')} → ${file}${head === null ? '' : `, head ${head}`}`)
+  const head = records.acts.at(-1)?.hash ?? null
+  const [acts, sessions] = [records.acts.length, records.sessions.length]
+  if (mode.json) return await out.json({ file, acts, sessions, head, digest: digestOf(bytes) })
+  const counted = `${countNoun(acts, 'act')}, ${countNoun(sessions, 'session')}`
+  out.line(`${counted} → ${file}${head === null ? '' : `, head ${head}`}`)
 }
 
 const PAGE = 500
+/** Of links, each of which has the content of its steps. */
+const PAGE_OF_LINKS = 100
 
-async function readActs(operator: OperatorClient): Promise<readonly ActRecord[]> {
-  const acts: ActRecord[] = []
+async function readRecords(operator: OperatorClient, selection: AuditSelection): Promise<AuditRecords> {
+  const { agent, by, since, until } = selection
+  const given = Object.entries({ agent, by, since, until }).filter(
+    (entry): entry is [string, string] => entry[1] !== null,
+  )
+  const query = { ...Object.fromEntries(given), take: String(PAGE) }
+  // Sessions first: what their acts tell of is there by then.
+  const chained = await readPages<ChainedSession>(PAGE, async (last) => {
+    const after = last && { after: `${last.startedAt} ${last.session}` }
+    return (await operator.call('GET /audit/sessions', { query: { ...query, ...after } })).items
+  })
+  const sessions: ExportedSession[] = []
+  for (const session of chained) sessions.push({ session, links: await readLinks(operator, session) })
+  const acts = await readPages<ActRecord>(PAGE, async (last) => {
+    const query = { after: String(last?.seq ?? 0), take: String(PAGE) }
+    return (await operator.call('GET /acts/records', { query })).items
+  })
+  return { selection, acts, sessions }
+}
+
+/** Up to the last event that the session had when it was listed: it may go on meanwhile. */
+async function readLinks(
+  operator: OperatorClient,
+  { session, lastSeq }: ChainedSession,
+): Promise<readonly SessionLink[]> {
+  const links = await readPages<SessionLink>(PAGE_OF_LINKS, async (last) => {
+    const query = { after: String(last?.version ?? 0), take: String(PAGE_OF_LINKS) }
+    return (await operator.call('GET /audit/sessions/:id', { id: session, query })).items
+  })
+  const end = links.findLastIndex(({ events }) => (events.at(-1)?.seq ?? 0) <= lastSeq)
+  return links.slice(0, end + 1)
+}
+
+async function readPages<Item>(
+  size: number,
+  read: (last: Item | undefined) => Promise<readonly unknown[]>,
+): Promise<readonly Item[]> {
+  const items: Item[] = []
   for (;;) {
-    const query = { after: String(acts.at(-1)?.seq ?? 0), take: String(PAGE) }
-    const { items } = await operator.call('GET /acts/records', { query })
-    acts.push(...(items as readonly unknown[] as readonly ActRecord[]))
-    if (items.length < PAGE) return acts
+    // The cast holds: the answer was checked against its schema.
+    const page = (await read(items.at(-1))) as readonly Item[]
+    items.push(...page)
+    if (page.length < size) return items
   }
 }
 
-/** Of an export: some two million acts. */
+/** Of an export: some hundred thousand sessions. */
 const MOST_MIB = 1024
 
-/** Exit code 1 where something is not as it was recorded. */
+/** Exit code 1 where something is not as it was recorded, or was not allowed. */
 export async function auditVerify(call: CommandContext<ValueOf<typeof auditVerifyAnswer>>): Promise<number> {
   const { given, mode, out, cwd } = call
   const file = given.argument(0)!
   const earlier = given.text('extends')
-  const verify = async (named: string): Promise<VerifiedActs> =>
+  const verify = async (named: string): Promise<VerifiedArchive> =>
     await verifyArchive(await readUserFile(resolve(cwd, named), named, MOST_MIB))
   const verified = await verify(file)
   const old = earlier === undefined ? undefined : await verify(earlier)
-  const offence = verified.offence ?? old?.offence ?? (old ? findOtherHistory(verified, old) : null)
-  const acts = verified.hashes.length
-  const head = verified.hashes.at(-1) ?? null
-  if (mode.json) await out.json({ ok: offence === null, acts, head, offence })
-  else if (offence === null)
-    out.line(`${countNoun(acts, 'act')}, whole and in order${head === null ? '' : `, head ${head}`}`)
+  const compared = old ? compareArchives(verified, old) : { offence: null, gone: 0 }
+  const offence = verified.offence ?? old?.offence ?? compared.offence
+  const { counts, hashes } = verified
+  const head = hashes.at(-1) ?? null
+  if (mode.json) await out.json({ ok: offence === null, ...counts, gone: compared.gone, head, offence })
+  else if (offence === null) for (const line of linesOfResult(counts, head, compared.gone)) out.line(line)
   else out.line(`${offence.rule}: ${offence.what}`)
   return offence === null ? 0 : 1
 }
 
-/** The first act that an earlier export has otherwise. */
-function findOtherHistory({ hashes }: VerifiedActs, old: VerifiedActs): ChainOffence | null {
-  const at = old.hashes.findIndex((hash, index) => hashes[index] !== hash)
-  if (at < 0) return null
-  const what = at < hashes.length ? 'is another one in' : 'is there no more, but in'
-  return { seq: at + 1, rule: 'extends', what: `Act ${at + 1} ${what} the earlier export.` }
+function linesOfResult(
+  { acts, sessions, events, uncovered, withoutContent, calls, approved }: VerifiedArchive['counts'],
+  head: string | null,
+  gone: number,
+): readonly string[] {
+  return [
+    `${countNoun(acts, 'act')}, whole and in order${head === null ? '' : `, head ${head}`}`,
+    `${countNoun(sessions, 'session')} with ${countNoun(events, 'event')}, whole and in order`,
+    `${countNoun(calls, 'call')} sent, each after its decision; people approved ${approved}`,
+    ...(withoutContent > 0
+      ? [`${countNoun(withoutContent, 'session')} without content: nothing is known of their calls`]
+      : []),
+    ...(uncovered > 0 ? [`${countNoun(uncovered, 'event')} from before the chain of their session: not checked`] : []),
+    ...(gone > 0 ? [`${countNoun(gone, 'session')} of the earlier export not in this one`] : []),
+  ]
 }

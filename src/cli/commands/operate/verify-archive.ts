@@ -1,0 +1,177 @@
+/** Checks a file of `svc audit export`, on itself alone and against an earlier one. Source: docs/design/audit.md#verify */
+import { unpackTar } from 'modern-tar'
+import { createActVerifier, type ChainOffence } from '../../../spec/verify-acts.ts'
+import { createCallVerifier, type CallVerifier } from '../../../spec/verify-calls.ts'
+import type { SessionRule } from '../../../spec/session-link.ts'
+import { createSessionVerifier, type SessionVerifier } from '../../../spec/verify-session.ts'
+import { ACTS_FILE, parseAct, parseChainLine, SESSIONS_FILE } from './audit-archive.ts'
+
+/** The first thing that is not as it was recorded, or was not allowed. `session` is null for an act. */
+export interface AuditOffence {
+  readonly session: string | null
+  readonly seq: number
+  readonly rule: ChainOffence['rule'] | SessionRule
+  /** A sentence. */
+  readonly what: string
+}
+
+export interface AuditCounts {
+  readonly acts: number
+  readonly sessions: number
+  readonly events: number
+  /** Events that an earlier version of svc stored, without a link. */
+  readonly uncovered: number
+  /** Sessions whose content is erased or left out, so that nothing is known of their calls. */
+  readonly withoutContent: number
+  /** Calls that were sent, and those of them that people had decided. */
+  readonly calls: number
+  readonly approved: number
+}
+
+/** What became of a check. */
+export interface VerifiedArchive {
+  readonly counts: AuditCounts
+  /** Of the acts that are good, in order. */
+  readonly hashes: readonly string[]
+  /** Of each session that is good, the hashes of its links by version. */
+  readonly sessions: ReadonlyMap<string, ReadonlyMap<number, string>>
+  readonly offence: AuditOffence | null
+}
+
+type MutableCounts = { -readonly [Name in keyof AuditCounts]: AuditCounts[Name] }
+
+/** Never throws: what cannot be read is an offence, too. */
+export async function verifyArchive(bytes: Uint8Array): Promise<VerifiedArchive> {
+  const counts: MutableCounts = {
+    acts: 0,
+    sessions: 0,
+    events: 0,
+    uncovered: 0,
+    withoutContent: 0,
+    calls: 0,
+    approved: 0,
+  }
+  const hashes: string[] = []
+  const sessions = new Map<string, Map<number, string>>()
+  const offence = (await findOffence(bytes, counts, hashes, sessions)) ?? null
+  return { counts: { ...counts, acts: hashes.length }, hashes, sessions, offence }
+}
+
+const broken = (what: string): AuditOffence => ({ session: null, seq: 0, rule: 'archive', what })
+
+async function findOffence(
+  bytes: Uint8Array,
+  counts: MutableCounts,
+  hashes: string[],
+  sessions: Map<string, Map<number, string>>,
+): Promise<AuditOffence | undefined> {
+  const entries = await unpackTar(bytes, { strict: true }).catch(() => undefined)
+  if (!entries) return broken('It is no tar, or it is damaged.')
+  const texts: string[] = []
+  for (const name of [ACTS_FILE, SESSIONS_FILE]) {
+    const [file, ...more] = entries.filter(({ header }) => header.name === name)
+    if (!file?.data || more.length > 0) return broken(`It does not have one ${name}.`)
+    const text = Buffer.from(file.data).toString()
+    if (text !== '' && !text.endsWith('\n')) return broken(`The last line of ${name} is cut off.`)
+    texts.push(text)
+  }
+  const [acts = '', chains = ''] = texts
+  return findInActs(acts, hashes) ?? findInSessions(chains, counts, sessions)
+}
+
+function findInActs(text: string, hashes: string[]): AuditOffence | undefined {
+  const verifier = createActVerifier()
+  for (const line of linesIn(text)) {
+    const act = parseAct(line)
+    if (!act)
+      return { ...broken(`Line ${hashes.length + 1} of ${ACTS_FILE} is no record of an act.`), seq: hashes.length + 1 }
+    const offence = verifier.check(act)
+    if (offence) return { session: null, ...offence }
+    hashes.push(act.hash)
+  }
+  return undefined
+}
+
+interface OpenSession {
+  readonly chain: SessionVerifier
+  readonly calls: CallVerifier
+  readonly hashes: Map<number, string>
+}
+
+function findInSessions(
+  text: string,
+  counts: MutableCounts,
+  sessions: Map<string, Map<number, string>>,
+): AuditOffence | undefined {
+  let open: OpenSession | undefined
+  let number = 0
+  const close = (): AuditOffence | undefined => {
+    const offence = open?.chain.end()
+    if (offence || !open) return offence
+    counts.uncovered += open.chain.uncovered
+    counts.calls += open.calls.calls
+    counts.approved += open.calls.approved
+    if (!open.calls.isWhole) counts.withoutContent++
+    return undefined
+  }
+  for (const line of linesIn(text)) {
+    number++
+    const read = parseChainLine(line)
+    if (!read) return broken(`Line ${number} of ${SESSIONS_FILE} is no record of a session.`)
+    if ('lastSeq' in read) {
+      const offence = close()
+      if (offence) return offence
+      if (sessions.has(read.session)) return broken(`Session ${read.session} is in ${SESSIONS_FILE} twice.`)
+      open = { chain: createSessionVerifier(read), calls: createCallVerifier(), hashes: new Map() }
+      sessions.set(read.session, open.hashes)
+      counts.sessions++
+      continue
+    }
+    if (!open) return broken(`Line ${number} of ${SESSIONS_FILE} belongs to no session.`)
+    const offence = open.chain.check(read) ?? open.calls.check(read)
+    if (offence) return offence
+    counts.events += read.events.length
+    open.hashes.set(read.version, read.hash)
+  }
+  return close()
+}
+
+/** Without copying the text. */
+function* linesIn(text: string): Generator<string> {
+  for (let at = 0; at < text.length;) {
+    const end = text.indexOf('\n', at)
+    yield text.slice(at, end)
+    at = end + 1
+  }
+}
+
+/** The first act or save that an earlier export has otherwise, and the sessions that are there no more. */
+export function compareArchives(
+  { hashes, sessions }: VerifiedArchive,
+  old: VerifiedArchive,
+): { readonly offence: AuditOffence | null; readonly gone: number } {
+  const found = (session: string | null, seq: number, what: string) => ({
+    offence: { session, seq, rule: 'extends', what } as const,
+    gone: 0,
+  })
+  const at = old.hashes.findIndex((hash, index) => hashes[index] !== hash)
+  const isThere = at < hashes.length
+  if (at >= 0)
+    return found(
+      null,
+      at + 1,
+      `Act ${at + 1} ${isThere ? 'is another one in' : 'is there no more, but in'} the earlier export.`,
+    )
+  for (const [session, links] of old.sessions) {
+    const now = sessions.get(session)
+    if (!now) continue
+    for (const [version, hash] of links)
+      if (now.get(version) !== hash)
+        return found(
+          session,
+          version,
+          `The save ${version} of session ${session} is another one in the earlier export, or is gone.`,
+        )
+  }
+  return { offence: null, gone: [...old.sessions.keys()].filter((session) => !sessions.has(session)).length }
+}

@@ -1,0 +1,70 @@
+/** The chains of sessions, for an export that is checked without a server. Source: docs/design/audit.md#sessions */
+import type { LinkedEvent, LinkedStep } from '../spec/session-link.ts'
+import type { OperationTable } from './operation.ts'
+import {
+  bounded,
+  described,
+  integer,
+  integerFrom,
+  list,
+  listAnswer,
+  nullable,
+  object,
+  optional,
+  string,
+  typedJson,
+} from './schema.ts'
+import { pageFields } from './shared.ts'
+
+const chainedSession = object({
+  agent: described(string, 'Id of the agent.'),
+  erasedAt: nullable(integer),
+  lastOrdinal: described(integer, 'Number of its last step.'),
+  lastSeq: described(integer, 'Number of its last event.'),
+  session: string,
+  startedAt: described(integer, 'Milliseconds since 1970.'),
+})
+
+const sessionLink = object({
+  content: described(
+    nullable(list(string)),
+    'What an erasure removes, as it is stored: four texts a step, then two an event; null once it is erased.',
+  ),
+  contentDigest: string,
+  events: list(typedJson<LinkedEvent>()),
+  hash: described(string, 'Covers the record and the hash of the link before it.'),
+  results: described(optional(list(string)), 'Large results, which are stored separately.'),
+  salt: nullable(string),
+  session: string,
+  steps: list(typedJson<LinkedStep>()),
+  version: described(integer, 'Of the session after the save that wrote the link.'),
+})
+
+const after = described(
+  optional(bounded(string, { pattern: '^\\d{1,16} [0-9a-f-]{36}$', message: 'must be a start and a session' })),
+  'Only sessions after this one: its `startedAt`, a space, and its id.',
+)
+
+export const auditOperations = {
+  'GET /audit/sessions': {
+    about: 'Sessions and where their chains end, oldest first.',
+    query: {
+      agent: optional(string),
+      by: described(
+        optional(string),
+        'Who started it or voted in it: a person, with or without `operator:`, or `key:ID`.',
+      ),
+      since: optional(string),
+      until: optional(string),
+      after,
+      take: pageFields.take,
+    },
+    answer: listAnswer(chainedSession),
+  },
+  'GET /audit/sessions/:id': {
+    about:
+      'The links of the chain of a session in order, to check their hashes: one for each save that added events or steps.',
+    query: { after: described(optional(integerFrom(0)), 'Only those of later versions.'), take: pageFields.take },
+    answer: listAnswer(sessionLink),
+  },
+} satisfies OperationTable
