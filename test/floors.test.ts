@@ -99,6 +99,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'auth',
     'acts',
     'routes',
+    'doors',
     'mcp',
     'operator',
     'console',

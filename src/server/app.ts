@@ -4,6 +4,8 @@ import { fail } from '../base/failure.ts'
 import { identifyByKey, type IdentifyCaller } from './auth/auth.ts'
 import { createHostCheck, type HostRules } from './http/hosts.ts'
 import { serveRoutes, type ApiRoute } from './http/route.ts'
+import { agUiRoutes } from './doors/ag-ui/ag-ui-routes.ts'
+import { openAiRoutes } from './doors/openai/openai-routes.ts'
 import { mcpRoutes } from './mcp/serve-mcp.ts'
 import { cancelRun, getConversation, getRun } from './routes/runs.ts'
 import { finalizeFile, presignFile } from './routes/files.ts'
@@ -26,7 +28,8 @@ export function createApp(
   services: ServerServices,
   rules: HostRules = { loopback: false, hosts: [], origins: [] },
 ): H3 {
-  const { ids, clock, log, redactor, serverState: about } = services
+  const { ids, clock, log, redactor, serverState: about, config } = services
+  const { doors } = config
   const checkHost = createHostCheck(rules)
   const guard: Parameters<typeof serveRoutes>[0]['guard'] = (call) => {
     checkHost(call)
@@ -37,6 +40,8 @@ export function createApp(
     ...listApiRoutes(services, identifyByKey),
     ...mcpRoutes(services, identifyByKey),
     ...notifyRoutes(services),
+    ...(doors?.openai ? openAiRoutes(services, identifyByKey) : []),
+    ...(doors?.ag_ui ? agUiRoutes(services, identifyByKey) : []),
   ]
   return serveRoutes({ ids, clock, log, redactor, guard, logsReads: true }, routes)
 }

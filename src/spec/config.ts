@@ -303,6 +303,8 @@ export interface ProjectConfig {
   }
   readonly sign_in?: SignInConfig
   readonly dev?: { readonly port?: number; readonly host?: string }
+  /** Interfaces of other protocols over the agents, beside the API. */
+  readonly doors?: { readonly openai?: boolean; readonly ag_ui?: boolean }
   readonly notify?: NotifyConfig
   readonly profiles?: Readonly<Record<string, ProfileConfig>>
 }

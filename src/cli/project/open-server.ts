@@ -115,6 +115,14 @@ export async function openServerNearPort(opening: OpenServerOptions, address: Li
   }
 }
 
+/** Flags of the command line open a door that the project file leaves closed. */
+export function withDoors({ given }: Pick<CommandContext, 'given'>, project: Project): Project {
+  const { doors } = project.config
+  const opened = { openai: given.flag('openai') || doors?.openai, ag_ui: given.flag('ag-ui') || doors?.ag_ui }
+  const kept = Object.fromEntries(Object.entries(opened).filter(([, isOpen]) => isOpen === true))
+  return { ...project, config: { ...project.config, doors: kept } }
+}
+
 /** The first line of stdout, which scripts wait for. */
 export const readyLine = ({ url, uploadUrl, consoleUrl }: RunningServer) => ({
   type: 'ready' as const,

@@ -41,6 +41,11 @@ const OTEL = {
   description: 'export traces, metrics and logs over OTLP; variables OTEL_* say where to',
 }
 
+const doors: readonly OptionSpec[] = [
+  { flags: '--openai', description: "OpenAI's interfaces over the agents, on /compat/openai/v1" },
+  { flags: '--ag-ui', description: 'AG-UI over the agents, on /ag-ui/{agent}' },
+]
+
 export const serveCommands: readonly CommandEntry[] = [
   {
     path: 'dev',
@@ -58,6 +63,7 @@ export const serveCommands: readonly CommandEntry[] = [
       { flags: '--replay <dir>', description: 'replay a recording; a missing answer is an error' },
       { flags: '--no-console', description: 'without the web console' },
       { flags: '--open', description: 'open the web console in a browser' },
+      ...doors,
       OTEL,
     ],
     examples: ['svc dev', 'svc dev --port 0 --json'],
@@ -82,6 +88,7 @@ export const serveCommands: readonly CommandEntry[] = [
         description: 'of the log on stderr; json by default',
         choices: ['json', 'pretty'],
       },
+      ...doors,
       OTEL,
       {
         flags: '--admin-socket <path>',

@@ -23,6 +23,7 @@ const RECORDED = [
   'storage',
   'console',
   'sign_in',
+  'doors',
   'notify',
 ] as const satisfies readonly (keyof ProjectConfig)[]
 

@@ -13,6 +13,7 @@ import type { AgentRow } from '../../store/version-rows.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { ErrorBody, RunStatusBody } from '../../spec/api.ts'
 import type { AuthenticatedCaller, IdentifyCaller } from '../auth/auth.ts'
+import { innerCall } from '../http/inner-call.ts'
 import { toProblem } from '../http/problem.ts'
 import type { HttpReply } from '../http/reply.ts'
 import type { HttpRequestContext, RouteHandler } from '../http/route.ts'
@@ -65,15 +66,8 @@ export function createAgentTools(
     params: Record<string, string>,
     given?: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
   ): Promise<HttpReply> {
-    const headers = { 'content-type': 'application/json', prefer: `wait=${WAIT_SECONDS}`, ...given?.headers }
-    const { signal } = call.request
-    const request = new Request('http://mcp.svc/', {
-      headers,
-      signal,
-      ...(given && { method: 'POST', body: given.body }),
-    })
     try {
-      return await handle({ ...call, params, request, incoming: undefined })
+      return await handle(innerCall(call, params, given, { prefer: `wait=${WAIT_SECONDS}` }))
     } catch (error) {
       if (!isFailure(error)) throw error
       return toProblem(error, call.requestId, services.redactor)

@@ -2,9 +2,10 @@
  * The MCP endpoint: streamable HTTP without sessions, through the official SDK, which speaks the revision of 2026-07-28 and those of 2025.
  * Each request is answered by a server of its own, so that any process answers any request. Source: docs/design/http.md#agents-as-mcp-tools
  */
-import { fail, isFailure, Failure } from '../../base/failure.ts'
+import { fail } from '../../base/failure.ts'
 import { isJsonObject } from '../../base/json/json.ts'
 import type { AuthenticatedCaller, IdentifyCaller } from '../auth/auth.ts'
+import { identifyBearer } from '../auth/bearer.ts'
 import { agentInScope } from '../auth/scope.ts'
 import { apiBodyLimits, readJson } from '../http/body.ts'
 import { detailOf } from '../http/detail.ts'
@@ -86,24 +87,5 @@ function checkDistinct(body: unknown): void {
         { details: [{ path: `/${at}/id`, message: 'is the id of an earlier request of the batch' }] },
       )
     seen.add(id)
-  }
-}
-
-/** MCP clients send the key as a bearer token. A refusal says so in the way that they know. */
-async function identifyBearer(
-  services: ServerServices,
-  identify: IdentifyCaller,
-  call: HttpRequestContext,
-): Promise<AuthenticatedCaller> {
-  const [, token] = /^Bearer +(\S+)$/i.exec(call.request.headers.get('authorization') ?? '') ?? []
-  try {
-    if (token === undefined) return await identify(services, call)
-    const headers = new Headers(call.request.headers)
-    headers.set('x-api-key', token)
-    return await identify(services, { ...call, request: new Request(call.request.url, { headers }) })
-  } catch (error) {
-    if (!isFailure(error) || error.status !== 401) throw error
-    const headers = { ...error.extras.headers, 'www-authenticate': 'Bearer' }
-    throw new Failure(error.code, error.message, { ...error.extras, headers, fix: 'Send an API key as bearer token.' })
   }
 }

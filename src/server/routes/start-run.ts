@@ -16,8 +16,11 @@ import type { ServerServices } from '../runtime/services.ts'
 import { readPending } from '../view/pending.ts'
 import { parseIdempotencyKey, parseStart } from '../http/validate.ts'
 
-/** POST /v1/agents/{agentId}/runs: 202 once session, run and first work item are durable. */
-export const startRun = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
+/**
+ * POST /v1/agents/{agentId}/runs: 202 once session, run and first work item are durable.
+ * @param newSession id of the session that begins
+ */
+export const startRun = (services: ServerServices, identify: IdentifyCaller, newSession?: SessionId): RouteHandler =>
   withCaller(services, identify, async (call, caller) => {
     const { principal, trigger, isTriggerHeld, act } = caller
     if (isTriggerHeld) throw fail('trigger_held')
@@ -42,6 +45,7 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
         input,
         ...(metadata && { metadata }),
         ...(tags && { tags }),
+        ...(newSession && { sessionId: newSession }),
         ...(continued && { continued: { sessionId: continued.id } }),
         ...(named && { versionId: named }),
         limits: startLimits(services.config, trigger ?? undefined),

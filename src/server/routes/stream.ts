@@ -5,7 +5,7 @@ import { endsAfter } from '../../engine/drive/run-events.ts'
 import type { Run } from '../../spec/run.ts'
 import { mayApprove, type Principal } from '../../spec/key.ts'
 import { isTerminal } from '../../spec/run.ts'
-import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
+import { seesTimeline, withCaller, type ApiPrincipal, type IdentifyCaller } from '../auth/auth.ts'
 import { detailOf } from '../http/detail.ts'
 import { eventFor } from '../view/answerable-by.ts'
 import { redactEvent, wholeTimelineView } from '../view/redact.ts'
@@ -24,10 +24,18 @@ export const streamRun = (services: ServerServices, identify: IdentifyCaller): R
   withCaller(services, identify, async (call, caller) => {
     const { principal, expiresAt } = caller
     const run = await runInScope(services, principal, readPathParam(call, 'runId'))
-    if (principal.type === 'api_key' && services.readers.count(principal.id) >= MAX_STREAMS) throw tooManyStreams()
-    const view = seesTimeline(principal) ? timelineView(principal) : outputView(await rootAbove(services.store, run))
+    checkStreams(services, principal)
+    const view = await viewOfCaller(services, principal, run)
     return openStream(services, call, run, { grants: grantsOfCaller(caller), endsAt: expiresAt }, view)
   })
+
+/** What a caller sees of the events of a run. */
+export const viewOfCaller = async (
+  { store }: Pick<ServerServices, 'store'>,
+  principal: ApiPrincipal,
+  run: Run,
+): Promise<EventStreamOptions['view']> =>
+  seesTimeline(principal) ? timelineView(principal) : outputView(await rootAbove(store, run))
 
 // Created outside the route: a closure inside would keep its run and session in memory with each stream.
 const timelineView = (principal: Principal): EventStreamOptions['view'] =>
@@ -46,10 +54,13 @@ const outputView =
 /** Open streams per key. Source: docs/design/security.md#requests */
 const MAX_STREAMS = 100
 
-const tooManyStreams = (): Failure =>
-  new Failure('concurrency_limited', `An API key may have ${MAX_STREAMS} event streams open at once.`, {
+/** @throws Failure `concurrency_limited` */
+export function checkStreams({ readers }: Pick<ServerServices, 'readers'>, principal: ApiPrincipal): void {
+  if (principal.type === 'operator' || readers.count(principal.id) < MAX_STREAMS) return
+  throw new Failure('concurrency_limited', `An API key may have ${MAX_STREAMS} event streams open at once.`, {
     headers: { 'ratelimit-policy': `"streams";q=${MAX_STREAMS}`, ratelimit: '"streams";r=0;t=1' },
   })
+}
 
 /** Conditions that end an open stream early. */
 export interface StreamLease {
@@ -76,19 +87,31 @@ export async function openStream(
   // Keeps only the id of the run in memory: everything here is multiplied by the number of readers.
   const { id: runId, sessionId, parentRunId, status, starter, startedAt, finishedAt } = run
   const followed = { id: runId, sessionId, parentRunId, status, startedAt, finishedAt, ...(starter && { starter }) }
-  const removeReader = services.readers.add(grants, () => stop.abort())
-  const cancelTimer = endsAt === null ? () => {} : callAt(services.clock, endsAt, () => stop.abort())
+  const leave = holdReader(services, { grants, endsAt }, () => stop.abort())
   const events = eventStream(services.engine.follow(followed, cursor ?? 0, stop.signal), {
     view,
     stop,
     isClosing: () => services.serverState.closing,
     onEnd(cause) {
-      removeReader()
-      cancelTimer()
+      leave()
       if (cause !== undefined) services.log.write('error', 'stream failed', { runId, detail: detailOf(cause) })
     },
   })
   return { status: 200, events, headers: STREAM_HEADERS }
+}
+
+/** @returns a function that ends the lease of a reader; `stop` is called when its credential or the server ends first */
+export function holdReader(
+  { readers, clock }: Pick<ServerServices, 'readers' | 'clock'>,
+  { grants, endsAt }: StreamLease,
+  stop: () => void,
+): () => void {
+  const remove = readers.add(grants, stop)
+  const cancelTimer = endsAt === null ? () => {} : callAt(clock, endsAt, stop)
+  return () => {
+    remove()
+    cancelTimer()
+  }
 }
 
 /** The longest timer that Node supports: 2^31 - 1 ms. */

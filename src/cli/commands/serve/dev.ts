@@ -44,7 +44,14 @@ import {
 } from '../../project/server/running-server.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { checksOfAgent } from '../../project/secret-checks.ts'
-import { openServerNearPort, readAddress, readyLine, throwWhyEnded, untilStopped } from '../../project/open-server.ts'
+import {
+  openServerNearPort,
+  readAddress,
+  readyLine,
+  throwWhyEnded,
+  untilStopped,
+  withDoors,
+} from '../../project/open-server.ts'
 import { readTapes } from '../../scenario/rehearsal.ts'
 import { bundlesOf, saveSnapshot, type SavedSnapshots, type SnapshotSave } from '../../release/snapshots.ts'
 import { packageVersion } from '../../shell/version.ts'
@@ -82,7 +89,7 @@ export async function dev(
   const area = createStatusArea(call)
   const server = await openServerNearPort(
     {
-      project,
+      project: withDoors(call, project),
       dataDirectory,
       env,
       offline: given.flag('offline'),

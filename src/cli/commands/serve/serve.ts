@@ -8,7 +8,14 @@ import { answersOperator } from '../../project/server/running-server.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { readStoreUrl } from '../../project/store-url.ts'
 import { prettyLog } from '../../runs/pretty-log.ts'
-import { openProjectServer, readAddress, readInternal, readyLine, untilStopped } from '../../project/open-server.ts'
+import {
+  openProjectServer,
+  readAddress,
+  readInternal,
+  readyLine,
+  untilStopped,
+  withDoors,
+} from '../../project/open-server.ts'
 import type { readyAnswer } from '../../answers/serve.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 
@@ -24,7 +31,7 @@ export async function serve(call: CommandContext<ValueOf<typeof readyAnswer>>): 
   const server = await openWhenFree(call, project.dataDirectory, () =>
     openProjectServer(
       {
-        project: storage === undefined ? project : withStorage(project, storage),
+        project: withDoors(call, storage === undefined ? project : withStorage(project, storage)),
         dataDirectory: project.dataDirectory,
         ...(store !== undefined && { store }),
         env: io.env,
