@@ -65,7 +65,7 @@ test.each<[string, string, string[]]>([
     [
       '1:63 doc/schema providers.a.key.fromEnv is not the name of an environment variable, which has only letters, digits and `_`, and begins with no digit.',
       '1:40 doc/schema providers.a.region is not a region such as `eu-central-1`.',
-      '2:22 doc/schema profiles.p.host is not an address such as `ssh://user@host/data/directory`.',
+      '2:22 doc/schema profiles.p.host is not an address such as `ssh://user@host/data/directory` or `https://console.acme.example`.',
     ],
   ],
   [
