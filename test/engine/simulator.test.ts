@@ -11,7 +11,7 @@ import { anyPlan, refusalPlan } from './histories/plan.ts'
 import { RARE, RARE_REFUSED } from './histories/rare.ts'
 import { cases } from '../cases.ts'
 
-const SCHEDULES = Number(process.env['SVC_SCHEDULES'] ?? cases(120))
+const SCHEDULES = Number(process.env['SVC_SCHEDULES'] ?? cases(150))
 
 test.each([
   ['random histories', anyPlan, RARE],
