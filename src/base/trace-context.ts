@@ -2,7 +2,7 @@
  * W3C Trace Context: the headers with which a request belongs to a trace. What comes in is read strictly, since it is passed on.
  * See https://www.w3.org/TR/trace-context/.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** The headers as they are passed on: `traceparent` in its version 00. */
 export interface TraceContext {
@@ -106,7 +106,7 @@ export const beginTrace = (origin: string): TraceContext => ({
 export const spanIdOf = (...name: readonly (string | number)[]): string => idOf(`span ${name.join(' ')}`, 16)
 
 function idOf(name: string, digits: number): string {
-  const id = createHash('sha256').update(name).digest('hex').slice(0, digits)
+  const id = hash('sha256', name).slice(0, digits)
   // Once in 2^64; zeros are no id.
   return ZEROS.test(id) ? id.replace(/0$/, '1') : id
 }

@@ -2,14 +2,14 @@
  * Hash chains: each record names the digest of the one before it, so that a record which is changed, removed, added or moved is found.
  * Content enters by a salted digest: it can be erased, salt and all, and the chain still holds. Source: docs/design/audit.md#chains
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { JsonObject } from '../base/json/json.ts'
 import { canonicalJson } from '../base/json/json.ts'
 
 /** What the first record of a chain names. */
 export const CHAIN_START = '0'.repeat(64)
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+const sha256 = (text: string): string => hash('sha256', text)
 
 /** @param before hash of the record before, or `CHAIN_START` */
 export const hashOfLink = (before: string, record: JsonObject): string => hashAfter(before, canonicalJson(record))

@@ -110,12 +110,13 @@ export function createSlots(
 
   const demandsOf = ({ tool, route, bound, trigger }: SlotRequest): readonly Demand[] => {
     const whole: Demand[] = [
-      ['server', bounds.server],
       [`tool ${tool}`, bound ?? bounds.tool],
+      ['server', bounds.server],
       ...(route === 'command' ? ([['processes', MAX_PROCESSES]] as Demand[]) : []),
     ]
     const parts = whole.map(([name, most]): Demand => [`${name} by ${trigger}`, shareOfTrigger(most)])
-    return [...whole, ...parts]
+    // The smallest first: all who wait are looked at whenever a slot is free.
+    return [...parts, ...whole]
   }
   const isFree = ({ demands }: BoundRequest): boolean =>
     resultBytes < MAX_RESULT_BYTES && demands.every(([name, most]) => (counts.get(name) ?? 0) < most)
