@@ -19,6 +19,8 @@ import { pageFields } from './shared.ts'
 const chainedSession = object({
   agent: described(string, 'Id of the agent.'),
   erasedAt: nullable(integer),
+  head: described(nullable(string), 'Hash of the last link of its chain.'),
+  headVersion: described(nullable(integer), 'Version of the save that wrote that link.'),
   lastOrdinal: described(integer, 'Number of its last step.'),
   lastSeq: described(integer, 'Number of its last event.'),
   session: string,

@@ -62,6 +62,9 @@ export interface SessionLink {
 export interface ChainedSession {
   readonly agent: AgentId
   readonly erasedAt: Instant | null
+  /** Of its last link, and the version of the save that wrote it; null without links. */
+  readonly head: string | null
+  readonly headVersion: number | null
   /** Of all its events and steps: those of its links end there, too. */
   readonly lastOrdinal: number
   readonly lastSeq: number

@@ -84,7 +84,10 @@ export function createSessionVerifier(given: ChainedSession): SessionVerifier {
     end() {
       const last = seq ?? 0
       // Without links, all of it is from before there were any.
-      if (seq === undefined || (given.lastSeq === last && given.lastOrdinal === ordinal)) return undefined
+      if (seq === undefined && given.head === null) return undefined
+      if (given.head !== null && given.head !== head)
+        return offence(last + 1, 'end', `The chain does not end with the save ${given.headVersion}`)
+      if (given.lastSeq === last && given.lastOrdinal === ordinal) return undefined
       return given.lastSeq > last || given.lastOrdinal > ordinal
         ? offence(last + 1, 'end', `No link covers what follows event ${last}`)
         : offence(

@@ -182,6 +182,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   logs: () => ['logs'],
   'log acts': () => ['log', 'acts'],
   'audit export': () => ['audit', 'export', 'acts.tar'],
+  'audit checkpoint': () => ['audit', 'checkpoint', 'audit.log', '--key', 'audit.pem'],
   'audit verify': () => ['audit', 'verify', 'acts.tar'],
   costs: () => ['costs', '--by', 'agent,model,day'],
   'effects list': () => ['effects', 'list'],

@@ -129,9 +129,15 @@ const lines: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   backup: [['backup', '%']],
   'audit export': [['audit', 'export', '%']],
+  'audit checkpoint': [
+    ['audit', 'checkpoint', '%', '--key', '../audit.pem'],
+    ['audit', 'checkpoint', '../audit.log', '--key', '%'],
+  ],
   'audit verify': [
     ['audit', 'verify', '%'],
     ['audit', 'verify', 'acts.tar', '--extends', '%'],
+    ['audit', 'verify', 'acts.tar', '--log', '%', '--trust', 'file'],
+    ['audit', 'verify', 'acts.tar', '--log', 'file', '--trust', '%'],
   ],
   restore: [
     ['restore', '%', ...elsewhere],

@@ -22,6 +22,14 @@ export const auditExportAnswer = object({
   digest: string,
 })
 
+export const auditCheckpointAnswer = object({
+  log: string,
+  heads: described(integer, 'Heads of chains that are new in the log.'),
+  size: described(integer, 'Lines that the checkpoint has signed.'),
+  posted: described(nullable(boolean), 'Whether the receiver took the checkpoint; null without one.'),
+  key: described(string, 'The public key, as a line for those who check.'),
+})
+
 export const auditVerifyAnswer = object({
   ok: boolean,
   acts: integer,
@@ -31,7 +39,8 @@ export const auditVerifyAnswer = object({
   withoutContent: described(integer, 'Sessions whose content is erased or left out: nothing is known of their calls.'),
   calls: described(integer, 'Calls that were sent.'),
   approved: described(integer, 'Calls that people had decided.'),
-  gone: described(integer, 'Sessions of the earlier export that are not in this one.'),
+  checkpoints: described(integer, 'Checkpoints of the log; 0 without one.'),
+  gone: described(integer, 'Sessions of the earlier export, or signed ones, that are not in this export.'),
   head: described(nullable(string), 'Hash of the last act.'),
   offence: nullable(
     object({

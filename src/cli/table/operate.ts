@@ -1,6 +1,7 @@
 /** Commands that look after the installation. */
 import type { CommandEntry } from '../shell/command.ts'
 import {
+  auditCheckpointAnswer,
   auditExportAnswer,
   auditVerifyAnswer,
   changedSetting,
@@ -81,12 +82,40 @@ export const operateCommands: readonly CommandEntry[] = [
     load: async () => (await import('../commands/operate/audit.ts')).auditExport,
   },
   {
+    path: 'audit checkpoint',
+    plane: 'operator',
+    summary: 'sign how far acts and sessions have come, in a log that only grows',
+    arguments: [
+      { name: '<log>', description: 'a file where those who can write the database cannot; made where there is none' },
+    ],
+    options: [
+      {
+        flags: '--key <file>',
+        description: 'private key of Ed25519, PEM, mode 600; made where there is none',
+      },
+      { flags: '--since <time>', description: 'only sessions that started then or later: 7d, 2026-11-20 or RFC 3339' },
+      { flags: '--post <url>', description: 'send the signed checkpoint there, too' },
+    ],
+    examples: [
+      'svc audit checkpoint /mnt/audit/svc.log --key /etc/svc/audit.pem',
+      'svc audit checkpoint svc.log --key audit.pem --since 7d --post https://witness.example/svc',
+    ],
+    ...printsDocument(auditCheckpointAnswer),
+    exits: { 1: 'what was signed is another one now, or the receiver did not take it' },
+    load: async () => (await import('../commands/operate/audit-checkpoint.ts')).auditCheckpoint,
+  },
+  {
     path: 'audit verify',
     plane: 'offline',
     summary: 'check an export: every record as it was written, none missing, each call with its decision',
     arguments: [{ name: '<file>', description: 'of svc audit export' }],
     options: [
       { flags: '--extends <file>', description: 'an earlier export, whose records must be the same in this one' },
+      {
+        flags: '--log <file>',
+        description: 'of svc audit checkpoint: what is signed there must be the same in this export',
+      },
+      { flags: '--trust <file>', description: 'the keys that may have signed it, a line each' },
     ],
     examples: ['svc audit verify audit.tar', 'svc audit verify audit.tar --extends audit-2026-10.tar'],
     ...printsDocument(auditVerifyAnswer),

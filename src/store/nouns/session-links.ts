@@ -59,7 +59,10 @@ export function prepareSessionLinks(dialect: Dialect): NounWork<'chainedSessions
   const ofSession = `${column('session')} = ${find('session', 'sessionId')}`
   const last = (table: string, number: string): string =>
     `(select max(${number}) from ${table} where ${column('session')} = s.${key})`
+  const lastLink = (name: string): string =>
+    `(select ${name} from session_link where ${column('session')} = s.${key} order by version desc limit 1)`
   const listed = `select s.id as "session", ${owner('s').agent} as "agent", s.started_at as "startedAt", s.erased_at as "erasedAt",
+      ${lastLink('hash')} as "head", ${lastLink('version')} as "headVersion",
       coalesce(${last('event', 'seq')}, 0) as "lastSeq", coalesce(${last('step', 'ordinal')}, 0) as "lastOrdinal"
     from session s ${owner('s').join}`
   const ids = key === 'n' ? 's.id' : 's.id::text'

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { digestOf } from '../../../base/digest.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import type { ActRecord } from '../../../spec/act.ts'
+import { readKeyLine, type CheckpointKey } from '../../../spec/checkpoint.ts'
 import type { ChainedSession, SessionLink } from '../../../spec/session-link.ts'
 import type { auditExportAnswer, auditVerifyAnswer } from '../../answers/operate.ts'
 import { readUserFile } from '../../files/read-file.ts'
@@ -10,6 +11,7 @@ import { writeUserFile } from '../../files/write-file.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { momentOptions } from '../../project/request-command.ts'
 import type { CommandContext } from '../../shell/command.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 import { countNoun } from '../../shell/counted.ts'
 import {
   packAudit,
@@ -19,6 +21,7 @@ import {
   type ExportedSession,
 } from './audit-archive.ts'
 import { compareArchives, verifyArchive, type VerifiedArchive } from './verify-archive.ts'
+import { checkLog, type CheckedLog } from './verify-log.ts'
 
 export async function auditExport(call: CommandContext<ValueOf<typeof auditExportAnswer>>): Promise<void> {
   const { given, mode, out, cwd } = call
@@ -50,20 +53,30 @@ async function readRecords(operator: OperatorClient, selection: AuditSelection):
   const given = Object.entries({ agent, by, since, until }).filter(
     (entry): entry is [string, string] => entry[1] !== null,
   )
-  const query = { ...Object.fromEntries(given), take: String(PAGE) }
   // Sessions first: what their acts tell of is there by then.
-  const chained = await readPages<ChainedSession>(PAGE, async (last) => {
-    const after = last && { after: `${last.startedAt} ${last.session}` }
-    return (await operator.call('GET /audit/sessions', { query: { ...query, ...after } })).items
-  })
+  const chained = await readSessions(operator, Object.fromEntries(given))
   const sessions: ExportedSession[] = []
   for (const session of chained) sessions.push({ session, links: await readLinks(operator, session) })
-  const acts = await readPages<ActRecord>(PAGE, async (last) => {
-    const query = { after: String(last?.seq ?? 0), take: String(PAGE) }
+  return { selection, acts: await readActs(operator, 0), sessions }
+}
+
+/** Sessions and where their chains end, oldest first. */
+export const readSessions = (
+  operator: OperatorClient,
+  given: Readonly<Record<string, string>>,
+): Promise<readonly ChainedSession[]> =>
+  readPages<ChainedSession>(PAGE, async (last) => {
+    const after = last && { after: `${last.startedAt} ${last.session}` }
+    const query = { ...given, take: String(PAGE), ...after }
+    return (await operator.call('GET /audit/sessions', { query })).items
+  })
+
+/** Acts with a greater number, in order. */
+export const readActs = (operator: OperatorClient, after: number): Promise<readonly ActRecord[]> =>
+  readPages<ActRecord>(PAGE, async (last) => {
+    const query = { after: String(last?.seq ?? after), take: String(PAGE) }
     return (await operator.call('GET /acts/records', { query })).items
   })
-  return { selection, acts, sessions }
-}
 
 /** Up to the last event that the session had when it was listed: it may go on meanwhile. */
 async function readLinks(
@@ -92,7 +105,7 @@ async function readPages<Item>(
 }
 
 /** Of an export: some hundred thousand sessions. */
-const MOST_MIB = 1024
+export const MOST_MIB = 1024
 
 /** Exit code 1 where something is not as it was recorded, or was not allowed. */
 export async function auditVerify(call: CommandContext<ValueOf<typeof auditVerifyAnswer>>): Promise<number> {
@@ -103,20 +116,49 @@ export async function auditVerify(call: CommandContext<ValueOf<typeof auditVerif
     await verifyArchive(await readUserFile(resolve(cwd, named), named, MOST_MIB))
   const verified = await verify(file)
   const old = earlier === undefined ? undefined : await verify(earlier)
+  const logged = await readSigned(call)
   const compared = old ? compareArchives(verified, old) : { offence: null, gone: 0 }
-  const offence = verified.offence ?? old?.offence ?? compared.offence
+  const signed = logged && checkLog(logged.text, logged.keys, verified)
+  const offence = verified.offence ?? old?.offence ?? compared.offence ?? signed?.offence ?? null
   const { counts, hashes } = verified
   const head = hashes.at(-1) ?? null
-  if (mode.json) await out.json({ ok: offence === null, ...counts, gone: compared.gone, head, offence })
-  else if (offence === null) for (const line of linesOfResult(counts, head, compared.gone)) out.line(line)
+  const checkpoints = signed?.checkpoints ?? 0
+  const gone = compared.gone + (signed?.missing ?? 0)
+  if (mode.json) await out.json({ ok: offence === null, ...counts, checkpoints, gone, head, offence })
+  else if (offence === null) for (const line of linesOfResult(counts, head, compared.gone, signed)) out.line(line)
   else out.line(`${offence.rule}: ${offence.what}`)
   return offence === null ? 0 : 1
+}
+
+/** The log of checkpoints, and the keys that the person who checks trusts. */
+async function readSigned({
+  given,
+  cwd,
+}: Pick<CommandContext, 'given' | 'cwd'>): Promise<
+  { readonly text: string; readonly keys: readonly CheckpointKey[] } | undefined
+> {
+  const [log, trust] = [given.text('log'), given.text('trust')]
+  if (log === undefined && trust === undefined) return undefined
+  if (log === undefined || trust === undefined)
+    throw usageFailure(
+      'A log is checked with the keys that may sign it.',
+      'svc audit verify FILE --log LOG --trust KEYS',
+    )
+  const lines = (await readUserFile(resolve(cwd, trust), trust)).toString().split('\n')
+  const keys = lines.flatMap((line, index) => {
+    if (line.trim() === '' || line.startsWith('#')) return []
+    const key = readKeyLine(line)
+    if (!key) throw usageFailure(`Line ${index + 1} of ${trust} is no key: svc audit checkpoint prints its line.`)
+    return [key]
+  })
+  return { text: (await readUserFile(resolve(cwd, log), log, MOST_MIB)).toString(), keys }
 }
 
 function linesOfResult(
   { acts, sessions, events, uncovered, withoutContent, calls, approved }: VerifiedArchive['counts'],
   head: string | null,
   gone: number,
+  signed: CheckedLog | undefined,
 ): readonly string[] {
   return [
     `${countNoun(acts, 'act')}, whole and in order${head === null ? '' : `, head ${head}`}`,
@@ -126,6 +168,11 @@ function linesOfResult(
       ? [`${countNoun(withoutContent, 'session')} without content: nothing is known of their calls`]
       : []),
     ...(uncovered > 0 ? [`${countNoun(uncovered, 'event')} from before the chain of their session: not checked`] : []),
+    ...(signed
+      ? [
+          `${countNoun(signed.checkpoints, 'checkpoint')}, signed up to act ${signed.acts} and for ${countNoun(signed.sessions, 'session')}, ${signed.missing} of them not in this file`,
+        ]
+      : []),
     ...(gone > 0 ? [`${countNoun(gone, 'session')} of the earlier export not in this one`] : []),
   ]
 }

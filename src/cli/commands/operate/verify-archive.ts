@@ -10,7 +10,7 @@ import { ACTS_FILE, parseAct, parseChainLine, SESSIONS_FILE } from './audit-arch
 export interface AuditOffence {
   readonly session: string | null
   readonly seq: number
-  readonly rule: ChainOffence['rule'] | SessionRule
+  readonly rule: ChainOffence['rule'] | SessionRule | 'checkpoint'
   /** A sentence. */
   readonly what: string
 }
