@@ -225,6 +225,10 @@ async function openConsole(
     ids,
   })
   runtime.onClose((graceMs) => listener.close(graceMs))
+  // A wrong address is known before the first person signs in; nothing waits for the answer.
+  services.signIn?.look().catch((error: Error) => {
+    services.log.write('warn', 'nobody could sign in at the identity provider now', { why: error.message })
+  })
   // Blocks tools and models from this port, although they would have no session there.
   runtime.onListening(host, listener.port)
   return (serverState.consoleUrl = config.console?.url ?? urlOf(host, listener.port))

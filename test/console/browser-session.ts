@@ -3,7 +3,7 @@ import { openServer, type RunningServer, type ServerOptions } from '../../src/se
 import { ask, closing, options } from '../server/running.ts'
 
 export async function openWithConsole(given: Partial<ServerOptions> = {}): Promise<RunningServer> {
-  const server = await openServer({ ...options(), ...given, console: { port: 0 } })
+  const server = await openServer({ ...options(), ...given, console: given.console ?? { port: 0 } })
   closing(() => server.close())
   return server
 }

@@ -1,7 +1,7 @@
 /** A company: its identity provider (`oidc-provider` from npm), and a server of svc at which its people sign in. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { openServer, type RunningServer } from '../../src/server/open.ts'
+import { openServer, type RunningServer, type ServerOptions } from '../../src/server/open.ts'
 import type { SignInConfig } from '../../src/spec/config.ts'
 import { asBrowser, type ConsoleResponse } from '../console/browser-session.ts'
 import { options } from '../server/running.ts'
@@ -37,13 +37,19 @@ export interface SignedIn {
 
 const SECRET = 'a-secret-of-the-client'
 
-export async function openCompany(given: Partial<SignInConfig> = {}): Promise<Company> {
+/** @param open the server; one without an agent where absent */
+export async function openCompany(
+  given: Partial<SignInConfig> = {},
+  open: (options: ServerOptions) => Promise<RunningServer> = openServer,
+): Promise<Company> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const person: CompanyPerson = { email: 'ana@acme.example', email_verified: true, groups: ['treasury'] }
   const provider = await startOidc({
     scopes: ['openid', 'email', 'groups'],
+    features: { devInteractions: { enabled: true }, deviceFlow: { enabled: true } },
     claims: { openid: ['sub'], email: ['email', 'email_verified'], groups: ['groups'] },
+    ttl: { AccessToken: 300, Grant: 3600, IdToken: 300, Interaction: 600, Session: 600 },
     findAccount: (_: unknown, id: string) => ({ accountId: id, claims: () => ({ sub: id, ...person }) }),
     clients: [
       {
@@ -51,13 +57,13 @@ export async function openCompany(given: Partial<SignInConfig> = {}): Promise<Co
         client_secret: SECRET,
         redirect_uris: [`${url}/sign-in/callback`],
         post_logout_redirect_uris: [`${url}/`],
-        grant_types: ['authorization_code'],
+        grant_types: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'],
         response_types: ['code'],
       },
     ],
   })
   const own = options()
-  const server = await openServer({
+  const server = await open({
     ...own,
     config: {
       ...own.config,
@@ -66,6 +72,7 @@ export async function openCompany(given: Partial<SignInConfig> = {}): Promise<Co
         issuer: provider.issuer,
         client_id: 'svc',
         client_secret: { fromEnv: 'OIDC_SECRET' },
+        allow_devices: true,
         scopes: ['email', 'groups'],
         groups: {
           treasury: { may: 'approve', roles: ['finance'] },
@@ -122,7 +129,7 @@ function keepCookies(headers: Headers, cookies: Map<string, string>): void {
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

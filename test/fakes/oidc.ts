@@ -159,6 +159,14 @@ async function browse(
     const page = await response.text()
     const prompt = /name="prompt" value="(\w+)"/.exec(page)?.[1]
     const action = /<form[^>]* action="([^"]+)"/.exec(page)?.[1]
+    const device = /<form[^>]* action="([^"]+\/device)"/.exec(page)?.[1]
+    if (device !== undefined) {
+      const inputs = page.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)
+      return open(new URL(device, url).href, {
+        ...Object.fromEntries([...inputs].map(([, ...pair]) => pair)),
+        confirm: 'yes',
+      })
+    }
     if (prompt === undefined || action === undefined) return { address: url, status: response.status, page }
     if (choice === 'abort') return open(`${url}/abort`)
     return open(new URL(action, url).href, { prompt, ...(prompt === 'login' && { login: 'ana', password: 'any' }) })

@@ -36,6 +36,8 @@ import type { SignInSettings } from './settings.ts'
 
 export interface IdentityProvider {
   readonly settings: SignInSettings
+  /** @throws Failure `identity_provider_away` where nobody could begin to sign in now */
+  look(): Promise<void>
   /** Where a browser goes to sign in. @throws Failure `identity_provider_away` */
   addressFor(begun: BegunSignIn, redirectUri: string): Promise<string>
   /** Whom the provider names. @throws Failure `identity_provider_away`, `not_let_in` */
@@ -133,6 +135,7 @@ export function createIdentityProvider({ settings, fetch, now }: ProviderParts):
 
   return {
     settings,
+    look: () => asking(async (ask) => void readCodeEndpoint(await metadata.read(ask), 'sign-in')),
     addressFor: (begun, redirectUri) =>
       asking(async (ask) => {
         const provider = await metadata.read(ask)

@@ -68,9 +68,11 @@ function readEmail(claims: JsonObject, { emailDomains, assumesEmailVerified }: S
   return operator
 }
 
-function readGroups(value: JsonValue | undefined, { groupsClaim }: SignInSettings): readonly string[] {
+function readGroups(value: JsonValue | undefined, { groupsClaim, scope }: SignInSettings): readonly string[] {
   if (value === undefined || value === null)
-    throw new NotLetInError(`the provider sends no claim ${groupsClaim}, so nobody knows this person's groups`)
+    throw new NotLetInError(
+      `the provider sends no claim ${groupsClaim} for the scopes ${scope}, so nobody knows this person's groups`,
+    )
   const listed = Array.isArray(value) ? value : [value]
   return listed.filter((each): each is string => typeof each === 'string')
 }

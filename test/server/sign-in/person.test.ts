@@ -81,7 +81,7 @@ test.each<[string, JsonObject, Partial<SignInConfig>, unknown]>([
     'of whose groups nothing is known',
     { groups: null },
     {},
-    "the provider sends no claim groups, so nobody knows this person's groups",
+    "the provider sends no claim groups for the scopes openid email, so nobody knows this person's groups",
   ],
   [
     'by a pointer',

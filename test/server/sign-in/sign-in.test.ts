@@ -2,7 +2,7 @@
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { beginSignIn } from '../../../src/server/sign-in/begun-sign-in.ts'
 import type { ActView } from '../../../src/operations/acts.ts'
 import { going, svc } from '../../cli/recording-io.ts'
@@ -11,6 +11,7 @@ import { comeBack, openCompany, type Company } from '../../fakes/company.ts'
 import { isOidcInstalled } from '../../fakes/oidc.ts'
 import { removeDirectory } from '../../remove-directory.ts'
 import { waitUntil } from '../../wait-until.ts'
+import { openWaitingRefund, type WaitingRefund } from '../gated-desk.ts'
 import { ask } from '../running.ts'
 
 describe.skipIf(!isOidcInstalled)('with npm ci --prefix test/tools/oidc --ignore-scripts', () => {
@@ -250,6 +251,28 @@ describe.skipIf(!isOidcInstalled)('with npm ci --prefix test/tools/oidc --ignore
       })
     })
 
+    test('signs a machine without a browser in, with one elsewhere', async () => {
+      // The provider asks for five seconds between two questions.
+      const hasty: typeof fetch = async (...given) => {
+        const response = await fetch(...given)
+        return Response.json({ ...((await response.json()) as object), intervalSeconds: 0 }, response)
+      }
+      const login = going(['login', company.url, '--device', '--json'], { cwd: home, env: env(), fetch: hasty })
+      const address = (): string | undefined => /^ {2}(http\S+)$/m.exec(login.world.stderr())?.[1]
+      await Promise.race([login.code, waitUntil(() => address() !== undefined)])
+      const { page } = await company.provider.visit(address()!, new Map(), 'http://never')
+      expect([page.replaceAll(/<[^>]+>/g, ' ').includes('Sign-in Success'), await login.code]).toEqual([true, 0])
+      expect(JSON.parse(login.world.stdout())).toMatchObject({
+        server: company.url,
+        operator: 'ana@acme.example',
+        roles: ['finance'],
+        may: 'approve',
+      })
+      expect(await run('logout', company.url, '--json')).toMatchObject({
+        stdout: `${JSON.stringify({ server: company.url, erased: true, ended: true })}\n`,
+      })
+    })
+
     test('is refused where others can read its file, and says how to sign in again once it has ended', async () => {
       await logIn()
       const [file] = readdirSync(join(home, 'svc/sessions'))
@@ -294,5 +317,37 @@ describe.skipIf(!isOidcInstalled)('with npm ci --prefix test/tools/oidc --ignore
       ])
         expect((await comeBack(`${company.url}/sign-in/command?${query}`, new Map())).status).toBe(401)
     })
+  })
+
+  test('a task that asks for a role is decided by whose group has it, under the verified address', async () => {
+    let refund: WaitingRefund | undefined
+    const treasury = await openCompany({}, async (options) => {
+      refund = await openWaitingRefund(undefined, options, { approver_role: 'finance' })
+      return refund.server
+    })
+    onTestFinished(() => treasury.close())
+    const { runId, userTaskId } = refund!
+    const approve = async (groups: readonly string[], name: string) => {
+      Object.assign(treasury.person, { groups, email: `${name}@acme.example` })
+      const { send } = await treasury.signIn()
+      const { body } = await send(`POST /runs/${runId}/messages`, { body: { userTaskId, approved: true } })
+      return body['code'] ?? body['error'] ?? 'accepted'
+    }
+    expect(await approve(['auditors'], 'eva')).toBe('not_permitted')
+    expect(await approve(['platform'], 'ben')).toBe('not_an_approver')
+    expect(await approve(['treasury'], 'ana')).toBe('accepted')
+    await refund!.until(runId, 'engine.session.completed')
+    const { items } = await ask<{ items: ActView[] }>(treasury.server.operator, 'GET /acts')
+    const answered = items
+      .filter(({ kind }) => kind === 'run.answered')
+      .map(({ by, proof, channel, refused }) => [by, proof, channel, refused])
+    expect(answered).toEqual([
+      ['operator:ana@acme.example', 'credential', 'console', null],
+      ['operator:ben@acme.example', 'credential', 'console', 'not_an_approver'],
+    ])
+    const { decided } = (
+      await ask<{ people: { decided: unknown } }>(treasury.server.operator, `GET /tasks/${userTaskId}`)
+    ).people
+    expect(decided).toMatchObject({ by: 'operator ana@acme.example' })
   })
 })

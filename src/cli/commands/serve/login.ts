@@ -89,7 +89,7 @@ async function halfByDevice({ call, server, provider, challenge }: LoginParts): 
   out.message(`  ${safeText(address)}`)
   out.hint('waiting for you to finish there; Ctrl-C ends')
   const ends = io.clock.now() + Math.min(Number(expiresInSeconds) * 1000 || SIGN_IN_MS, SIGN_IN_MS)
-  const everyMs = Math.min(Math.max(Number(intervalSeconds) * 1000 || LEAST_WAIT_MS, LEAST_WAIT_MS), ANSWER_MS)
+  const everyMs = Math.min(Math.max(Number(intervalSeconds) * 1000 || 0, LEAST_WAIT_MS), ANSWER_MS)
   while (io.clock.now() < ends) {
     await setTimeout(everyMs, undefined, { signal })
     const { half } = await ask(call, server, 'POST', '/sign-in/device', { body: { deviceCode, challenge } })
