@@ -391,3 +391,39 @@ test('a read that waited at the door of a tool that became slow is recorded anew
   expect(bench.invoked.map(({ callId, attempt }) => `${callId} ${attempt}`)).toEqual(['c1_0 1', 'c2_0 1', 'c2_1 2'])
   expect(bench.invoked.at(-1)!.notAfter - bench.clock.now()).toBe(60_000)
 })
+
+test('a read at the door when its process ends is made by the next one; one whose run is cancelled is not made', async () => {
+  const tools = held()
+  let asked = 0
+  const bench = await bounded(
+    { tool: 1 },
+    {
+      agents: [snapshotOf({ name: 'root', tools: [look] })],
+      models: { root: inOrder(many(1), many(2), 'Done.') },
+      tools: { look: () => (asked++ === 0 ? returns('seen') : tools.run()) },
+    },
+  )
+  const made = (): string[] => bench.invoked.map(({ callId, attempt }) => `${callId} ${attempt}`)
+  const run = await bench.start('root')
+  await turns()
+  expect(made()).toEqual(['c1_0 1', 'c2_0 1'])
+  await bench.restart()
+  await turns()
+  // How fast the tool answers is not known to the new process: one call is sent, the other waits in line.
+  expect(made()).toEqual(['c1_0 1', 'c2_0 1', 'c2_0 2'])
+  await tools.endAll()
+  await bench.waitForEnd(run)
+  expect(made()).toEqual(['c1_0 1', 'c2_0 1', 'c2_0 2', 'c2_1 2'])
+
+  const other = await bench.start('root')
+  await turns()
+  await tools.end()
+  const before = made().length
+  expect((await bench.timeline(other)).filter(({ type }) => type === 'ToolCall')).toHaveLength(3)
+  await bench.engine.cancel(other, operator())
+  await tools.endAll()
+  expect(made()).toHaveLength(before)
+  const { sessionId } = (await bench.store.run(other))!
+  const states = (await bench.store.calls({ sessionId })).map(({ callId, state }) => `${callId} ${state}`)
+  expect(states.toSorted()).toEqual(['c1_0 executed', 'c2_0 executed', 'c2_1 not_sent'])
+})
