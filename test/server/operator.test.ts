@@ -504,6 +504,7 @@ test('tells who answers', async () => {
     workspace: 'acme',
     operator: 'ana@acme.example',
     roles: [],
+    signIn: null,
     isDevelopment: false,
     storage: { store: 'sqlite', storeBytes: null, files: 'directory', freeBytes: null },
     startedAt: '2026-11-20T10:00:00.000Z',
