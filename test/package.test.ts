@@ -52,6 +52,7 @@ test('the package holds what runs and what its user reads, and nothing else', ()
       'dist/migrations/0002-notices.sql',
       'dist/migrations/0003-notice-receipts.sql',
       'dist/migrations/0004-passkeys.sql',
+      'templates/monorepo/.github/workflows/agents-comment.yml',
       'templates/monorepo/.github/workflows/agents.yml',
     ]),
   )
@@ -93,7 +94,7 @@ test('nothing shipped, documented or generated installs the name svc, which belo
     ),
   ]
   expect(texts.flatMap(([path, text]) => namesBarePackage(text).map((found) => `${path}: ${found}`))).toEqual([])
-  expect(ciFiles('github', { policies: true, scenarios: true })[1]!.text).toContain(`"${PACKAGE_NAME}": `)
+  expect(ciFiles('github', { policies: true, scenarios: true }).at(-1)!.text).toContain(`"${PACKAGE_NAME}": `)
 })
 
 test.each([

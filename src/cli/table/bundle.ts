@@ -56,9 +56,15 @@ export const bundleCommands: readonly CommandEntry[] = [
     arguments: [{ name: '[bundles...]', description: 'two bundles, archives or directories; one with --against' }],
     options: [
       { flags: '--against <version>', description: 'a published version: namespace.name, or with @version' },
+      {
+        flags: '--format <format>',
+        description: 'text by default, or the comment of a review',
+        choices: ['text', 'markdown'],
+      },
       failOn,
     ],
     examples: [
+      'svc bundle diff before.tgz . --format markdown > comment.md',
       'svc bundle diff before.tgz . --fail-on breaking',
       'svc bundle diff --against acme.refund-desk@1.1.0 --fail-on breaking',
     ],

@@ -4,6 +4,7 @@ import { diffFiles, type FileChange } from '../../../compile/diff/files.ts'
 import { answerScreen } from '../../shell/screen/list.ts'
 import { changeLines, countChanges, differenceBody, fileLine, paintChange } from '../../release/changes.ts'
 import { closureAt, publishedClosure } from '../../release/closures.ts'
+import { differenceComment } from '../../release/difference-comment.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { withOperator, withOperatorOf } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
@@ -49,12 +50,13 @@ export async function versionsDiff(call: CommandContext<ValueOf<typeof versionDi
 
 /** @param files absent for a published version: a snapshot does not contain the files */
 async function printDifference(
-  { mode, out, io }: CommandContext<ValueOf<typeof bundleDifference>>,
+  { mode, out, io, given }: CommandContext<ValueOf<typeof bundleDifference>>,
   difference: VersionDifference,
   strict: boolean,
   files?: readonly FileChange[],
 ): Promise<number> {
   if (mode.json) await out.json({ ...differenceBody(difference), ...(files && { files }) })
+  else if (given.text('format') === 'markdown') out.line(differenceComment(difference, files))
   else {
     const { theme } = answerScreen({ io, mode })
     changeLines(difference.changes, io.stdout.isTTY).forEach((line) => out.prose(paintChange(theme, line)))
