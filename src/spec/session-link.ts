@@ -94,15 +94,15 @@ export const LINES_OF_STEP = 4
 export const LINES_OF_EVENT = 2
 
 /** A line for each text: the four of each step in order, then the two of each event. Stored JSON has no line feeds. */
-export const linesOfContent = (steps: readonly StepTexts[], events: readonly EventTexts[]): readonly string[] => [
-  ...steps.flatMap(({ content, resultDigest, hidden, error }) => [
-    content,
-    resultDigest ?? 'null',
-    hidden ?? 'null',
-    JSON.stringify(error),
-  ]),
-  ...events.flatMap(({ data, error }) => [data ?? 'null', JSON.stringify(error)]),
-]
+export function linesOfContent(steps: readonly StepTexts[], events: readonly EventTexts[]): readonly string[] {
+  const lines: string[] = []
+  for (const { content, resultDigest, hidden, error } of steps)
+    lines.push(content, resultDigest ?? 'null', hidden ?? 'null', toErrorLine(error))
+  for (const { data, error } of events) lines.push(data ?? 'null', toErrorLine(error))
+  return lines
+}
+
+const toErrorLine = (error: string | null): string => (error === null ? 'null' : JSON.stringify(error))
 
 export const digestOfContent = (salt: string, lines: readonly string[]): string => saltedDigest(salt, lines.join('\n'))
 

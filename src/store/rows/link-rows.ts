@@ -1,17 +1,11 @@
 /** The link that a save adds to the chain of its session. Source: docs/design/audit.md#sessions */
 import { randomUUID } from 'node:crypto'
+import type { Instant } from '../../base/clock.ts'
 import type { SessionId } from '../../base/ids.ts'
+import type { RunStep } from '../../spec/step.ts'
 import { expectDefined } from '../../base/values/expect-defined.ts'
-import {
-  digestOfContent,
-  linesOfContent,
-  type EventTexts,
-  type LinkedEvent,
-  type LinkedStep,
-  type LinkRecord,
-  type StepTexts,
-} from '../../spec/session-link.ts'
-import type { SessionUpdate } from '../session-update.ts'
+import { digestOfContent, linesOfContent, type EventTexts, type StepTexts } from '../../spec/session-link.ts'
+import type { SessionUpdate, SessionUpdateEvent } from '../session-update.ts'
 import { toPlainText } from './json-column.ts'
 
 /** The columns of a link but for its hash, which the hash before it enters. */
@@ -44,40 +38,31 @@ export function toNewLink(
   texts: SavedTexts,
 ): NewLink | undefined {
   if (events.length === 0 && steps.length === 0) return undefined
-  const added = new Map(steps.map((step) => [step.ordinal, step]))
-  const closed = new Map(closedSteps.map((end) => [end.ordinal, end]))
   const shown = new Set<number>()
-  const linkedEvents: LinkedEvent[] = []
+  // Numbers of steps that a save adds follow each other.
+  const firstOrdinal = steps[0]?.ordinal ?? 0
+  const endOf = (ordinal: number) => closedSteps.find((end) => end.ordinal === ordinal) ?? steps[ordinal - firstOrdinal]
+  const eventRecords: string[] = []
   const eventTexts: EventTexts[] = []
-  for (const [index, event] of events.entries()) {
-    const { kind, runId, seq, subject, ts } = event
+  for (let index = 0; index < events.length; index++) {
+    const event = events[index]
+    if (!event) continue
     const ordinal = 'ordinal' in event ? event.ordinal : null
     if (ordinal !== null) shown.add(ordinal)
-    const end = ordinal === null || isStepStart(event) ? undefined : (closed.get(ordinal) ?? added.get(ordinal))
-    linkedEvents.push({ finishedAt: end?.finishedAt ?? null, kind, ordinal, runId, seq, subject, ts })
+    const end = ordinal === null || isStepStart(event) ? undefined : endOf(ordinal)
+    eventRecords.push(toEventRecord(event, ordinal, end?.finishedAt ?? null))
     eventTexts.push({ data: texts.data[index] ?? null, error: toPlainText(end?.error ?? null) })
   }
   // The end of a step is in the event that shows it; a step that no event shows has ended.
-  const linkedSteps = steps.map((step): LinkedStep => {
-    const { id, ordinal, runId, sequence, startedAt, tokensUsed, type } = step
-    const finishedAt = shown.has(ordinal) ? null : step.finishedAt
-    return { finishedAt, id, ordinal, runId, sequence, startedAt, tokensUsed, type }
-  })
+  const stepRecords = steps.map((step) => toStepRecord(step, shown.has(step.ordinal) ? null : step.finishedAt))
   const stepTexts = steps.map((step, index): StepTexts => {
-    const text = expectDefined(texts.steps[index], 'each step has its texts')
-    return { ...text, error: shown.has(step.ordinal) ? null : toPlainText(step.error) }
+    const { content, resultDigest, hidden } = expectDefined(texts.steps[index], 'each step has its texts')
+    return { content, resultDigest, hidden, error: shown.has(step.ordinal) ? null : toPlainText(step.error) }
   })
-  // Node keeps random bytes in store for it: 122 of its bits cost 0.3 us under load, 16 bytes by themselves 9.
+  // Other random bytes take this as long as all else.
   const salt = randomUUID()
   const contentDigest = digestOfContent(salt, linesOfContent(stepTexts, eventTexts))
   const version = session.version + 1
-  const record: LinkRecord = {
-    contentDigest,
-    events: linkedEvents,
-    session: session.id,
-    steps: linkedSteps,
-    version,
-  }
   return {
     sessionId: session.id,
     version,
@@ -87,7 +72,21 @@ export function toNewLink(
     steps: steps.length,
     contentDigest,
     salt,
-    // Written with its members in order, which is canonical: ids, numbers and words of the interface need no escapes.
-    record: JSON.stringify(record),
+    record: `{"contentDigest":"${contentDigest}","events":[${eventRecords.join(',')}],"session":"${session.id}","steps":[${stepRecords.join(',')}],"version":${version}}`,
   }
 }
+
+/** A `LinkedEvent` as canonical JSON. Ids, numbers and words of the interface need no escapes, and a template takes a third of the time. */
+const toEventRecord = (
+  { kind, runId, seq, subject, ts }: SessionUpdateEvent,
+  ordinal: number | null,
+  finishedAt: Instant | null,
+): string =>
+  `{"finishedAt":${finishedAt},"kind":"${kind}","ordinal":${ordinal},"runId":"${runId}","seq":${seq},"subject":"${subject}","ts":${ts}}`
+
+/** A `LinkedStep` as canonical JSON. */
+const toStepRecord = (
+  { id, ordinal, runId, sequence, startedAt, tokensUsed, type }: RunStep,
+  finishedAt: Instant | null,
+): string =>
+  `{"finishedAt":${finishedAt},"id":"${id}","ordinal":${ordinal},"runId":"${runId}","sequence":${sequence},"startedAt":${startedAt},"tokensUsed":${tokensUsed},"type":"${type}"}`
