@@ -1,5 +1,6 @@
 /** What is checked of a history when it is over. */
 import type { RunId } from '../../../src/base/ids.ts'
+import { findChainOffence } from '../../store/verify-chain.ts'
 import { SAFE, type ClusterHistory } from './cluster.ts'
 
 /** What a history breaks of the promises; empty where it keeps them. */
@@ -27,6 +28,8 @@ export async function brokenPromises({
     if (isCalm && reviews.length > 0) broken.push(`asked without need: what became of ${reviews.length} calls of ${id}`)
     if (events.some(({ seq }, at) => seq !== at + 1)) broken.push(`gap: ${id}`)
     if (steps.some(({ ordinal }, at) => ordinal !== at + 1)) broken.push(`gap in the timeline: ${id}`)
+    const offence = await findChainOffence(store, session.workspaceId, id)
+    if (offence) broken.push(`chain: ${offence.what}`)
     for (const run of runs) {
       const own = steps.filter((step) => step.runId === run.id)
       for (const { content, error } of own.filter(({ type }) => type === 'Reasoning')) {
