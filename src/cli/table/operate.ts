@@ -65,7 +65,7 @@ export const operateCommands: readonly CommandEntry[] = [
   {
     path: 'audit export',
     plane: 'operator',
-    summary: 'what operators did and sessions recorded, as a file that can be checked without a server',
+    summary: 'acts and sessions as a file that can be checked without a server',
     arguments: [{ name: '<file>', description: 'a tar with the same bytes for the same records' }],
     options: [
       { flags: '--agent <agent>', description: 'only sessions of this agent' },
@@ -107,7 +107,7 @@ export const operateCommands: readonly CommandEntry[] = [
   {
     path: 'audit verify',
     plane: 'offline',
-    summary: 'check an export: every record as it was written, none missing, each call with its decision',
+    summary: 'check an export: nothing altered or missing, each call decided',
     arguments: [{ name: '<file>', description: 'of svc audit export' }],
     options: [
       { flags: '--extends <file>', description: 'an earlier export, whose records must be the same in this one' },

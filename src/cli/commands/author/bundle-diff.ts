@@ -20,17 +20,17 @@ export async function bundleDiff(call: CommandContext<ValueOf<typeof bundleDiffe
   if (against === undefined ? paths.length !== 2 : paths.length > 1)
     throw usageFailure('Two bundles are compared: svc bundle diff A B, or svc bundle diff [A] --against ns.name@1.2.0.')
   const project = await openProject(call)
-  const strict = given.text('fail-on') === 'breaking'
+  const form = { strict: given.text('fail-on') === 'breaking', isComment: given.text('format') === 'markdown' }
   if (against !== undefined) {
     const before = await withOperatorOf(project, call, (operator) => publishedClosure(operator, against))
     const after = await closureAt(call, project, paths[0] ?? cwd)
-    return await printDifference(call, diffClosures(before, after.closure), strict)
+    return await printDifference(call, diffClosures(before, after.closure), form)
   }
   const [before, after] = [await closureAt(call, project, paths[0]!), await closureAt(call, project, paths[1]!)]
   return await printDifference(
     call,
     diffClosures(before.closure, after.closure),
-    strict,
+    form,
     diffFiles(before.files, after.files),
   )
 }
@@ -45,18 +45,18 @@ export async function versionsDiff(call: CommandContext<ValueOf<typeof versionDi
   const difference = await withOperator(call, async (operator) =>
     diffClosures(await publishedClosure(operator, before), await publishedClosure(operator, after)),
   )
-  return await printDifference(call, difference, given.text('fail-on') === 'breaking')
+  return await printDifference(call, difference, { strict: given.text('fail-on') === 'breaking' })
 }
 
 /** @param files absent for a published version: a snapshot does not contain the files */
 async function printDifference(
-  { mode, out, io, given }: CommandContext<ValueOf<typeof bundleDifference>>,
+  { mode, out, io }: CommandContext<ValueOf<typeof bundleDifference>>,
   difference: VersionDifference,
-  strict: boolean,
+  { strict, isComment = false }: { readonly strict: boolean; readonly isComment?: boolean },
   files?: readonly FileChange[],
 ): Promise<number> {
   if (mode.json) await out.json({ ...differenceBody(difference), ...(files && { files }) })
-  else if (given.text('format') === 'markdown') out.line(differenceComment(difference, files))
+  else if (isComment) out.line(differenceComment(difference, files))
   else {
     const { theme } = answerScreen({ io, mode })
     changeLines(difference.changes, io.stdout.isTTY).forEach((line) => out.prose(paintChange(theme, line)))
