@@ -33,7 +33,8 @@ export interface DoorRun {
 
 export interface DoorStart {
   readonly agentId: AgentId
-  readonly input: JsonObject
+  /** Asked for where a run starts. @throws Failure `validation_failed` */
+  readonly toInput: () => JsonObject
   /** The session that the run belongs to; a new one where absent. */
   readonly sessionId?: SessionId
   /** Starts with the same text are one. */
@@ -64,13 +65,13 @@ async function startNow(
   services: ServerServices,
   call: HttpRequestContext,
   caller: AuthenticatedCaller,
-  { agentId, input, sessionId, idempotencyKey, metadata }: DoorStart,
+  { agentId, toInput, sessionId, idempotencyKey, metadata }: DoorStart,
 ): Promise<DoorRun> {
   const { store } = services
   const session = sessionId && (await store.session(sessionId))
   if (session && !isTerminal(session.status)) return await openRunOf(services, session)
   const handle = startRun(services, async () => caller, session ? undefined : sessionId)
-  const body = JSON.stringify({ input, ...(session ? { sessionId } : metadata && { metadata }) })
+  const body = JSON.stringify({ input: toInput(), ...(session ? { sessionId } : metadata && { metadata }) })
   const headers = { ...traceOf(call), ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }) }
   try {
     const { json } = await handle(innerCall(call, { agentId }, { body, headers }))
@@ -130,6 +131,8 @@ export function holdDoor(services: ServerServices, call: HttpRequestContext, cal
   return {
     signal: stop.signal,
     end() {
+      // A reader that went away leaves nobody to follow the run for.
+      abort()
       leave()
       socket?.off('close', abort)
       call.request.signal.removeEventListener('abort', abort)

@@ -143,6 +143,7 @@ describe('what is not as AG-UI says', () => {
   const THREAD = { threadId: 't', runId: 'r', messages: [{ id: '1', role: 'user', content: 'hello' }] }
   test.each([
     ['no object', [], '/ must be an object.'],
+    ['no message', { ...THREAD, messages: [] }, '/messages must end with a message of the user.'],
     ['no thread', { ...THREAD, threadId: 7 }, '/threadId must be text of 1 to 200 characters.'],
     ['tools', { ...THREAD, tools: [{ name: 'x' }] }, '/tools must be empty: an agent has tools of its own.'],
     ['an answer to nothing', { ...THREAD, resume: [answer('x', {})] }, 'No such thread that waits.'],
@@ -176,7 +177,8 @@ describe('what is not as AG-UI says', () => {
   test('a run that is sent again is the same run, and a thread that waits says again for what', async () => {
     const { post, operator } = await open(desk)
     const input = { ...THREAD, messages: [{ role: 'user', content: '{"order":"A-1","amount":180}' }] }
-    const texts = [await (await post(input)).text(), await (await post(input)).text()]
+    const again = { ...input, runId: 'r2', messages: [] }
+    const texts = [await (await post(input)).text(), await (await post(input)).text(), await (await post(again)).text()]
     for (const text of texts) expect(text).toContain('"outcome":{"type":"interrupt"')
     expect(await operator('GET /runs')).toMatchObject({ total: 1 })
   })

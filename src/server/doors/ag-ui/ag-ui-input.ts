@@ -32,6 +32,12 @@ export function parseAgUiInput(body: unknown): AgUiInput {
   }
 }
 
+/** @throws Failure `validation_failed` where nothing was written */
+export function requireMessage({ message }: AgUiInput): string {
+  if (message === '') throw invalid('/messages', 'must end with a message of the user')
+  return message
+}
+
 function requireId(body: JsonObject, name: string): string {
   const id = body[name]
   if (typeof id !== 'string' || id === '' || id.length > MOST_ID || !id.isWellFormed())

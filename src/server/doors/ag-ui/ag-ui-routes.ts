@@ -30,7 +30,7 @@ import {
 } from '../door-run.ts'
 import { dataFrame, doorStream } from '../door-stream.ts'
 import { createAgUiTranslator, type AgUiEvent } from './ag-ui-events.ts'
-import { parseAgUiInput, type AgUiAnswer, type AgUiInput } from './ag-ui-input.ts'
+import { parseAgUiInput, requireMessage, type AgUiAnswer, type AgUiInput } from './ag-ui-input.ts'
 import { matchAnswers, toInterrupts, toMessage } from './interrupts.ts'
 
 /** The revision of the protocol whose events are sent. */
@@ -55,7 +55,7 @@ async function serveThread(
     const start = (): Promise<DoorRun> =>
       startDoorRun(services, call, caller, {
         agentId,
-        input: toChatInput(snapshot, input.message),
+        toInput: () => toChatInput(snapshot, requireMessage(input)),
         sessionId,
         // A front end that sends its run again gets the same one.
         idempotencyKey: digestOf(`${input.threadId}\0${input.runId}`),

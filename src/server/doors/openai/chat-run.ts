@@ -57,7 +57,7 @@ export async function startChatRun(
   const key = call.request.headers.get('idempotency-key')
   const started = await startDoorRun(services, call, caller, {
     agentId,
-    input: toChatInput(snapshot, textOf(snapshot, messages, session !== undefined)),
+    toInput: () => toChatInput(snapshot, textOf(snapshot, messages, session !== undefined)),
     ...(sessionId && { sessionId }),
     ...(key !== null && { idempotencyKey: key }),
     ...(conversation !== undefined && { metadata: { 'openai.session': conversation } }),
