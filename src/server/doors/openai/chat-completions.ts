@@ -1,4 +1,5 @@
 /** POST chat/completions. */
+import { signalWithin } from '../../../base/signal-within.ts'
 import type { Run } from '../../../spec/run.ts'
 import type { AuthenticatedCaller } from '../../auth/auth.ts'
 import { apiBodyLimits, readJson } from '../../http/body.ts'
@@ -52,7 +53,7 @@ export async function awaitAnswer(
   started: ChatRun,
   lease: DoorLease,
 ): Promise<{ readonly run: Run; readonly state: DoorState }> {
-  const signal = AbortSignal.any([lease.signal, AbortSignal.timeout(LONGEST_ANSWER_MS)])
+  const signal = signalWithin(LONGEST_ANSWER_MS, lease.signal)
   const events = followDoorRun(services, caller, started, signal)
   while (!(await events.next()).done);
   return await readDoorState(services, caller, started.run.id)
