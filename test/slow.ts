@@ -1,9 +1,15 @@
 /**
- * Tests that kill processes, race, play histories, take pictures, compile with the tools of others, or try a second database with what
+ * Tests that play what all pages show, kill processes, race, play histories, take pictures, compile with the tools of others, or try a second database with what
  * another file tries with the first: 2 of 100 tests, and half of the time. `npm run check` leaves them out and says so, `npm run
- * check:slow` runs them alone, CI runs all at once (`.ci/run`). A path that ends with a slash is a folder.
+ * check:slow` runs them alone, CI runs all at once (`.ci/run`), these last and in this order. A path that ends with a slash is a folder.
  */
 export const SLOW_TESTS = [
+  // Every command that a page shows, and programs of others that talk with ours.
+  'test/docs/pages.test.ts',
+  'test/e2e/gateway.test.ts',
+  'test/e2e/mcp-stdio.test.ts',
+  // What is bounded, filled to its bound.
+  'test/server/bounds.test.ts',
   // Processes that are killed, cut off and started again.
   'test/torture/',
   'test/e2e/cluster-life.test.ts',
@@ -19,6 +25,7 @@ export const SLOW_TESTS = [
   'test/e2e/peer-text.test.ts',
   'test/e2e/two-servers.test.ts',
   'test/server/mcp/conformance-client.test.ts',
+  'test/engine/client-gate-crash.test.ts',
   'test/engine/crash.test.ts',
   'test/engine/undo-crash.test.ts',
   // Histories, races and generated policies by the hundred.
@@ -52,8 +59,10 @@ export const SLOW_TESTS = [
   'test/examples/pipelines.test.ts',
 ]
 
-/** Whether a file of tests, as a path below the root of the project, is slow. */
-export const isSlowTest = (path: string): boolean => SLOW_TESTS.some((each) => path.startsWith(each))
+/** Where a file of tests, as a path below the root of the project, stands in the list; -1 if it is not slow. */
+export const placeOfSlow = (path: string): number => SLOW_TESTS.findIndex((each) => path.startsWith(each))
+
+export const isSlowTest = (path: string): boolean => placeOfSlow(path) >= 0
 
 /** Which tests `SVC_TEST_SLOW` asks for: only the slow ones (`only`), the others (`without`), or all (`all`, or nothing). */
 export const chosenTests = process.env['SVC_TEST_SLOW'] ?? 'all'
