@@ -171,15 +171,22 @@ const queryTypesDeclared =
 
 /* Writing */
 
-// Those for `every` fault and for the `first` take a while, and are not kept in the repository.
-const CHECKS = Object.entries(asked).flatMap(([of, schemas]) =>
-  ['first', 'every'].map((which) => ({
-    file: `src/server/generated/${of}-${which}`,
-    schemas,
-    every: which === 'every',
-    declaration: which === 'first' ? declared(schemas) : `export { checks } from './${of}-first.js'\n`,
-  })),
-)
+// They take a while, and are not kept in the repository. What finds every fault of an operator's request is compiled where one is refused.
+const CHECKS = [
+  { file: 'src/server/generated/api-first', schemas: asked.api, every: false, declaration: declared(asked.api) },
+  {
+    file: 'src/server/generated/api-every',
+    schemas: asked.api,
+    every: true,
+    declaration: "export { checks } from './api-first.js'\n",
+  },
+  {
+    file: 'src/server/generated/operator-first',
+    schemas: asked.operator,
+    every: false,
+    declaration: declared(asked.operator),
+  },
+]
 if (!process.argv.includes('--check')) {
   for (const { file, schemas, every } of CHECKS) writeGenerated(`${file}.js`, validators(schemas, every))
   writeGenerated(QUERY_TYPES, queryTypesText)
