@@ -27,7 +27,7 @@ const FLOORS: Readonly<Record<string, number>> = {
 
 /** The rooms of a floor, lowest first; `.` stands for its loose files. A room imports from itself and from those before it. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  base: ['values', 'failures', 'json', 'pattern', 'net', '.'],
+  base: ['values', 'failures', 'json', 'pattern', 'net', '.', 'files'],
   blobs: ['.', 'local'],
   cli: [
     'conversation',
@@ -105,7 +105,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'console',
     '.',
   ],
-  spec: ['steer', '.'],
+  spec: ['steer', '.', 'chain'],
   store: ['.', 'rows', 'nouns', 'sqlite', 'postgres', 'copy'],
   tools: ['openapi', 'oauth', '.'],
 }

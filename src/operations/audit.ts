@@ -1,5 +1,5 @@
 /** The chains of sessions, for an export that is checked without a server. Source: docs/design/audit.md#sessions */
-import type { LinkedEvent, LinkedStep } from '../spec/session-link.ts'
+import type { LinkedEvent, LinkedStep } from '../spec/chain/session-link.ts'
 import type { OperationTable } from './operation.ts'
 import {
   bounded,

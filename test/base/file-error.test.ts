@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fileFailure } from '../../src/base/file-error.ts'
+import { fileFailure } from '../../src/base/files/file-error.ts'
 
 const told = (
   about: object,

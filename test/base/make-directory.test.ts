@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, statSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { fileFailure } from '../../src/base/file-error.ts'
-import { makeDirectory } from '../../src/base/make-directory.ts'
+import { fileFailure } from '../../src/base/files/file-error.ts'
+import { makeDirectory } from '../../src/base/files/make-directory.ts'
 import { removeDirectory } from '../remove-directory.ts'
 
 const parent = mkdtempSync(join(tmpdir(), 'svc-make-'))

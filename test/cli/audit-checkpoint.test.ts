@@ -14,7 +14,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { createMerkleTree } from '../../src/spec/merkle-tree.ts'
+import { createMerkleTree } from '../../src/spec/chain/merkle-tree.ts'
 import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
 import { svc as runSvc, temporary } from './recording-io.ts'
 

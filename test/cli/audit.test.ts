@@ -14,8 +14,8 @@ import {
   type ExportedSession,
 } from '../../src/cli/commands/operate/audit-archive.ts'
 import { compareArchives, verifyArchive } from '../../src/cli/commands/operate/verify-archive.ts'
-import type { SessionLink } from '../../src/spec/session-link.ts'
-import { createCallVerifier } from '../../src/spec/verify-calls.ts'
+import type { SessionLink } from '../../src/spec/chain/session-link.ts'
+import { createCallVerifier } from '../../src/spec/chain/verify-calls.ts'
 import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
 import { createSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'

@@ -1,8 +1,8 @@
 /** Checks the chain of a stored session, and its calls. */
 import type { SessionId, WorkspaceId } from '../../src/base/ids.ts'
-import { createCallVerifier } from '../../src/spec/verify-calls.ts'
-import type { SessionOffence } from '../../src/spec/session-link.ts'
-import { createSessionVerifier } from '../../src/spec/verify-session.ts'
+import { createCallVerifier } from '../../src/spec/chain/verify-calls.ts'
+import type { SessionOffence } from '../../src/spec/chain/session-link.ts'
+import { createSessionVerifier } from '../../src/spec/chain/verify-session.ts'
 import type { Store } from '../../src/store/store.ts'
 
 const PAGE = 100

@@ -8,7 +8,7 @@ import { copyFile, link, open, readdir, readFile, rename, rm, unlink } from 'nod
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Clock, Instant } from '../../base/clock.ts'
-import { makeDirectory } from '../../base/make-directory.ts'
+import { makeDirectory } from '../../base/files/make-directory.ts'
 
 export interface ObjectInfo {
   readonly key: string

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isFailure } from '../../base/failure.ts'
-import { runInDataDirectory } from '../../base/file-error.ts'
+import { runInDataDirectory } from '../../base/files/file-error.ts'
 import type { TriggerConfig } from '../../spec/config.ts'
 import { DEFAULT_TRIGGER_SETTINGS } from '../../spec/key.ts'
 import type { TriggerView } from '../../operations/triggers.ts'

@@ -2,7 +2,7 @@ import { openAsBlob } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { fail } from '../../base/failure.ts'
-import { fileFailure } from '../../base/file-error.ts'
+import { fileFailure } from '../../base/files/file-error.ts'
 
 /** Larger than any text or bundle that a command takes. The limit also stops endless devices such as `/dev/zero`. */
 const MOST_MIB = 64

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { fileFailure } from '../../base/file-error.ts'
+import { fileFailure } from '../../base/files/file-error.ts'
 
 /**
  * Changes within this time count as one save, since editors write a file in several steps. Must exceed the 50 ms for which

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { access, chmod, constants, lstat, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fail } from '../../base/failure.ts'
-import { fileErrorOf, fileFailure } from '../../base/file-error.ts'
+import { fileErrorOf, fileFailure } from '../../base/files/file-error.ts'
 
 /**
  * Writes a file of the user, whole or not at all: on a full disk the file that was there stays as it was. Errors name the path,

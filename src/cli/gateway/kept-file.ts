@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
-import { makeDirectory } from '../../base/make-directory.ts'
+import { makeDirectory } from '../../base/files/make-directory.ts'
 import { listNamesIfAny, readTextIfAny } from '../files/sync-files.ts'
 import { writeUserFile } from '../files/write-file.ts'
 

@@ -2,7 +2,7 @@
 import { signalWithin } from '../../base/signal-within.ts'
 import { resolve } from 'node:path'
 import { CORE_SCHEMA, load, mergeTag } from 'js-yaml'
-import { fileFailure } from '../../base/file-error.ts'
+import { fileFailure } from '../../base/files/file-error.ts'
 import { innermostMessage } from '../../base/failure.ts'
 import { findExceededBound, type JsonValue } from '../../base/json/json.ts'
 import { shortenText } from '../../base/cut-text.ts'

@@ -6,7 +6,7 @@ import type { RunningServer, ServerOptions } from '../../server/open.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { wholeNumber } from '../shell/numbers.ts'
 import type { Project } from './project.ts'
-import { projectServerOptions } from './server-options.ts'
+import { projectServerOptions } from './server/server-options.ts'
 import { writeWorkspaceName } from './workspace-file.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
 

@@ -132,7 +132,7 @@ async function find(call: KeyRequest, target: RemoteProfile | undefined): Promis
 /** Of `svc login` with the server that is named. */
 async function keyOfLogin(address: string | undefined, env: CommandContext['io']['env']): Promise<string | undefined> {
   if (address === undefined || !/^https?:/.test(address)) return undefined
-  const { originOfServer, readServerSession } = await import('./server-session.ts')
+  const { originOfServer, readServerSession } = await import('./server/server-session.ts')
   const server = originOfServer(address)
   return server === undefined ? undefined : readServerSession(server, env)?.credential
 }

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
-import { fileFailure } from '../../base/file-error.ts'
+import { fileFailure } from '../../base/files/file-error.ts'
 import { readBoundedText } from '../../base/net/read-bounded.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { JsonObject } from '../../base/json/json.ts'

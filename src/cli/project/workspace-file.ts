@@ -4,8 +4,8 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { runInDataDirectory } from '../../base/file-error.ts'
-import { makeDirectory } from '../../base/make-directory.ts'
+import { runInDataDirectory } from '../../base/files/file-error.ts'
+import { makeDirectory } from '../../base/files/make-directory.ts'
 import { readTextIfAny } from '../files/sync-files.ts'
 
 export function readWorkspaceName(dataDirectory: string): string | undefined {

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { toIsoText } from '../../base/clock.ts'
-import { makeDirectory } from '../../base/make-directory.ts'
+import { makeDirectory } from '../../base/files/make-directory.ts'
 import type { Io } from './io.ts'
 import { packageVersion } from './version.ts'
 

@@ -1,6 +1,6 @@
 /** Turns every failure into the exit code and the error message of a command. */
 import { failures, isFailure, type FailureCode } from '../../base/failure.ts'
-import { fileFailure } from '../../base/file-error.ts'
+import { fileFailure } from '../../base/files/file-error.ts'
 import { SvcConnectionError, SvcError, SvcTimeoutError } from '../../client/index.ts'
 import { safeText } from '../../base/escape-text.ts'
 import { Interrupted } from './io.ts'

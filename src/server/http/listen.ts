@@ -10,7 +10,7 @@ import type { Duplex } from 'node:stream'
 import { describeBindError } from '../../base/net/bind-error.ts'
 import { fail } from '../../base/failure.ts'
 import type { IdSource } from '../../base/ids.ts'
-import { makeDirectory } from '../../base/make-directory.ts'
+import { makeDirectory } from '../../base/files/make-directory.ts'
 import type { ErrorBody } from '../../spec/api.ts'
 
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => unknown

@@ -6,7 +6,7 @@ import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { toIsoText, type Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
-import { makeDirectory } from '../../base/make-directory.ts'
+import { makeDirectory } from '../../base/files/make-directory.ts'
 import type { Redactor } from '../../base/secret.ts'
 
 export const LOG_DIRECTORY = 'logs'

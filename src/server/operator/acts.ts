@@ -1,12 +1,13 @@
-/** The log of acts as operators read it. Source: docs/design/audit.md#acts */
+/** What is recorded of operators and sessions, as operators read it. Source: docs/design/audit.md#acts, docs/design/audit.md#sessions */
 import { toIsoText } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { ActView } from '../../operations/acts.ts'
 import { ACTS_BY_KIND, type ActKind, type StoredAct } from '../../spec/act.ts'
 import { queryFailure } from '../http/refuse.ts'
-import { findRun } from './find/find.ts'
+import { findAgent, findRun } from './find/find.ts'
 import type { OperatorAction } from './people/act.ts'
 import { parseSince } from './runs.ts'
+import { findSession } from './sessions.ts'
 
 const DEFAULT_TAKE = 100
 
@@ -30,6 +31,31 @@ export const listActs: OperatorAction<'GET /acts'> = async ({ services, query })
 export const listActRecords: OperatorAction<'GET /acts/records'> = async ({ services, query }) => {
   const { after = 0, take = DEFAULT_TAKE } = query
   const items = await services.store.actsInOrder(services.workspace.id, after, take)
+  return { items, total: items.length }
+}
+
+/* The chains of sessions as they are stored. */
+
+export const listChainedSessions: OperatorAction<'GET /audit/sessions'> = async ({ services, query }) => {
+  const { store, workspace } = services
+  const { agent, by, since, until, after, take = DEFAULT_TAKE } = query
+  const [startedAt, session] = after?.split(' ') ?? []
+  const filter = {
+    workspaceId: workspace.id,
+    ...(agent !== undefined && { agentId: (await findAgent(services, agent)).id }),
+    ...(by !== undefined && { by: by.includes(':') ? by : `operator:${by}` }),
+    ...(since !== undefined && { from: parseSince(since) }),
+    ...(until !== undefined && { to: parseSince(until) }),
+    ...(session !== undefined && { after: { startedAt: Number(startedAt), session: session as SessionId } }),
+  }
+  const items = await store.chainedSessions(filter, take)
+  return { items, total: items.length }
+}
+
+export const listSessionLinks: OperatorAction<'GET /audit/sessions/:id'> = async (request) => {
+  const { after = 0, take = DEFAULT_TAKE } = request.query
+  const { id } = await findSession(request)
+  const items = await request.services.store.linksOf(id, after, take)
   return { items, total: items.length }
 }
 

@@ -1,8 +1,8 @@
 /** The log of acts: a chain for each workspace, numbered without gaps. */
 import { randomUUID } from 'node:crypto'
 import type { ActContent, ActRecord, NewAct, StoredAct } from '../../spec/act.ts'
-import { linkOfAct } from '../../spec/verify-acts.ts'
-import { CHAIN_START, hashOfLink, saltedDigest } from '../../spec/hash-chain.ts'
+import { linkOfAct } from '../../spec/chain/verify-acts.ts'
+import { CHAIN_START, hashOfLink, saltedDigest } from '../../spec/chain/hash-chain.ts'
 import type { Dialect } from '../dialect.ts'
 import { joinClauses } from '../rows/filter.ts'
 import { readRow, readRows, writeRows, type DatabaseWork, type NounWork } from '../statement.ts'

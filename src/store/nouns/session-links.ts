@@ -7,7 +7,7 @@ import {
   type LinkedEvent,
   type LinkedStep,
   type SessionLink,
-} from '../../spec/session-link.ts'
+} from '../../spec/chain/session-link.ts'
 import type { StepType } from '../../spec/step.ts'
 import type { Dialect } from '../dialect.ts'
 import { joinClauses } from '../rows/filter.ts'

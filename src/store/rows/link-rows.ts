@@ -4,7 +4,7 @@ import type { Instant } from '../../base/clock.ts'
 import type { SessionId } from '../../base/ids.ts'
 import type { RunStep } from '../../spec/step.ts'
 import { expectDefined } from '../../base/values/expect-defined.ts'
-import { digestOfContent, linesOfContent, type EventTexts, type StepTexts } from '../../spec/session-link.ts'
+import { digestOfContent, linesOfContent, type EventTexts, type StepTexts } from '../../spec/chain/session-link.ts'
 import type { SessionUpdate, SessionUpdateEvent } from '../session-update.ts'
 import { toPlainText } from './json-column.ts'
 

@@ -1,6 +1,6 @@
 import type { RunId } from '../../base/ids.ts'
 import type { RunStep } from '../../spec/step.ts'
-import type { StepTexts } from '../../spec/session-link.ts'
+import type { StepTexts } from '../../spec/chain/session-link.ts'
 import { toPlainText, toText } from '../rows/json-column.ts'
 import { splitContent } from '../rows/step-content.ts'
 import type { StepEnd } from '../session-update.ts'

@@ -1,9 +1,9 @@
 /** Where logins are kept: a file each, which only its owner may read. */
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileErrorOf } from '../../base/file-error.ts'
+import { fileErrorOf } from '../../base/files/file-error.ts'
 import { parseJson } from '../../base/json/json.ts'
-import { replacePrivateFile } from '../../base/private-file.ts'
+import { replacePrivateFile } from '../../base/files/private-file.ts'
 import { readMcpLogin, type McpLogin } from './login.ts'
 
 export interface LoginKeeper {

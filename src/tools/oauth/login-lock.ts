@@ -5,7 +5,7 @@
 import { open, rm, stat, type FileHandle } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { join } from 'node:path'
-import { makeDirectory } from '../../base/make-directory.ts'
+import { makeDirectory } from '../../base/files/make-directory.ts'
 import { TOKEN_MS } from './authorization-server.ts'
 import { LOGIN_DIRECTORY } from './login-keeper.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fail } from '../../../base/failure.ts'
-import { makeDirectory } from '../../../base/make-directory.ts'
+import { makeDirectory } from '../../../base/files/make-directory.ts'
 import { ancestorsOf } from '../../../compile/ancestors.ts'
 import { authorityMatrix } from '../../../authority/matrix.ts'
 import type { AuthorityRow } from '../../../operations/versions.ts'

@@ -1,7 +1,7 @@
 /** `svc gateway`: svc before the MCP servers of an existing client. Source: docs/design/gate.md#clients-files */
 import { realpathSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { fileFailure } from '../../../base/file-error.ts'
+import { fileFailure } from '../../../base/files/file-error.ts'
 import { readBoundedText } from '../../../base/net/read-bounded.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import type { gatewayListAnswer, unwrapAnswer, wrapAnswer } from '../../answers/gateway.ts'

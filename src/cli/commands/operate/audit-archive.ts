@@ -3,7 +3,7 @@ import { canonicalJson, isJsonObject, type JsonValue } from '../../../base/json/
 import { fromJson, toJson } from '../../../base/json/typed-json.ts'
 import { packFiles } from '../../../compile/package/archive.ts'
 import type { ActRecord } from '../../../spec/act.ts'
-import type { ChainedSession, SessionLink } from '../../../spec/session-link.ts'
+import type { ChainedSession, SessionLink } from '../../../spec/chain/session-link.ts'
 
 export const ACTS_FILE = 'acts.jsonl'
 export const SESSIONS_FILE = 'sessions.jsonl'

@@ -3,8 +3,8 @@
  * of all lines before it. What was signed can no longer be written anew without being seen. Source: docs/design/audit.md#checkpoints
  */
 import { isJsonObject, type JsonValue } from '../../../base/json/json.ts'
-import { parseCheckpoint, type SignedCheckpoint } from '../../../spec/checkpoint.ts'
-import { createMerkleTree } from '../../../spec/merkle-tree.ts'
+import { parseCheckpoint, type SignedCheckpoint } from '../../../spec/chain/checkpoint.ts'
+import { createMerkleTree } from '../../../spec/chain/merkle-tree.ts'
 
 /** A link that a chain had reached: of the acts, by its number, or of a session, by its version. */
 export type LoggedHead =

@@ -1,9 +1,9 @@
 /** Checks a file of `svc audit export`, on itself alone and against an earlier one. Source: docs/design/audit.md#verify */
 import { unpackTar } from 'modern-tar'
-import { createActVerifier, type ChainOffence } from '../../../spec/verify-acts.ts'
-import { createCallVerifier, type CallVerifier } from '../../../spec/verify-calls.ts'
-import type { SessionRule } from '../../../spec/session-link.ts'
-import { createSessionVerifier, type SessionVerifier } from '../../../spec/verify-session.ts'
+import { createActVerifier, type ChainOffence } from '../../../spec/chain/verify-acts.ts'
+import { createCallVerifier, type CallVerifier } from '../../../spec/chain/verify-calls.ts'
+import type { SessionRule } from '../../../spec/chain/session-link.ts'
+import { createSessionVerifier, type SessionVerifier } from '../../../spec/chain/verify-session.ts'
 import { ACTS_FILE, parseAct, parseChainLine, SESSIONS_FILE } from './audit-archive.ts'
 
 /** The first thing that is not as it was recorded, or was not allowed. `session` is null for an act. */

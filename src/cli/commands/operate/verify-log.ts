@@ -1,5 +1,5 @@
 /** Whether an export has what a log of checkpoints had signed. Source: docs/design/audit.md#checkpoints */
-import { isSignedBy, type CheckpointKey } from '../../../spec/checkpoint.ts'
+import { isSignedBy, type CheckpointKey } from '../../../spec/chain/checkpoint.ts'
 import { readAuditLog } from './audit-log.ts'
 import type { AuditOffence, VerifiedArchive } from './verify-archive.ts'
 

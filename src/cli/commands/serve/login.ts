@@ -21,7 +21,7 @@ import {
   keepServerSession,
   originOfServer,
   readServerSession,
-} from '../../project/server-session.ts'
+} from '../../project/server/server-session.ts'
 import { openProject } from '../../project/project.ts'
 import { readServerFile } from '../../project/server/running-server.ts'
 import type { CommandContext } from '../../shell/command.ts'

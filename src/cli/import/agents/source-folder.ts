@@ -1,7 +1,7 @@
 /** Reads files of a source folder, and nothing outside of it: no link is followed, and every read is bounded. */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileErrorOf, fileFailure } from '../../../base/file-error.ts'
+import { fileErrorOf, fileFailure } from '../../../base/files/file-error.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
 const MAX_FILE_BYTES = 1024 * 1024

@@ -1,7 +1,7 @@
 /** What `svc import mcp` is given: an address, a client's file, or a saved list of tools. */
 import { basename, dirname, resolve } from 'node:path'
 import { isJsonObject, type JsonValue } from '../../../base/json/json.ts'
-import { fileFailure } from '../../../base/file-error.ts'
+import { fileFailure } from '../../../base/files/file-error.ts'
 import { readBoundedText } from '../../../base/net/read-bounded.ts'
 import type { ToolListing } from '../../../tools/listed-tool.ts'
 import { createToolListReader } from '../../../tools/mcp-tool-list.ts'

@@ -14,7 +14,7 @@ import type { CommandContext } from '../../shell/command.ts'
 import { answersAt, sendOverSocket, socketOf } from './running-server.ts'
 import { openProject, type Project } from '../project.ts'
 import { RemoteError, remoteError } from '../../shell/remote.ts'
-import { projectServerOptions } from '../server-options.ts'
+import { projectServerOptions } from './server-options.ts'
 import { writeWorkspaceName } from '../workspace-file.ts'
 
 export type SendRequest = (request: Request) => Promise<Response>

@@ -6,7 +6,7 @@ import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { readFile, rm } from 'node:fs/promises'
-import { makeDirectory } from '../../../base/make-directory.ts'
+import { makeDirectory } from '../../../base/files/make-directory.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 
 export interface FoundServerFile {

@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail, isFailure } from '../../../base/failure.ts'
-import { runInDataDirectory } from '../../../base/file-error.ts'
+import { runInDataDirectory } from '../../../base/files/file-error.ts'
 import { lockDirectory, type DirectoryLock } from '../../../store/sqlite/database/lock.ts'
 import { LOG_DIRECTORY } from '../../log/log-file.ts'
 

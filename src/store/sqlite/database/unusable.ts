@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fail, isFailure, type Failure } from '../../../base/failure.ts'
-import { NO_SPACE } from '../../../base/file-error.ts'
+import { NO_SPACE } from '../../../base/files/file-error.ts'
 
 /** Below this, SQLite cannot make the files beside a database, and calls that an I/O error. */
 const LEAST_BYTES = 128 * 1024

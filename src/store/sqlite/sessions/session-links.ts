@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { CHAIN_START, hashAfter } from '../../../spec/hash-chain.ts'
+import { CHAIN_START, hashAfter } from '../../../spec/chain/hash-chain.ts'
 import { dropOldest } from '../../../base/values/collections.ts'
 import type { NewLink } from '../../rows/link-rows.ts'
 import type { GroupMemory } from '../database/group-memory.ts'

@@ -1,5 +1,5 @@
 /** Whether the links of a session are the chain that was written. Source: docs/design/audit.md#verify */
-import { digestOf } from '../base/digest.ts'
+import { digestOf } from '../../base/digest.ts'
 import { CHAIN_START, hashAfter } from './hash-chain.ts'
 import {
   digestOfContent,

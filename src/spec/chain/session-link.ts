@@ -2,11 +2,11 @@
  * Links of the chain of a session: what each save added to its events and steps. What an erasure removes enters by a salted digest,
  * so that the chain still holds after it. Source: docs/design/audit.md#sessions
  */
-import type { Instant } from '../base/clock.ts'
-import type { AgentId, RunId, SessionId, StepId } from '../base/ids.ts'
+import type { Instant } from '../../base/clock.ts'
+import type { AgentId, RunId, SessionId, StepId } from '../../base/ids.ts'
 import { saltedDigest } from './hash-chain.ts'
-import type { EventKind } from './event.ts'
-import type { StepType } from './step.ts'
+import type { EventKind } from '../event.ts'
+import type { StepType } from '../step.ts'
 
 /** A step as the save that adds it stores it. */
 export interface LinkedStep {

@@ -2,9 +2,9 @@
  * Whether each call of a session that was sent had its decision, and where people decide, their approval of just these arguments. All
  * is read from the chain, so it holds for what was recorded. Source: docs/design/audit.md#calls
  */
-import { digestOfJson } from '../base/digest.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
-import { isProofAtLeast, type DecisionProof } from './decision-proof.ts'
+import { digestOfJson } from '../../base/digest.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { isProofAtLeast, type DecisionProof } from '../decision-proof.ts'
 import {
   LINES_OF_EVENT,
   LINES_OF_STEP,

@@ -1,6 +1,6 @@
 /** Describes file system errors. Errors of sockets and processes have similar codes but are not described here. */
-import { fail, type Failure } from './failure.ts'
-import { ownMember } from './json/own-member.ts'
+import { fail, type Failure } from '../failure.ts'
+import { ownMember } from '../json/own-member.ts'
 
 export interface FileError {
   /** Absent where the system does not name the file, as for a full disk. */
