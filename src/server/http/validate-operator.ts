@@ -8,6 +8,7 @@ import { findOperation } from '../../operations/operations.ts'
 import { object } from '../../operations/schema.ts'
 import { queryTypes } from '../generated/query-types.js'
 import { refuseValue, type Check } from './check.ts'
+import { readOpenApi } from './openapi.ts'
 import { queryBoolean, queryInteger } from './query-values.ts'
 
 type Checks = typeof import('../generated/operator-first.js').checks
@@ -47,10 +48,12 @@ async function compileWhole(route: string, part: 'body' | 'query'): Promise<Chec
   const schema = part === 'query' ? object(query).schema : body !== 'bytes' && body?.schema
   if (!schema) throw new Error(`${route} has no ${part} to check.`)
   const { Ajv2020 } = await import('ajv/dist/2020.js')
+  // A body of the API's is named by its place in the API's document.
+  const named = JSON.stringify(schema).includes('"$ref"') ? { components: (await readOpenApi())['components'] } : {}
   return new Ajv2020({
     allErrors: true,
     verbose: true,
     strict: false,
     formats: { uuid: isUuid, int64: true },
-  }).compile(schema)
+  }).compile({ ...schema, ...named })
 }

@@ -5,19 +5,10 @@ import type { AuthenticatedCaller } from '../../auth/auth.ts'
 import { apiBodyLimits, readJson } from '../../http/body.ts'
 import { okReply } from '../../http/reply.ts'
 import type { ServerServices } from '../../runtime/services.ts'
-import {
-  answerTextOf,
-  followDoorRun,
-  holdDoor,
-  readDoorState,
-  readTokens,
-  type DoorLease,
-  type DoorState,
-  type DoorTokens,
-} from '../door-run.ts'
-import { dataFrame, doorStream } from '../door-stream.ts'
+import { answerTextOf, followDoorRun, readDoorState, readTokens, type DoorState, type DoorTokens } from '../door-run.ts'
+import { dataFrame } from '../door-stream.ts'
 import { parseChatRequest, type ChatRequest } from './chat-request.ts'
-import { startChatRun, type ChatRun } from './chat-run.ts'
+import { serveChat, type ChatRun } from './chat-run.ts'
 import { failedRunReply, toSeconds, type OpenAiHandler } from './openai-reply.ts'
 
 /** A client waits ten minutes. It is answered before, with the name of the run. */
@@ -25,25 +16,19 @@ const LONGEST_ANSWER_MS = 540_000
 
 export const completeChat: OpenAiHandler = async (services, call, caller) => {
   const request = parseChatRequest(await readJson(call, apiBodyLimits(services.config)))
-  const lease = holdDoor(services, call, caller)
-  let isStream = false
-  try {
-    const started = await startChatRun(services, call, caller, request)
-    if (request.stream) {
-      isStream = true
-      return doorStream(chatFrames(services, caller, request, started, lease.signal), lease.end)
-    }
-    const { run, state } = await awaitAnswer(services, caller, started, lease)
-    if (state.at === 'failed') return failedRunReply(state.code, services.redactor.text(state.message))
-    const message = { role: 'assistant', content: textOfState(state), refusal: null }
-    return okReply({
-      ...headOf(run, request, 'chat.completion'),
-      choices: [{ index: 0, message, logprobs: null, finish_reason: 'stop' }],
-      usage: await readUsage(services, run, started),
-    })
-  } finally {
-    if (!isStream) lease.end()
-  }
+  return await serveChat(services, call, caller, request, {
+    stream: (started, signal) => chatFrames(services, caller, request, started, signal),
+    async reply(started, signal) {
+      const { run, state } = await awaitAnswer(services, caller, started, signal)
+      if (state.at === 'failed') return failedRunReply(state.code, services.redactor.text(state.message))
+      const message = { role: 'assistant', content: textOfState(state), refusal: null }
+      return okReply({
+        ...headOf(run, request, 'chat.completion'),
+        choices: [{ index: 0, message, logprobs: null, finish_reason: 'stop' }],
+        usage: await readUsage(services, run, started),
+      })
+    },
+  })
 }
 
 /** Waits until the run waits for a person or ends, as long as a client does. */
@@ -51,9 +36,9 @@ export async function awaitAnswer(
   services: ServerServices,
   caller: AuthenticatedCaller,
   started: ChatRun,
-  lease: DoorLease,
+  until: AbortSignal,
 ): Promise<{ readonly run: Run; readonly state: DoorState }> {
-  const signal = signalWithin(LONGEST_ANSWER_MS, lease.signal)
+  const signal = signalWithin(LONGEST_ANSWER_MS, until)
   const events = followDoorRun(services, caller, started, signal)
   while (!(await events.next()).done);
   return await readDoorState(services, caller, started.run.id)

@@ -12,12 +12,14 @@ import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import type { AuthenticatedCaller } from '../../auth/auth.ts'
 import { agentInScope, runInScope } from '../../auth/scope.ts'
 import { innerCall } from '../../http/inner-call.ts'
+import type { HttpReply } from '../../http/reply.ts'
 import type { HttpRequestContext } from '../../http/route.ts'
 import { sendMessage } from '../../routes/messages.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import { toChatInput } from '../chat-input.ts'
 import {
   doorSessionId,
+  holdDoor,
   questionInChat,
   readDeployed,
   readDoorState,
@@ -27,6 +29,7 @@ import {
   type DoorRun,
   type DoorTokens,
 } from '../door-run.ts'
+import { doorStream } from '../door-stream.ts'
 import type { ChatMessage, ResponsesRequest } from './chat-request.ts'
 
 export interface ChatRun extends DoorRun {
@@ -36,7 +39,31 @@ export interface ChatRun extends DoorRun {
   readonly usedBefore?: DoorTokens
 }
 
-export async function startChatRun(
+/** Answers a request with the stream of its run, or with what the run came to. */
+export async function serveChat(
+  services: ServerServices,
+  call: HttpRequestContext,
+  caller: AuthenticatedCaller,
+  request: Omit<ResponsesRequest, 'background'>,
+  answers: {
+    readonly stream: (started: ChatRun, signal: AbortSignal) => AsyncGenerator<string>
+    readonly reply: (started: ChatRun, signal: AbortSignal) => Promise<HttpReply>
+  },
+): Promise<HttpReply> {
+  const { signal, end } = holdDoor(services, call, caller)
+  try {
+    const started = await startChatRun(services, call, caller, request)
+    if (request.stream) return doorStream(answers.stream(started, signal), end)
+    const reply = await answers.reply(started, signal)
+    end()
+    return reply
+  } catch (error) {
+    end()
+    throw error
+  }
+}
+
+async function startChatRun(
   services: ServerServices,
   call: HttpRequestContext,
   caller: AuthenticatedCaller,

@@ -9,30 +9,23 @@ import { okReply } from '../../http/reply.ts'
 import { type HttpRequestContext, readPathParam } from '../../http/route.ts'
 import { cancelRun } from '../../routes/runs.ts'
 import type { ServerServices } from '../../runtime/services.ts'
-import { holdDoor, readDoorState, type DoorState } from '../door-run.ts'
-import { doorStream } from '../door-stream.ts'
+import { readDoorState, type DoorState } from '../door-run.ts'
 import { awaitAnswer, readUsed, restOf, streamAnswer, textOfState } from './chat-completions.ts'
 import { parseResponsesRequest, type ResponsesRequest } from './chat-request.ts'
-import { startChatRun, type ChatRun } from './chat-run.ts'
+import { serveChat, type ChatRun } from './chat-run.ts'
 import { toSeconds, type OpenAiHandler } from './openai-reply.ts'
 
 export const createResponse: OpenAiHandler = async (services, call, caller) => {
   const request = parseResponsesRequest(await readJson(call, apiBodyLimits(services.config)))
-  const lease = holdDoor(services, call, caller)
-  let isStream = false
-  try {
-    const started = await startChatRun(services, call, caller, request)
-    if (request.stream) {
-      isStream = true
-      return doorStream(responseFrames(services, caller, request, started, lease.signal), lease.end)
-    }
-    const { run, state } = request.background
-      ? await readDoorState(services, caller, started.run.id)
-      : await awaitAnswer(services, caller, started, lease)
-    return okReply(await describeResponse(services, run, state, request, started))
-  } finally {
-    if (!isStream) lease.end()
-  }
+  return await serveChat(services, call, caller, request, {
+    stream: (started, signal) => responseFrames(services, caller, request, started, signal),
+    async reply(started, signal) {
+      const { run, state } = request.background
+        ? await readDoorState(services, caller, started.run.id)
+        : await awaitAnswer(services, caller, started, signal)
+      return okReply(await describeResponse(services, run, state, request, started))
+    },
+  })
 }
 
 export const getResponse: OpenAiHandler = async (services, call, caller) => {
