@@ -1,10 +1,14 @@
 /** What the random histories of `simulator.test.ts` find where something is wrong: each must break a promise. */
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { checkHistory } from './histories/check.ts'
 import type { Weakness } from './histories/agents.ts'
 import { liveHistory } from './histories/live.ts'
 import { anyPlan, CLASSES, type HistoryPlan } from './histories/plan.ts'
+
+// As in `simulator.test.ts`.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
+afterEach(() => void vi.useRealTimers())
 
 const UNDONE_TWICE: HistoryPlan['root'] = [[{ name: 'post', again: false, takes: 0, outcome: 'lost' }]]
 const moved: HistoryPlan['acts'] = [{ round: 1, turn: 0, act: 'migrate' }]

@@ -3,13 +3,17 @@
  * process crashes at random commits and sends. A history follows from its plan alone, so a failing one is shrunk and printed.
  */
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import { checkHistory } from './histories/check.ts'
 import { liveHistory } from './histories/live.ts'
 import { anyPlan, refusalPlan } from './histories/plan.ts'
 import { RARE, RARE_REFUSED } from './histories/rare.ts'
 import { cases } from '../cases.ts'
+
+// No work takes long: what gives way after a while would do so somewhere else on a busy machine.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
+afterEach(() => void vi.useRealTimers())
 
 const SCHEDULES = Number(process.env['SVC_SCHEDULES'] ?? cases(150))
 
