@@ -52,3 +52,16 @@ test('counts a file that fails outside its tests, and an error outside all files
   expect(summarize(modules, [])).toEqual(['2 passed, 1 failed'])
   expect(summarize(modules, [new Error('unhandled')])).toEqual(['2 passed, 2 failed'])
 })
+
+test('counts a file that has not ended as failed, and names where it is', () => {
+  const running = module('pending', [
+    result('is right', 'passed'),
+    result('waits', 'pending'),
+    result('is next', 'pending'),
+  ])
+  expect(summarize([running, module('queued')], [])).toEqual([
+    'Not ended: test/a.test.ts > waits',
+    'Not ended: test/a.test.ts',
+    '1 passed, 2 failed',
+  ])
+})

@@ -4,20 +4,28 @@ import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node'
 
 /**
  * Names at the end what was skipped, since this machine lacks something for it. Writes that, which tests failed or passed at a second
- * try, and `N passed, N failed` to the file that SVC_TEST_SUMMARY names, for `.ci/run`.
+ * try, and `N passed, N failed` to the file that SVC_TEST_SUMMARY names, for `.ci/run`; at SVC_TEST_END, in seconds since 1970, with
+ * each file that has not ended as a failure. Whoever sets that ends the run soon after.
  */
 export class Summary implements Reporter {
   #isFiltered = false
 
-  onInit({ config }: Vitest): void {
+  onInit({ config, state }: Vitest): void {
     this.#isFiltered = config.testNamePattern !== undefined
+    const end = process.env['SVC_TEST_END']
+    if (end !== undefined)
+      setTimeout(() => this.#write(summarize(state.getTestModules(), [])), Number(end) * 1000 - Date.now()).unref()
   }
 
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
-    const file = process.env['SVC_TEST_SUMMARY']
-    if (file) writeFileSync(file, `${summarize(modules, errors).join('\n')}\n`)
+    if (process.env['SVC_TEST_SUMMARY']) this.#write(summarize(modules, errors))
     // With `-t` everything else is skipped on purpose.
     else if (!this.#isFiltered) for (const line of modules.flatMap(describeSkipped)) process.stdout.write(`${line}\n`)
+  }
+
+  #write(lines: readonly string[]): void {
+    const file = process.env['SVC_TEST_SUMMARY']
+    if (file) writeFileSync(file, `${lines.join('\n')}\n`)
   }
 }
 
@@ -29,12 +37,14 @@ export function summarize(modules: readonly TestModule[], errors: readonly unkno
     (each) =>
       each.state() === 'failed' && ![...each.children.allTests()].some((test) => test.result().state === 'failed'),
   )
+  const unfinished = modules.filter((each) => ['queued', 'pending'].includes(each.state()))
   const skipped = count('skipped')
-  const line = `${count('passed')} passed, ${count('failed') + broken.length + errors.length} failed`
+  const line = `${count('passed')} passed, ${count('failed') + broken.length + unfinished.length + errors.length} failed`
   return [
     ...modules.flatMap(describeSkipped),
     ...tests.flatMap(describeRetry),
     ...tests.flatMap(describeFailure),
+    ...unfinished.map(describeUnfinished),
     skipped > 0 ? `${line}, ${skipped} skipped` : line,
   ]
 }
@@ -59,6 +69,12 @@ function describeRetry(test: TestCase): readonly string[] {
 /** @returns a line for a test that failed: the end of a long log is what people read */
 const describeFailure = (test: TestCase): readonly string[] =>
   test.result().state === 'failed' ? [`Failed: ${describeTest(test)}`] : []
+
+/** @returns a line for a file that has not ended, with its first test that has not */
+function describeUnfinished(module: TestModule): string {
+  const [test] = module.children.allTests('pending')
+  return `Not ended: ${relative(process.cwd(), module.moduleId)}${test ? ` > ${test.fullName}` : ''}`
+}
 
 function describeTest(test: TestCase): string {
   const failures = (test.result().errors ?? []).map(({ message }) => message.split('\n', 1)[0])
