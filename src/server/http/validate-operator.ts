@@ -3,12 +3,8 @@
  * first request. They stop at the first error; what finds every error of a refused request is compiled for it.
  * Source: docs/design/http.md#bodies-and-errors
  */
-import { isUuid } from '../../base/ids.ts'
-import { findOperation } from '../../operations/operations.ts'
-import { object } from '../../operations/schema.ts'
 import { queryTypes } from '../generated/query-types.js'
-import { refuseValue, type Check } from './check.ts'
-import { readOpenApi } from './openapi.ts'
+import { refuseValue } from './check.ts'
 import { queryBoolean, queryInteger } from './query-values.ts'
 
 type Checks = typeof import('../generated/operator-first.js').checks
@@ -37,23 +33,8 @@ async function check(route: string, part: 'body' | 'query', value: unknown): Pro
   if (checks[name](value)) return value
   // Read before anything else is checked meanwhile.
   const { errors } = checks[name]
+  const { compileWhole } = await import('./compile-whole.ts')
   return refuseValue(value, errors, await compileWhole(route, part), `The ${part} is not valid`)
 }
 
 const isNameIn = (checks: Checks, name: string): name is keyof Checks => Object.hasOwn(checks, name)
-
-/** Formats and keywords are those of `scripts/openapi.js`, which writes the checks that stop at the first error. */
-async function compileWhole(route: string, part: 'body' | 'query'): Promise<Check> {
-  const { body, query = {} } = findOperation(route) ?? {}
-  const schema = part === 'query' ? object(query).schema : body !== 'bytes' && body?.schema
-  if (!schema) throw new Error(`${route} has no ${part} to check.`)
-  const { Ajv2020 } = await import('ajv/dist/2020.js')
-  // A body of the API's is named by its place in the API's document.
-  const named = JSON.stringify(schema).includes('"$ref"') ? { components: (await readOpenApi())['components'] } : {}
-  return new Ajv2020({
-    allErrors: true,
-    verbose: true,
-    strict: false,
-    formats: { uuid: isUuid, int64: true },
-  }).compile({ ...schema, ...named })
-}

@@ -1,4 +1,4 @@
-/** What is recorded of operators and sessions, as operators read it. Source: docs/design/audit.md#acts, docs/design/audit.md#sessions */
+/** What is recorded of operators and sessions, as operators read it. Source: docs/design/audit.md#acts; docs/design/audit.md#sessions */
 import { toIsoText } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { ActView } from '../../operations/acts.ts'
