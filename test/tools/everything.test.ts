@@ -129,6 +129,10 @@ test.each([
 ])('an operation %s', async (_, args, times, expected) => {
   const name = 'trigger-long-running-operation'
   const own = toolboxWith({ tools: { [`acme.${name}`]: times } })
+  // Connected before: the bounds are those of the operation.
+  await own
+    .route(agent(), named('echo'))!
+    .invoke(invocationOf(named('echo'), { message: '' }), new AbortController().signal)
   const outcome = await own
     .route(agent(), named(name))!
     .invoke(invocationOf(named(name), args), new AbortController().signal)
