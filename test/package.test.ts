@@ -59,8 +59,11 @@ test('the package holds what runs and what its user reads, and nothing else', ()
   expect(files.filter((path) => /\.(map|log|db|tsbuildinfo)$|\/\.svc\//.test(path))).toEqual([])
   const templates = files.flatMap((path) => /^templates\/([^/]+)\/README\.md$/.exec(path)?.[1] ?? [])
   expect(templates.sort()).toEqual([
+    'analyst',
     'blank',
+    'coder',
     'intake',
+    'invoices',
     'monorepo',
     'refund',
     'report',

@@ -1,7 +1,5 @@
 /** `svc` alone, on a terminal inside a project: server, waiting tasks, last run and three likely next commands. */
-import { isJsonObject } from '../base/json/json.ts'
 import type { OperatorRoutes } from '../operations/operations.ts'
-import type { AgentView } from '../operations/versions.ts'
 import { describePaused, resumeCommandOf } from '../spec/steer/pause.ts'
 import { createScreen } from '../terminal/screen.ts'
 import { wrapMessage } from '../terminal/message.ts'
@@ -9,7 +7,7 @@ import { safeText } from '../base/escape-text.ts'
 import { styleOfStatus, type Theme } from '../terminal/theme.ts'
 import { shortId } from '../base/short-text.ts'
 import { formatRelative } from '../terminal/time.ts'
-import { exampleInput } from './runs/example-input.ts'
+import { startCommandOf } from './runs/example-input.ts'
 import type { Io } from './shell/io.ts'
 import type { OutputMode } from './shell/mode.ts'
 import { askRunning } from './project/server/running-server.ts'
@@ -69,7 +67,9 @@ export async function showStatus(io: Io, mode: OutputMode): Promise<boolean> {
     ...steps(theme, [
       ...(tasks.total > 0 ? [['svc inbox', 'answer what waits'] as const] : []),
       ...pauses.items.slice(0, 1).map((pause) => [resumeCommandOf(pause), 'end the pause'] as const),
-      ...deployed.slice(0, 1).map((agent) => [runCommandOf(agent), 'start a run'] as const),
+      ...deployed
+        .slice(0, 1)
+        .map((agent) => [startCommandOf(agent.name, agent.model, agent.inputContract), 'start a run'] as const),
       ...(deployed.length === 0 ? [['svc publish --deploy', 'make a version that can run'] as const] : []),
       ...(tasks.total === 0 && last ? [['svc runs conversation @last', 'what the last run did'] as const] : []),
       ['svc help --tree', 'everything'],
@@ -77,9 +77,6 @@ export async function showStatus(io: Io, mode: OutputMode): Promise<boolean> {
   )
   return true
 }
-
-const runCommandOf = ({ name, inputContract }: AgentView): string =>
-  `svc run ${name}${exampleInput(isJsonObject(inputContract) ? inputContract : undefined)}`
 
 function steps({ dim }: Theme, lines: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(...lines.map(([command]) => command.length))

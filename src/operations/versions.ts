@@ -49,6 +49,7 @@ export const agentView = object({
   name: string,
   deployed: nullable(object({ versionLabel: string, agentVersionId: string })),
   triggers: list(string),
+  model: described(optional(string), 'Provider and name of the model of the deployed version.'),
   inputContract: optional(anyJson),
   tools: list(string),
   runsToday: described(

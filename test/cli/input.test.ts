@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { readInput } from '../../src/cli/runs/input.ts'
-import { exampleInput } from '../../src/cli/runs/example-input.ts'
+import { exampleInput, startCommandOf } from '../../src/cli/runs/example-input.ts'
 import { SvcClient } from '../../src/client/index.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import { createWorld, temporary } from './recording-io.ts'
@@ -129,4 +129,13 @@ test('an example can be pasted into a shell whatever its values are', () => {
   expect(exampleInput({ required: ['city', 'tags', 'none'], properties })).toBe(
     String.raw` city='L'\''Aquila; $HOME' tags:='["a b","it'\''s"]' none=''`,
   )
+})
+
+test.each([
+  ['scripted/desk', 'svc run acme.desk order=…'],
+  [undefined, 'svc run acme.desk order=…'],
+  ['external/assistant', 'svc mcp --tools acme.desk'],
+])('an agent whose model is %s is started by %s', (model, command) => {
+  const contract = { required: ['order'], properties: { order: { type: 'string' } } }
+  expect(startCommandOf('acme.desk', model, contract)).toBe(command)
 })

@@ -88,6 +88,25 @@ describe('a guard across runs', () => {
     })
     expect(stdout).toContain('got [{"tool":"acme.vouchers","arguments":{"order":"E-666","amount":15}}]')
   })
+
+  test('is needed: without the effect key of the invoices template the same invoice is paid twice', async () => {
+    const stdout = await without('invoices', 'again', (directory) => {
+      const file = join(directory, 'tools/payments.yaml')
+      writeFileSync(file, readFileSync(file, 'utf8').replace(/.*\n.*effect-key.*\n/, ''))
+      const scenario = join(directory, 'scenarios/again.scenario.yaml')
+      writeFileSync(scenario, readFileSync(scenario, 'utf8').replace('reject: paid before', 'approve: true'))
+    })
+    expect(stdout).toContain('got {"paid":40,"currency":"EUR"}')
+  })
+
+  test('is needed: without the source condition of the invoices template a person is asked about a new account', async () => {
+    const stdout = await without('invoices', 'new-account', (directory) => {
+      rmSync(join(directory, 'policies/known-accounts.yaml'))
+      const file = join(directory, 'agents/invoice-payer.yaml')
+      writeFileSync(file, readFileSync(file, 'utf8').replace(/ *- acme\.known-accounts\n/, ''))
+    })
+    expect(stdout).toContain('undecided: approval of Pay 90 EUR to LT121000011101001000 for invoice R-120')
+  })
 })
 
 describe('the template monorepo', () => {

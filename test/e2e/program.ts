@@ -231,6 +231,8 @@ export interface Project {
 /** A copy of an example in a temporary directory. */
 export const copyExample = (name: string): Project => copy(resolve(import.meta.dirname, '../../examples', name))
 
+export const copyTemplate = (name: string): Project => copy(resolve(import.meta.dirname, '../../templates', name))
+
 /** A copy of a project that lies beside these tests. */
 export const copyProject = (name: string): Project => copy(resolve(import.meta.dirname, name))
 

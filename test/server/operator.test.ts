@@ -180,6 +180,7 @@ test('shows agents, versions and snapshots', async () => {
         deployed: { versionLabel: '1.0.0', agentVersionId: expect.any(String) },
         triggers: ['api'],
         inputContract: { type: 'object' },
+        model: 'scripted/script',
         tools: [],
       },
     ],

@@ -21,8 +21,11 @@ export const FULL_TEMPLATE = 'refund'
 /** Names in the templates that `--name` replaces. */
 const TEMPLATE_NAMESPACE = 'acme'
 const TEMPLATE_AGENT: Readonly<Record<string, string>> = {
+  analyst: 'analyst',
   blank: 'assistant',
+  coder: 'coder',
   intake: 'intake',
+  invoices: 'invoice-payer',
   monorepo: 'front-desk',
   refund: 'refund-desk',
   report: 'daily-report',

@@ -3,7 +3,7 @@ import { digestOfJson } from '../../base/digest.ts'
 import { writtenFilesOf } from '../../compile/package/sources.ts'
 import { sortDiagnostics } from '../../documents/text/diagnostic.ts'
 import type { VersionView } from '../../operations/versions.ts'
-import type { CompiledBundle } from '../../spec/snapshot.ts'
+import type { CompiledBundle, JsonSchema } from '../../spec/snapshot.ts'
 import { buildBundle, type BundleBuild } from './build.ts'
 import { lateBoundOf, type LateBound } from './late-bound.ts'
 import type { OperatorClient } from '../project/server/operator.ts'
@@ -26,7 +26,7 @@ export interface SavedSnapshots {
   readonly version: string
   /** Model of the root agent, `provider/name`. */
   readonly model: string
-  readonly inputContract: unknown
+  readonly inputContract: JsonSchema | undefined
   /** The documents equal what is deployed. */
   readonly unchanged: boolean
 }

@@ -1,3 +1,4 @@
+import { EXTERNAL_PROVIDER } from '../../spec/external.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 
 /** The pairs of `svc run` for the required properties of an input contract, each with a leading space. */
@@ -5,6 +6,16 @@ export const exampleInput = (contract: JsonObject | undefined): string =>
   required(contract)
     .map(([name, schema]) => pairOf(name, schema))
     .join('')
+
+/** The command that starts an agent, or the one for its client where its model is `external`. */
+export const startCommandOf = (
+  agent: string,
+  model: string | undefined,
+  inputContract: JsonValue | undefined,
+): string =>
+  model?.startsWith(`${EXTERNAL_PROVIDER}/`)
+    ? `svc mcp --tools ${agent}`
+    : `svc run ${agent}${exampleInput(isJsonObject(inputContract) ? inputContract : undefined)}`
 
 /** An example input, with a value for each required property. */
 export const exampleObject = (contract: JsonObject | undefined): JsonObject =>

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { fail } from '../../../base/failure.ts'
-import { isJsonObject } from '../../../base/json/json.ts'
 import { fromJson } from '../../../base/json/typed-json.ts'
 import type { Log } from '../../../base/log.ts'
 import { makeDirectory } from '../../../base/files/make-directory.ts'
@@ -29,7 +28,7 @@ import { createTriggers } from '../../dev/triggers.ts'
 import { describeRefusedTick, REFUSED_TICK, type RefusedTick } from '../../../server/runtime/schedule.ts'
 import { messageScreen } from '../../shell/screen/list.ts'
 import { withDotEnv } from '../../project/dot-env.ts'
-import { exampleInput } from '../../runs/example-input.ts'
+import { startCommandOf } from '../../runs/example-input.ts'
 import { printFindings } from '../../release/findings.ts'
 import { describeCommandError, formatCommandError } from '../../shell/exit.ts'
 import { nextTimes } from '../../pages/next-times.ts'
@@ -304,10 +303,7 @@ async function announce(
     const [next] = await nextTimes(cron, timeZone ?? undefined, io.clock.now())
     out.message(`  schedule ${safeText(name)}      next ${next} (${timeZone ?? 'UTC'})`)
   }
-  if (saved)
-    out.hint(
-      `  try      svc run ${saved.agent}${exampleInput(isJsonObject(saved.inputContract) ? saved.inputContract : undefined)}`,
-    )
+  if (saved) out.hint(`  try      ${startCommandOf(saved.agent, saved.model, saved.inputContract)}`)
 }
 
 /** A run would fail at its first model call or tool call; a person who starts a server learns it at once. */

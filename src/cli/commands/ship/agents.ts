@@ -9,7 +9,7 @@ import type { CommandContext } from '../../shell/command.ts'
 import { contractFields, type ContractField } from '../../runs/contract-fields.ts'
 import { timesFor } from '../../runs/held.ts'
 import { describePauseEnd } from '../../runs/run-status.ts'
-import { exampleInput, exampleObject, quoteShell } from '../../runs/example-input.ts'
+import { exampleObject, quoteShell, startCommandOf } from '../../runs/example-input.ts'
 import { answerScreen, printList, printOne, printTable } from '../../shell/screen/list.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { resolveAgent, splitVersion } from '../../project/reference.ts'
@@ -116,12 +116,12 @@ function printContract(call: CommandContext<ValueOf<typeof agentAnswer>>, fields
   drawCard(canvas, cards).forEach(call.out.line)
 }
 
-function examplesOf({ name, agentId, inputContract }: AgentView, url: string): { run: string; curl: string } {
+function examplesOf({ name, agentId, model, inputContract }: AgentView, url: string): { run: string; curl: string } {
   const contract = isJsonObject(inputContract) ? inputContract : undefined
   const body = quoteShell(JSON.stringify({ input: exampleObject(contract) }))
   const headers = '-H "X-API-Key: $SVC_API_KEY" -H "Content-Type: application/json"'
   return {
-    run: `svc run ${name}${exampleInput(contract)}`,
+    run: startCommandOf(name, model, contract),
     curl: `curl ${headers} -d ${body} ${url}/v1/agents/${agentId}/runs`,
   }
 }

@@ -78,11 +78,13 @@ async function toAgentView(services: ServerServices, agent: AgentRow): Promise<A
   const deployed = await deployedOf(services, agent)
   const triggers = await store.triggers(workspace.id, agent.id)
   const contract = deployed?.snapshot.inputContract
+  const model = deployed?.snapshot.model
   return {
     agentId: agent.id,
     name: agent.name,
     deployed: deployed ? { versionLabel: deployed.snapshot.version, agentVersionId: deployed.id } : null,
     triggers: triggers.map(({ name }) => name),
+    ...(model && { model: `${model.provider}/${model.name}` }),
     ...(contract !== undefined && { inputContract: contract }),
     tools: deployed?.snapshot.tools.map(({ id }) => id) ?? [],
   }
