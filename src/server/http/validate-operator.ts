@@ -33,8 +33,8 @@ async function check(route: string, part: 'body' | 'query', value: unknown): Pro
   if (checks[name](value)) return value
   // Read before anything else is checked meanwhile.
   const { errors } = checks[name]
-  const { compileWhole } = await import('./compile-whole.ts')
-  return refuseValue(value, errors, await compileWhole(route, part), `The ${part} is not valid`)
+  const { findWholeCheck } = await import('./whole-check.ts')
+  return refuseValue(value, errors, await findWholeCheck(route, part), `The ${part} is not valid`)
 }
 
 const isNameIn = (checks: Checks, name: string): name is keyof Checks => Object.hasOwn(checks, name)

@@ -9,8 +9,19 @@ import { object } from '../../operations/schema.ts'
 import type { Check } from './check.ts'
 import { readOpenApi } from './openapi.ts'
 
+/** By route and part: those that were refused once. */
+const compiled = new Map<string, Promise<Check>>()
+
+/** The check of a part of a route's request, compiled once. */
+export function findWholeCheck(route: string, part: 'body' | 'query'): Promise<Check> {
+  const name = `${route} ${part}`
+  const check = compiled.get(name) ?? compile(route, part)
+  compiled.set(name, check)
+  return check
+}
+
 /** Formats and keywords are those of `scripts/openapi.js`, which writes the checks that stop at the first error. */
-export async function compileWhole(route: string, part: 'body' | 'query'): Promise<Check> {
+async function compile(route: string, part: 'body' | 'query'): Promise<Check> {
   const { body, query = {} } = findOperation(route) ?? {}
   const schema = part === 'query' ? object(query).schema : body !== 'bytes' && body?.schema
   if (!schema) throw new Error(`${route} has no ${part} to check.`)
