@@ -10,7 +10,7 @@ const require = createRequire(import.meta.url)
 const { Ajv2020 } = require('ajv/dist/2020.js')
 const standalone = require('ajv/dist/standalone/index.js').default
 
-const NAMES = ['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest']
+const NAMES = ['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest', 'evalcase']
 /** JSON Schema 2020-12 in one piece, in place of eight that follow one another for every schema in a schema. */
 const META = 'meta'
 const metaSchema = () => {

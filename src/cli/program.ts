@@ -112,15 +112,28 @@ export function createProgram(io: Io, word?: string): Program {
     command.addHelpText('after', () => `\n${commandNotes(spec, width)}`)
     command.action((...all: unknown[]) => {
       const operands = all.slice(0, -2) as (string | string[] | undefined)[]
-      parsed = { spec, given: given(spec, operands, command.opts()), globals: root.opts<GlobalOptions>() }
+      const options = { ...(parent !== root && optionsBelow(parent, command)), ...command.opts() }
+      parsed = { spec, given: given(spec, operands, options), globals: root.opts<GlobalOptions>() }
     })
   }
   return { root, found: () => parsed }
 }
 
-/** `logni` in `mcp logni`: a command that is a group as well takes no arguments. */
+/**
+ * Options of `eval from-runs` that `eval` has as well, and which it was given in its place.
+ * @throws CommanderError for one that the command below does not have
+ */
+function optionsBelow(group: Command, command: Command): Readonly<Record<string, unknown>> {
+  const taken = group.options.filter((each) => group.getOptionValueSource(each.attributeName()) === 'cli')
+  const foreign = taken.find(({ long }) => !command.options.some((own) => own.long === long))
+  if (foreign) group.error(`error: unknown option '${foreign.long}'`, { code: 'commander.unknownOption' })
+  return Object.fromEntries(taken.map((each) => [each.attributeName(), group.getOptionValue(each.attributeName())]))
+}
+
+/** `logni` in `mcp logni`: a group, and a command that is a group as well, takes no arguments unless it says so. */
 function misspeltBelow([group = '', word = '']: readonly string[], code: string): string | undefined {
-  const isGroup = commandTable.some(({ path }) => path.startsWith(`${group} `))
+  const takesNone = !commandTable.some((spec) => spec.path === group && spec.arguments)
+  const isGroup = takesNone && commandTable.some(({ path }) => path.startsWith(`${group} `))
   return code === 'commander.excessArguments' && isGroup && !word.startsWith('-') ? word : undefined
 }
 

@@ -246,6 +246,25 @@ export interface SignInConfig {
   readonly ends_unused_after?: string
 }
 
+/** The model that judges outputs. Source: docs/design/evals.md#the-judge */
+export interface JudgeConfig {
+  /** As in documents; a name of `providers` has its address there. */
+  readonly provider: string
+  readonly name: string
+  /** That of its provider when absent. */
+  readonly key?: SecretReference
+  /** Of the provider `scripted`, relative to the config file. */
+  readonly script?: string
+  /** How often it is asked about an output; 3 when absent. */
+  readonly votes?: number
+  /** Of one answer; 60s when absent. */
+  readonly timeout?: string
+  /** Of one evaluation; 1000 when absent. */
+  readonly max_calls?: number
+  /** Of one evaluation: `2.00 USD`. */
+  readonly max_cost?: string
+}
+
 export interface ProjectConfig {
   readonly workspace?: string
   readonly include?: readonly string[]
@@ -304,6 +323,7 @@ export interface ProjectConfig {
   readonly sign_in?: SignInConfig
   readonly dev?: { readonly port?: number; readonly host?: string }
   /** Interfaces of other protocols over the agents, beside the API. */
+  readonly evals?: { readonly judge?: JudgeConfig }
   readonly doors?: { readonly openai?: boolean; readonly ag_ui?: boolean }
   readonly notify?: NotifyConfig
   readonly profiles?: Readonly<Record<string, ProfileConfig>>

@@ -8,18 +8,14 @@ import type { Conversation, TimelineItem } from '../spec/api.ts'
 /** A mapping by block, its values in JSON, which YAML reads. */
 export function writeScenario({ items, runs, session }: Conversation, name: string): string {
   const root = runs.find(({ depth }) => depth === 0)
-  const steps = items.map(({ type, runId, content }) => ({
-    type,
-    runId,
-    content: isJsonObject(content) ? content : {},
-  }))
+  const steps = toRecordedSteps(items)
   const calls = steps.filter(({ type }) => type === 'ToolCall').map(({ content }) => content)
   const lines = [
     `scenario: ${JSON.stringify(name)}`,
     `agent: ${root?.agentName ?? ''}`,
     `input: ${JSON.stringify(session.input ?? {})}`,
     ...block('tools', doublesOf(steps)),
-    ...list('decide', decisionsOf(steps)),
+    ...list('decide', answersOfPeople(steps)),
     'expect:',
     `  status: ${session.status}`,
     ...(session.output == null ? [] : [`  output: ${JSON.stringify(session.output)}`]),
@@ -29,26 +25,43 @@ export function writeScenario({ items, runs, session }: Conversation, name: stri
   return `${lines.join('\n')}\n`
 }
 
-interface Step {
+/** A step with its content as an object. */
+export interface RecordedStep {
   readonly type: TimelineItem['type']
   readonly runId: string
   readonly content: JsonObject
 }
 
+export const toRecordedSteps = (items: readonly TimelineItem[]): readonly RecordedStep[] =>
+  items.map(({ type, runId, content }) => ({ type, runId, content: isJsonObject(content) ? content : {} }))
+
+/** A call of a tool with the answer that it got; one that was never answered is not among them. */
+export interface AnsweredCall {
+  /** Logical id. */
+  readonly tool: string
+  readonly arguments: JsonValue
+  readonly answer: { readonly result: JsonValue } | { readonly error: string }
+}
+
+/** Answered calls in order, each once, without those of svc itself. */
+export function answeredCallsIn(steps: readonly RecordedStep[]): readonly AnsweredCall[] {
+  const keyOf = ({ runId, content }: RecordedStep): string => `${runId} ${textOf(content['tool_call_id'])}`
+  const answers = new Map(steps.filter(({ type }) => type === 'ToolResult').map((step) => [keyOf(step), step.content]))
+  // A call that was repeated has a step for each attempt.
+  const calls = new Map(steps.filter(({ type }) => type === 'ToolCall').map((step) => [keyOf(step), step.content]))
+  return [...calls].flatMap(([key, { ref, arguments: args = {} }]) => {
+    const answer = answers.get(key)
+    const tool = textOf(ref)
+    if (!answer || tool === '' || tool.startsWith('svc.')) return []
+    const { result = null } = answer
+    return [{ tool, arguments: args, answer: answer['is_error'] === true ? { error: errorOf(result) } : { result } }]
+  })
+}
+
 /** The first answer of each tool; a double gives the same one every time. */
-function doublesOf(steps: readonly Step[]): Readonly<Record<string, JsonValue>> {
+function doublesOf(steps: readonly RecordedStep[]): Readonly<Record<string, JsonValue>> {
   const doubles: Record<string, JsonValue> = {}
-  for (const { content: call, runId } of steps.filter(({ type }) => type === 'ToolCall')) {
-    const ref = textOf(call['ref'])
-    if (ref === '' || ref.startsWith('svc.') || doubles[ref] !== undefined) continue
-    const answer = steps.find(
-      (each) =>
-        each.type === 'ToolResult' && each.runId === runId && each.content['tool_call_id'] === call['tool_call_id'],
-    )
-    if (!answer) continue
-    const { result = null } = answer.content
-    doubles[ref] = answer.content['is_error'] === true ? { error: errorOf(result) } : { result }
-  }
+  for (const { tool, answer } of answeredCallsIn(steps)) doubles[tool] ??= answer
   return doubles
 }
 
@@ -58,7 +71,8 @@ const errorOf = (result: JsonValue): string => {
   return typeof inner === 'string' ? inner : JSON.stringify(inner)
 }
 
-function decisionsOf(steps: readonly Step[]): readonly JsonObject[] {
+/** Answers of people, in order, as `decide` of a scenario has them. */
+export function answersOfPeople(steps: readonly RecordedStep[]): readonly JsonObject[] {
   return steps.flatMap(({ type, content: request }) => {
     if (type !== 'UserTaskReq') return []
     const answer = steps.find(
@@ -67,9 +81,16 @@ function decisionsOf(steps: readonly Step[]): readonly JsonObject[] {
     // A task that expired is answered by time.
     if (!answer || answer['completed_by'] === null) return []
     const tool = isJsonObject(request['tool']) ? textOf(request['tool']['ref']) : ''
-    return [
-      { task: request['kind'] ?? null, ...(tool !== '' && { tool }), ...answerOf(answer, request), ...who(answer) },
-    ]
+    const about = { task: request['kind'] ?? null, ...(tool !== '' && { tool }) }
+    // Where several people have to approve, each is a decision of its own.
+    const votes = Array.isArray(answer['votes']) ? answer['votes'].filter(isJsonObject) : []
+    if (votes.length > 1)
+      return votes.map((vote) => ({
+        ...about,
+        ...(vote['approved'] === false ? { reject: true } : { approve: true }),
+        ...who({ completed_by: vote['by'] ?? null }),
+      }))
+    return [{ ...about, ...answerOf(answer, request), ...who(answer) }]
   })
 }
 
@@ -99,7 +120,7 @@ function countCalls(calls: readonly JsonObject[]): readonly JsonObject[] {
 }
 
 /** Decisions other than a plain allow. */
-const stoppedCalls = (steps: readonly Step[]): readonly JsonObject[] =>
+const stoppedCalls = (steps: readonly RecordedStep[]): readonly JsonObject[] =>
   steps.flatMap(({ type, runId, content }) => {
     if (type !== 'PolicyDecision' || content['decision'] === 'allow') return []
     const id = content['tool_call_id']

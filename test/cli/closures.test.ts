@@ -34,6 +34,7 @@ const commands: readonly (readonly [string, (bundle: string) => readonly string[
   ['policy eval of a path', (bundle) => [...EVAL, '--agent', bundle]],
   ['policy test', (bundle) => ['policy', 'test', bundle]],
   ['test', (bundle) => ['test', bundle, '--filter', 'timeout']],
+  ['eval', (bundle) => ['eval', `${bundle}/one.jsonl`]],
 ]
 
 const TEST = `agent: ${AGENT}
@@ -50,8 +51,19 @@ beforeEach(() => {
   write('svc.config.yaml', 'workspace: team\n')
 })
 
+/** A case of `svc eval` that passes. */
+const CASE = {
+  input: { order: 'A-1', amount: 40 },
+  tools: {
+    'acme.orders.lookup': { result: { order: 'A-1', status: 'delivered', damaged: true } },
+    'acme.refunds': { result: { order: 'A-1', amount: 40, currency: 'EUR' } },
+  },
+  checks: [{ calls: 'acme.refunds' }],
+}
+
 const bundle = (name: string): void => {
   cpSync(join(parent, 'template'), join(cwd, name), { recursive: true })
+  write(`${name}/one.jsonl`, JSON.stringify(CASE))
   rmSync(join(cwd, name, 'svc.config.yaml'))
   // They are relative to the project.
   for (const file of readdirSync(join(cwd, name), { recursive: true, encoding: 'utf8' }).filter((each) =>

@@ -50,6 +50,7 @@ beforeAll(async () => {
   ids.waiting = runId
   ids.task = task.userTaskId
   writeFileSync(join(cwd, 'note.txt'), 'paid twice\n')
+  writeFileSync(join(cwd, 'one.jsonl'), '{"input":{"order":"A-1","amount":5},"checks":[{"calls":"acme.refunds"}]}\n')
   writeFileSync(
     join(cwd, 'api.json'),
     JSON.stringify({ openapi: '3.1.0', servers: [{ url: 'https://shop.example' }], paths: { '/orders': { get: {} } } }),
@@ -117,6 +118,8 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'policy backtest': () => ['policy', 'backtest', '--since', '1d', '--policies', 'policies'],
   'policy revoke': () => ['policy', 'revoke', 'small-refunds', '--reason', 'fraud wave'],
   test: () => ['test', '--filter', 'timeout'],
+  eval: () => ['eval', 'one.jsonl', '--fail-on', 'nothing'],
+  'eval from-runs': () => ['eval', 'from-runs', '--agent', AGENT, '--out', 'runs.jsonl'],
   'import openapi': () => ['import', 'openapi', 'api.json'],
   'import mcp': () => ['import', 'mcp', 'tools.json', '--server', 'https://crm.example/mcp'],
   'import claude': () => ['import', 'claude', 'helper.md'],

@@ -49,6 +49,7 @@ let server: Going
 beforeAll(async () => {
   await runSvc(['init', 'shop', '--full'], { cwd: parent, env })
   writeFileSync(join(cwd, 'file'), 'text\n')
+  writeFileSync(join(cwd, 'one.jsonl'), '{"input":{"order":"A-1","amount":5},"checks":[{"status":"Completed"}]}\n')
   writeFileSync(join(cwd, 'spec.yaml'), 'component_type: Agent\nname: spec\n')
   appendFileSync(join(cwd, '.svcignore'), 'spec.yaml\n')
   symlinkSync('loop', join(cwd, 'loop'))
@@ -83,6 +84,11 @@ const lines: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['compile', '%'],
     ['compile', '--out', '%'],
   ],
+  eval: [
+    ['eval', '%'],
+    ['eval', 'one.jsonl', '--junit', '%'],
+  ],
+  'eval from-runs': [['eval', 'from-runs', '--agent', AGENT, '--out', '%']],
   'import docker-agent': [['import', 'docker-agent', '%']],
   'import agent-spec': [
     ['import', 'agent-spec', '%'],

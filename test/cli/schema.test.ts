@@ -35,7 +35,17 @@ const { stdout } = await svc(['schema'], { cwd: home })
 const kinds = stdout.trimEnd().split('\n')
 
 test('every kind that the manual names has a schema', () => {
-  expect(kinds.slice(0, 8)).toEqual(['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest', 'event'])
+  expect(kinds.slice(0, 9)).toEqual([
+    'agent',
+    'tool',
+    'policy',
+    'bundle',
+    'config',
+    'scenario',
+    'policytest',
+    'evalcase',
+    'event',
+  ])
   expect(kinds).toContain('output:lint')
   expect(kinds).toContain('output:policy eval')
 })

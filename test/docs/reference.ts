@@ -127,7 +127,7 @@ interface Schema {
 }
 
 function documentsPage(): string {
-  const kinds = ['agent', 'tool', 'policy', 'bundle', 'scenario', 'policytest']
+  const kinds = ['agent', 'tool', 'policy', 'bundle', 'scenario', 'policytest', 'evalcase']
   return page(
     'Documents',
     'Every field, from the schemas that `svc lint` checks by and `svc schema KIND` prints. `[]` is an item of a list, `*` any name.',

@@ -1,8 +1,8 @@
 /** Compares what a scenario expects with what the run did. */
-import { canonicalJson, containsJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import type { TimelineItem } from '../../spec/api.ts'
+import { canonicalJson, containsJson, type JsonValue } from '../../base/json/json.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
+import { observeRun } from './observe.ts'
 import type { PlayedScenario } from './play.ts'
 import type { ScenarioExpectation } from './scenario.ts'
 import { textBefore } from '../../base/text-parts.ts'
@@ -74,74 +74,6 @@ export function findMismatches(
   return found
 }
 
-/** The parts of a run that a scenario can check, each in order of occurrence. */
-export interface ObservedRun {
-  readonly calls: readonly { readonly tool: string; readonly arguments: JsonValue }[]
-  readonly decisions: readonly { readonly tool: string; readonly decision: string; readonly by: readonly string[] }[]
-  readonly limits: readonly string[]
-  /** Reasons for which the run was held. */
-  readonly holds: readonly string[]
-  readonly subjects: readonly string[]
-}
-
-export function observeRun({ conversation, events }: PlayedScenario, agents: readonly AgentSnapshot[]): ObservedRun {
-  const { items = [], runs = [] } = conversation ?? {}
-  const nameOf = createNames(agents, runs)
-  return {
-    calls: callsOf(items).map(toCall(nameOf)),
-    decisions: items.filter(({ type }) => type === 'PolicyDecision').map(toDecision(nameOf)),
-    limits: items.filter(({ type }) => type === 'LimitReached').map((item) => textOf(contentOf(item)['limit'])),
-    holds: events.flatMap(({ data }) =>
-      isJsonObject(data['hold'] ?? null) ? [textOf((data['hold'] as JsonObject)['reason'])] : [],
-    ),
-    subjects: events.map(({ subject }) => subject),
-  }
-}
-
-type NameOf = (runId: string, wire: string) => string
-
-/** Maps wire names of the agent of a run to `namespace.name`. */
-function createNames(
-  agents: readonly AgentSnapshot[],
-  runs: readonly { readonly id: string; readonly agentName: string | null }[],
-): NameOf {
-  const agentOf = new Map(runs.map(({ id, agentName }) => [id, agents.find((each) => each.id === agentName)]))
-  return (runId, wire) => {
-    const agent = agentOf.get(runId)
-    return [...(agent?.tools ?? []), ...(agent?.agents ?? [])].find((each) => each.wire === wire)?.id ?? wire
-  }
-}
-
-/** One item per call, however many attempts it had. */
-const callsOf = (items: readonly TimelineItem[]): readonly TimelineItem[] => [
-  ...new Map(
-    items
-      .filter(({ type }) => type === 'ToolCall' || type === 'SubAgentCall')
-      .map((item) => [`${item.runId} ${textOf(contentOf(item)['tool_call_id'])}`, item]),
-  ).values(),
-]
-
-const toCall = (nameOf: NameOf) => (item: TimelineItem) => {
-  const content = contentOf(item)
-  return {
-    tool: nameOf(item.runId, textOf(content['name'])),
-    arguments: content['arguments'] ?? content['input'] ?? null,
-  }
-}
-
-const toDecision = (nameOf: NameOf) => (item: TimelineItem) => {
-  const content = contentOf(item)
-  const decision = textOf(content['decision'])
-  const policies = Array.isArray(content['policies']) ? content['policies'].filter(isJsonObject) : []
-  return {
-    tool: nameOf(item.runId, textOf(content['name'])),
-    decision,
-    by: policies
-      .filter((each) => each['matched'] !== false && each['decision'] === decision)
-      .map((each) => textOf(each['id'])),
-  }
-}
-
 function isSubsequence(wanted: readonly string[], subjects: readonly string[]): boolean {
   let at = 0
   for (const subject of subjects) if (subject === wanted[at]) at++
@@ -149,5 +81,3 @@ function isSubsequence(wanted: readonly string[], subjects: readonly string[]): 
 }
 
 const withoutVersion = (policy: string): string => textBefore(policy, '@')
-const contentOf = ({ content }: TimelineItem): JsonObject => (isJsonObject(content) ? content : {})
-const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')

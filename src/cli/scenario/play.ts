@@ -1,4 +1,5 @@
 /** Plays a scenario: whenever the run is idle, answers a task or advances the clock to the next event. */
+import { setTimeout as after } from 'node:timers/promises'
 import { readWhole } from '../conversation/whole.ts'
 import { toIsoText, type Instant } from '../../base/clock.ts'
 import { isFailure } from '../../base/failure.ts'
@@ -6,8 +7,10 @@ import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { type SessionId, nameBasedId, workspaceIdOf } from '../../base/ids.ts'
 import type { Conversation, RunStatusBody, StreamEvent } from '../../spec/api.ts'
 import type { Cassette } from '../../spec/cassette.ts'
+import type { RecordedDecision } from '../../operations/decisions.ts'
 import type { InboxItem } from '../../operations/tasks.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'
+import type { Run } from '../../spec/run.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { describeCause, describeSubject } from '../../view/task-subject.ts'
 import { readInboxItem } from '../../view/task-content.ts'
@@ -19,6 +22,7 @@ import type { EarlierRun, Scenario } from './scenario.ts'
 import { isBeforeStart, nextOutside, type DueEvent, type OutsideEvent } from './outside.ts'
 import { hasEnded, waitUntilIdle } from './idle.ts'
 import { openScenarioServer, type ScenarioServer } from './scenario-server.ts'
+import type { UnscriptedCall } from './tool-doubles.ts'
 import { isFileRef, type FileRef } from '../../spec/file.ts'
 
 export interface PlayedScenario {
@@ -32,6 +36,15 @@ export interface PlayedScenario {
   readonly undecided: readonly string[]
   /** Virtual time that passed. */
   readonly virtualMs: number
+  /** Of an evaluation. */
+  readonly evaluated?: {
+    /** Policy decisions of the run, oldest first. */
+    readonly decisions: readonly RecordedDecision[]
+    /** Calls that were not carried out, because nothing was scripted or recorded for them. */
+    readonly unscripted: readonly UnscriptedCall[]
+    /** Time on the wall from the start of the run to its end. */
+    readonly wallMs: number
+  }
 }
 
 export interface PlayOptions {
@@ -44,13 +57,23 @@ export interface PlayOptions {
   readonly cassette: Cassette
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal: AbortSignal
+  /** Evaluates: asks the models that the documents name, and calls no tool that has no double. */
+  readonly isEvaluation?: boolean
 }
 
 export async function playScenario(
   scenario: Scenario,
-  { project, bundle, lateBound, agent, cassette, env, signal }: PlayOptions,
+  { project, bundle, lateBound, agent, cassette, env, signal, isEvaluation = false }: PlayOptions,
 ): Promise<PlayedScenario> {
-  const server = await openScenarioServer(project, [...lateBound, bundle], scenario.tools ?? {}, env, cassette)
+  const unscripted: UnscriptedCall[] = []
+  const server = await openScenarioServer({
+    project,
+    bundles: [...lateBound, bundle],
+    doubles: scenario.tools ?? {},
+    env,
+    cassette,
+    ...(isEvaluation && { evaluation: { onUnscripted: (call) => void unscripted.push(call) } }),
+  })
   const undecided = new Set<string>()
   const since = server.time.clock.now()
   try {
@@ -59,7 +82,7 @@ export async function playScenario(
       waitsOut: boolean,
     ): Promise<PlayedRun> => {
       await fakeFiles(server, project, run.input)
-      return await playRun(server, run.agent ?? agent, run, { waitsOut, undecided, signal })
+      return await playRun(server, run.agent ?? agent, run, { waitsOut, undecided, signal, isEvaluation })
     }
     const virtualMs = (): number => server.time.clock.now() - since
     for (const [at, run] of (scenario.before ?? []).entries()) {
@@ -68,10 +91,12 @@ export async function playScenario(
       return { events: [], undecided: [...undecided], problem: `before[${at}]: ${problem}`, virtualMs: virtualMs() }
     }
     const { decide = [], outside = [], input = {}, undo = false, expect } = scenario
+    const startedAt = performance.now()
     const { started, problem } = await play(
       { decide, outside, input, undo },
       expect?.limits?.includes('max_hitl_wait_minutes') === true,
     )
+    const wallMs = performance.now() - startedAt
     if (!started) return { events: [], undecided: [], ...(problem !== undefined && { problem }), virtualMs: 0 }
     return {
       run: await server.operator.call('GET /v1/runs/:id', { id: started.runId }),
@@ -85,6 +110,13 @@ export async function playScenario(
       ...(problem !== undefined && { problem }),
       undecided: [...undecided],
       virtualMs: virtualMs(),
+      ...(isEvaluation && {
+        evaluated: {
+          decisions: (await server.operator.call('GET /decisions', { query: { run: started.runId } })).items,
+          unscripted,
+          wallMs,
+        },
+      }),
     }
   } finally {
     await server.close()
@@ -107,6 +139,8 @@ interface RunWaits {
   readonly waitsOut: boolean
   readonly undecided: Set<string>
   readonly signal: AbortSignal
+  /** True if models on the network answer. */
+  readonly isEvaluation: boolean
 }
 
 /** Plays one run to its end, or until it cannot continue. */
@@ -114,7 +148,7 @@ async function playRun(
   server: ScenarioServer,
   agent: string,
   { input = {}, decide = [], outside = [], undo = false }: EarlierRun & Pick<Scenario, 'outside' | 'undo'>,
-  { signal, ...waits }: RunWaits,
+  { signal, isEvaluation, ...waits }: RunWaits,
 ): Promise<PlayedRun> {
   const used = new Set(outside.filter(isBeforeStart))
   const startedAt = server.time.clock.now()
@@ -135,10 +169,21 @@ async function playRun(
       if (refused !== undefined) return { started, problem: refused }
       continue
     }
+    if (isEvaluation) await waitForModels(server, tree.runs, signal)
     const coming = nextOutside(tree.runs, outside, used, startedAt)
     const problem = await answerOrAdvance(server, answers, waits, coming, (event) => used.add(event))
     if (problem !== undefined) return { started, problem }
   }
+}
+
+/** The longest wait between two attempts of a completion. */
+const MAX_BACKOFF_MS = 30_000
+
+/** Waits as long as the engine would before it asks a model again: in virtual time, it would be asked at once. */
+async function waitForModels({ time }: ScenarioServer, runs: readonly Run[], signal: AbortSignal): Promise<void> {
+  const next = Math.min(...runs.flatMap(({ state }) => (state.at === 'backing_off' ? [state.until] : [])))
+  const ms = Math.min(MAX_BACKOFF_MS, next - time.clock.now())
+  if (Number.isFinite(next) && ms > 0) await after(ms, undefined, { signal })
 }
 
 /** Returns the message of the error where the start is refused. */
@@ -177,7 +222,7 @@ interface PendingAnswer {
 async function answerOrAdvance(
   server: ScenarioServer,
   answers: ScriptedAnswers,
-  { waitsOut, undecided }: Omit<RunWaits, 'signal'>,
+  { waitsOut, undecided }: Pick<RunWaits, 'waitsOut' | 'undecided'>,
   coming: DueEvent | undefined,
   recordUse: (event: OutsideEvent) => void,
 ): Promise<string | undefined> {

@@ -42,6 +42,8 @@ export interface CassetteDirectory {
   readonly directory?: string
   /** Record instead of replay. */
   readonly record: boolean
+  /** For an evaluation: an outage of a model fails its run, which would otherwise wait for hours of virtual time. */
+  readonly isEvaluation?: boolean
 }
 
 /** @returns a function that throws `documents_have_errors`, `not_found`, `usage` */
@@ -66,9 +68,20 @@ export function createPreparation(
       cassettePath(scenario, { ...tapes, cwd: call.cwd, project, file, index }),
       tapes.record,
     )
-    const replace = await scriptReplacer(scenario, found, [bundle, ...lateBound], project)
+    const replace = await modelReplacer(scenario, found, [bundle, ...lateBound], { project, ...tapes })
     return { project, agent, cassette, lateBound: lateBound.map(replace), bundle: replace(bundle) }
   }
+}
+
+/** Prepares a scenario of a bundle that is compiled already. @throws Failure `not_found`, `usage` */
+export async function prepareBundle(
+  scenario: Scenario,
+  compiled: CompiledBundle,
+  { project, isEvaluation = false }: { readonly project: Project; readonly isEvaluation?: boolean },
+): Promise<PreparedScenario> {
+  const found = compiledAgentOf(compiled, scenario.agent)
+  const replace = await modelReplacer(scenario, found, [compiled], { project, isEvaluation })
+  return { project, agent: found.id, cassette: {}, lateBound: [], bundle: replace(compiled) }
 }
 
 /** @throws Failure `not_found` */
@@ -92,11 +105,11 @@ async function compileAt(project: Project, path: string): Promise<Pick<PreparedS
 const AUTOMATIC = 'auto'
 
 /** Puts the scripts that the scenario names in place of the models of their agents. */
-async function scriptReplacer(
+async function modelReplacer(
   { model }: Scenario,
   started: AgentSnapshot,
   bundles: readonly CompiledBundle[],
-  project: Project,
+  { project, isEvaluation = false }: { readonly project: Project; readonly isEvaluation?: boolean },
 ): Promise<(bundle: CompiledBundle) => CompiledBundle> {
   if (model === 'scripted' && !started.model.script)
     throw usageFailure(
@@ -126,6 +139,7 @@ async function scriptReplacer(
       const changed = {
         ...rest,
         agents: children,
+        ...(isEvaluation && { onOutage: 'fail' as const }),
         ...(model && { model: { name: agent.model.name, ...model } }),
       }
       const result = { ...changed, digest: digestOfSnapshot(changed) }

@@ -11,7 +11,7 @@ import type { Cassette } from '../../spec/cassette.ts'
 import type { DecisionOrigin } from '../../spec/decision-proof.ts'
 import type { Principal } from '../../spec/key.ts'
 import type { PauseTarget } from '../../spec/steer/pause.ts'
-import type { CompiledBundle, BoundTool } from '../../spec/snapshot.ts'
+import type { CompiledBundle } from '../../spec/snapshot.ts'
 import type { Store } from '../../store/store.ts'
 import { createOperator, type OperatorClient } from '../project/server/operator.ts'
 import type { Project } from '../project/project.ts'
@@ -19,11 +19,7 @@ import { projectServerOptions } from '../project/server/server-options.ts'
 import { applyOutside, withTokens, type DueEvent, type PausedSubject } from './outside.ts'
 import type { ToolDouble } from './scenario.ts'
 import { createVirtualTime, type VirtualTime } from './virtual-time.ts'
-import { parseDuration } from '../../base/duration.ts'
-import { QuestionProblem, readQuestion } from '../../tools/mcp-question.ts'
-import { returnedOutcome } from '../../tools/outcome.ts'
-import { DEFAULT_TIMEOUT_MS, type ToolOutcome, type Toolbox } from '../../tools/tool.ts'
-import { ownMember } from '../../base/json/own-member.ts'
+import { withDoubles, withoutTools, type UnscriptedCall } from './tool-doubles.ts'
 
 export interface ScenarioServer {
   readonly operator: OperatorClient
@@ -50,26 +46,48 @@ const IN_SCENARIO: DecisionOrigin = { channel: 'scenario', proof: 'hardware' }
 /** A fixed start, a Thursday morning, so that conditions on time are repeatable. */
 const START: Instant = Date.UTC(2026, 0, 1, 9)
 
-export async function openScenarioServer(
-  project: Project,
-  bundles: readonly CompiledBundle[],
-  doubles: Readonly<Record<string, ToolDouble>>,
-  env: Readonly<Record<string, string | undefined>>,
-  cassette: Cassette = {},
-): Promise<ScenarioServer> {
+export interface ScenarioServerOptions {
+  readonly project: Project
+  /** Published and deployed in this order. */
+  readonly bundles: readonly CompiledBundle[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cassette: Cassette
+  /** By logical id of the tool. */
+  readonly doubles: Readonly<Record<string, ToolDouble>>
+  /** Asks the models that the documents name, and carries out no call of a tool without a double. */
+  readonly evaluation?: { readonly onUnscripted: (call: UnscriptedCall) => void }
+}
+
+export async function openScenarioServer({
+  project,
+  bundles,
+  doubles,
+  env,
+  cassette,
+  evaluation,
+}: ScenarioServerOptions): Promise<ScenarioServer> {
   const time = createVirtualTime(START)
   const ended = new AbortController()
   const tokens = new Map<string, string>()
   const server = await openOperator({
     ...projectServerOptions(project),
     env,
-    offline: true,
+    offline: !evaluation,
     clock: time.clock,
     log: silentLog,
     timers: time.timers,
     wait: (ms, signal) => time.wait(ms, signal),
     cassette,
-    standIn: (real) => withTokens(withDoubles(real, doubles, time, ended.signal), tokens),
+    standIn: (real) =>
+      withTokens(
+        withDoubles(evaluation ? withoutTools(real, evaluation.onUnscripted) : real, {
+          doubles,
+          time,
+          ended: ended.signal,
+          onUnscripted: evaluation?.onUnscripted ?? (() => undefined),
+        }),
+        tokens,
+      ),
   })
   const operator = createOperator(
     (request) => server.operator.fetch(request),
@@ -118,75 +136,4 @@ export async function openScenarioServer(
       return error
     },
   }
-}
-
-/**
- * The toolbox with doubles in place of some tools.
- * @param ended fires when the scenario is over and ends doubles that never answer
- */
-function withDoubles(
-  real: Toolbox,
-  doubles: Readonly<Record<string, ToolDouble>>,
-  time: VirtualTime,
-  ended: AbortSignal,
-): Toolbox {
-  const reachableAt = new Map<string, Instant>()
-  /** False while the tool is out of reach, which begins with its first call. */
-  const isReachable = (id: string, { unreachable }: ToolDouble): boolean => {
-    const now = time.clock.now()
-    const from = reachableAt.get(id) ?? now + (unreachable === undefined ? 0 : (parseDuration(unreachable) ?? 0))
-    reachableAt.set(id, from)
-    return now >= from
-  }
-  const doubleOf = ({ id }: BoundTool): ToolDouble | undefined => ownMember(doubles, id)
-  return {
-    route(agent, tool) {
-      const double = doubleOf(tool)
-      if (!double) return real.route(agent, tool)
-      const timeoutMs = real.route(agent, tool)?.timeoutMs ?? DEFAULT_TIMEOUT_MS
-      return {
-        route: 'mock',
-        timeoutMs,
-        invoke(invocation, signal) {
-          if (!isReachable(tool.id, double)) return Promise.resolve(UNREACHABLE)
-          if (double.asks && !invocation.input) return Promise.resolve(askFirst(double.asks))
-          return invokeDouble(double, timeoutMs, time, AbortSignal.any([signal, ended]))
-        },
-      }
-    },
-    async describe(agent, tool, signal) {
-      if (!doubleOf(tool)) return real.describe(agent, tool, signal)
-      return { description: tool.description, schema: { type: 'object' } }
-    },
-    findUnsetSecret: (agent) =>
-      real.findUnsetSecret({ ...agent, tools: agent.tools.filter((tool) => !doubleOf(tool)) }),
-    close: () => real.close(),
-  }
-}
-
-const UNREACHABLE: ToolOutcome = { at: 'not_sent', code: 'unreachable', error: 'The double cannot be reached.' }
-
-function askFirst(asks: JsonObject): ToolOutcome {
-  try {
-    return { at: 'asked', questions: [readQuestion('question', asks)] }
-  } catch (error) {
-    if (!(error instanceof QuestionProblem)) throw error
-    return returnedOutcome(`The double ${error.message}.`, true, 0)
-  }
-}
-
-async function invokeDouble(
-  { result, error, delay, drop }: ToolDouble,
-  timeoutMs: number,
-  time: VirtualTime,
-  signal: AbortSignal,
-): Promise<ToolOutcome> {
-  const ms = drop ? Infinity : (parseDuration(delay ?? '0s') ?? 0)
-  try {
-    if (ms > 0) await time.wait(Math.min(ms, timeoutMs), signal)
-  } catch {
-    return { at: 'unknown', code: 'broken', error: 'The double did not answer.' }
-  }
-  if (ms > timeoutMs) return { at: 'unknown', code: 'timeout', error: `There was no answer within ${timeoutMs} ms.` }
-  return error === undefined ? returnedOutcome(result ?? null, false, ms) : returnedOutcome(error, true, ms)
 }

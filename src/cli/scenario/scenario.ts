@@ -13,6 +13,14 @@ export interface ToolDouble {
   readonly unreachable?: string
   /** What its server asks a person before it answers, as the params of `elicitation/create`. */
   readonly asks?: JsonObject
+  /** Answers by arguments. Equal calls get theirs in order, the last one again; any other call gets `result` or `error`, if given. */
+  readonly answers?: readonly RecordedAnswer[]
+}
+
+export interface RecordedAnswer {
+  readonly arguments: JsonValue
+  readonly result?: JsonValue
+  readonly error?: string
 }
 
 export interface ExpectedCall {

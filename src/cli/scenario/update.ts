@@ -1,7 +1,8 @@
 /** Writes actual results into the expectations of a scenario file; comments and layout stay. */
 import { parseAllDocuments } from 'yaml'
 import type { JsonValue } from '../../base/json/json.ts'
-import type { ExpectationMismatch, ObservedRun } from './expect.ts'
+import type { ExpectationMismatch } from './expect.ts'
+import type { ObservedRun } from './observe.ts'
 import type { ScenarioExpectation } from './scenario.ts'
 
 /** What to write under `expect`, by key. */

@@ -21,6 +21,7 @@ import { printsCases, printsDocument, printsLines } from '../answers/prints.ts'
 import { apiBody } from '../../operations/schema.ts'
 import { AGENT_FORMATS } from '../import/agents/agent-formats.ts'
 import { bundleCommands } from './bundle.ts'
+import { evalCommands } from './eval.ts'
 import { gatewayCommands } from './gateway.ts'
 import { policyCommands } from './policy.ts'
 
@@ -195,6 +196,7 @@ export const authorCommands: readonly CommandEntry[] = [
     exits: { 1: 'a scenario failed', 2: '--filter matches no scenario', 5: 'no scenario found' },
     load: async () => (await import('../commands/author/test.ts')).test,
   },
+  ...evalCommands,
   {
     path: 'import openapi',
     plane: 'offline',
@@ -272,7 +274,7 @@ export const authorCommands: readonly CommandEntry[] = [
       {
         name: '[kind...]',
         description:
-          'agent, tool, policy, bundle, config, scenario, policytest, event or output:<command>; without it, the list',
+          'agent, tool, policy, bundle, config, scenario, policytest, evalcase, event or output:<command>; without it, the list',
       },
     ],
     options: [

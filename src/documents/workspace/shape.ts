@@ -4,7 +4,7 @@
  */
 import type { ErrorObject } from 'ajv'
 import type { JsonValue } from '../../base/json/json.ts'
-import { agent, bundle, config, policy, policytest, scenario, tool } from '../generated/validators.js'
+import { agent, bundle, config, evalcase, policy, policytest, scenario, tool } from '../generated/validators.js'
 import { createFinding, type Diagnostic } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
 import { formatPointer } from '../text/pointer.ts'
@@ -14,7 +14,10 @@ import { explainUnknownKey, readMergeKey, unknownKey } from './unknown-keys.ts'
 import { bareSchema } from './wrong-forms.ts'
 import { describeWrongValue } from './wrong-values.ts'
 
-const validators = { agent, tool, policy, bundle, config, scenario, policytest } satisfies Record<SchemaName, unknown>
+const validators = { agent, tool, policy, bundle, config, scenario, policytest, evalcase } satisfies Record<
+  SchemaName,
+  unknown
+>
 
 export const hasShape = (schema: SchemaName, value: JsonValue): boolean => validators[schema](value)
 

@@ -7,7 +7,7 @@ import { suggestWord } from '../../shell/nearest.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 import { expectDefined } from '../../../base/values/expect-defined.ts'
 
-const KINDS = ['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest', 'event']
+const KINDS = ['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest', 'evalcase', 'event']
 /** Prefix of the schema of a command's output. */
 const OUTPUT = 'output:'
 

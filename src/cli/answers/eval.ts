@@ -1,0 +1,78 @@
+/** What `svc eval` and `svc eval from-runs` print. */
+import {
+  anyJson,
+  boolean,
+  described,
+  integer,
+  list,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  string,
+} from '../../operations/schema.ts'
+import { costSum } from '../../operations/shared.ts'
+
+const outcome = oneOf('passed', 'failed', 'undecided')
+
+const evalSide = object({
+  name: string,
+  passed: integer,
+  failed: integer,
+  undecided: integer,
+  rate: described(
+    nullable(object({ share: number, low: number, high: number })),
+    'Share of the cases that passed, with its 95% interval (Wilson); null without a case.',
+  ),
+  tokens: integer,
+  cost: costSum,
+})
+
+const evalResult = {
+  outcome,
+  checks: list(
+    object({
+      check: string,
+      isJudged: described(boolean, 'True for what a model judged, false for a fact.'),
+      outcome,
+      message: optional(string),
+    }),
+  ),
+  run: described(
+    nullable(object({ status: string, output: anyJson, tokens: integer, cost: costSum, seconds: number })),
+    'Null where no run was started.',
+  ),
+  ms: integer,
+}
+
+export const evalAnswer = object({
+  ok: boolean,
+  dataset: string,
+  now: evalSide,
+  before: optional(evalSide),
+  changed: optional(integer),
+  worse: described(optional(integer), 'Cases that passed before and do not pass now.'),
+  isApart: described(optional(boolean), 'True if the intervals have no point in common.'),
+  exact: described(
+    optional(object({ decisions: integer, flips: integer })),
+    'Decisions of the runs before, and how many the policies of now make otherwise: no model was asked.',
+  ),
+  judge: optional(object({ provider: string, name: string, calls: integer, cost: costSum, rubrics: list(string) })),
+  broken: list(object({ line: integer, message: string })),
+  cases: list(
+    object({
+      name: string,
+      line: integer,
+      ...evalResult,
+      before: optional(object(evalResult)),
+      flips: optional(list(object({ tool: string, was: string, now: string, by: string }))),
+    }),
+  ),
+})
+
+export const evalFromRunsAnswer = object({
+  cases: integer,
+  file: string,
+  skipped: list(object({ run: string, why: string })),
+})

@@ -1,0 +1,141 @@
+/** Evaluates an agent over a dataset, and compares it with an earlier version. Source: docs/design/evals.md#how-data-flows */
+import { resolve } from 'node:path'
+import { safeText } from '../../../base/escape-text.ts'
+import type { ValueOf } from '../../../operations/schema.ts'
+import { drawTable } from '../../../terminal/table.ts'
+import { createTheme } from '../../../terminal/theme.ts'
+import { readDataset } from '../../eval/dataset.ts'
+import { evaluateCase, inParallel, type EvaluatedCase, type EvaluationParts } from '../../eval/evaluate.ts'
+import { compileJudge, JUDGE } from '../../eval/judge-agent.ts'
+import { createJudge, type Judge } from '../../eval/judge.ts'
+import {
+  basisLines,
+  brokenLine,
+  changedLine,
+  notPassedLines,
+  sideColumns,
+  testCasesOf,
+  toEvalAnswer,
+  type EvalReport,
+} from '../../eval/report.ts'
+import { openSideBefore, workspaceSide } from '../../eval/sides.ts'
+import { exitOfEval, GATES, summarize, type EvalGate } from '../../eval/summary.ts'
+import { writeUserFile } from '../../files/write-file.ts'
+import { reportTestsAsJunit } from '../../pages/test-report.ts'
+import { openProject, type Project } from '../../project/project.ts'
+import { playScenario } from '../../scenario/play.ts'
+import { prepareBundle } from '../../scenario/prepare.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { durationMs, readTypedNumber, wholeNumber } from '../../shell/numbers.ts'
+import { answerScreen } from '../../shell/screen/list.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
+import type { evalAnswer } from '../../answers/eval.ts'
+
+/** Cases at work at once: runs mostly wait for models. */
+const DEFAULT_JOBS = 4
+const DEFAULT_TIMEOUT_MS = 300_000
+
+export async function evaluate(call: CommandContext<ValueOf<typeof evalAnswer>>): Promise<number> {
+  const { given, cwd, io, out, mode } = call
+  const named = given.required(0)
+  const path = resolve(cwd, named)
+  const jobs = wholeNumber(given.text('jobs'), 'jobs', 1) ?? DEFAULT_JOBS
+  const timeoutMs = durationMs(given.text('case-timeout'), 'case-timeout') ?? DEFAULT_TIMEOUT_MS
+  const gate = readGate(call)
+  const { cases: read, broken } = await readDataset(path, named)
+  const [agent, against] = [given.text('agent'), given.text('against')]
+  const cases = agent === undefined ? read : read.map((each) => ({ agent, ...each }))
+  const project = await openProject(call, path)
+  for (const each of broken) out.message(`broken: ${brokenLine(named, each)}`)
+  const before = against === undefined ? undefined : await openSideBefore(call, project, path, against)
+  try {
+    const isJudged = cases.some(({ rubrics }) => rubrics.size > 0)
+    const judgeModel = isJudged ? project.config.evals?.judge : undefined
+    const judge = judgeModel && (await openJudge(call, project, judgeModel))
+    const parts: EvaluationParts = {
+      now: workspaceSide(call, path),
+      ...(before && { before: before.side }),
+      ...(judge && { judge }),
+      env: io.env,
+      timeoutMs,
+      signal: call.signal,
+    }
+    const done: EvaluatedCase[] = []
+    for await (const each of inParallel(cases, jobs, (evalCase) => evaluateCase(evalCase, parts))) {
+      done.push(each)
+      if (!mode.json) printCase(call, named, each)
+    }
+    const names = { now: parts.now.name, ...(before && { before: before.side.name }) }
+    const report: EvalReport = {
+      dataset: named,
+      cases: done,
+      broken,
+      summary: summarize(done, names),
+      ...(judge && { judge }),
+      ...(judgeModel && { judgeModel }),
+    }
+    const code = exitOfEval(report.summary, broken, gate)
+    const junit = given.text('junit')
+    if (junit !== undefined)
+      await writeUserFile(resolve(cwd, junit), `${reportTestsAsJunit(testCasesOf(report), 'svc eval')}\n`)
+    if (mode.json) await out.json(toEvalAnswer(report, code))
+    else printSummary(call, report)
+    return code
+  } finally {
+    before?.close()
+  }
+}
+
+function readGate({ given }: CommandContext): { readonly gates: readonly EvalGate[]; readonly atLeast: number } {
+  const chosen = given.list('fail-on')
+  const gates = GATES.filter((gate) => chosen.includes(gate))
+  const unknown = chosen.find((each) => !GATES.some((gate) => gate === each))
+  if (unknown !== undefined) throw usageFailure(`--fail-on takes ${GATES.join(', ')}, not "${unknown}".`)
+  const compared = gates.find((gate) => gate === 'worse' || gate === 'decisions')
+  if (compared !== undefined && given.text('against') === undefined)
+    throw usageFailure(`--fail-on ${compared} compares with another version: name it with --against.`)
+  const written = given.text('at-least')
+  const atLeast = written === undefined ? 100 : readTypedNumber(written.replace(/%$/, ''))
+  if (atLeast === undefined || atLeast < 0 || atLeast > 100)
+    throw usageFailure(`--at-least takes a percentage from 0 to 100, not "${written}".`)
+  return { gates: gates.length > 0 ? gates : ['failed'], atLeast: atLeast / 100 }
+}
+
+/** The model of `evals.judge`, asked through the engine, as an agent is. */
+async function openJudge(
+  { io, signal }: Pick<CommandContext, 'io' | 'signal'>,
+  project: Project,
+  config: NonNullable<EvalReport['judgeModel']>,
+): Promise<Judge> {
+  const bundle = await compileJudge(config)
+  const { script: model } = config
+  return createJudge({
+    config,
+    signal,
+    async ask(text, limit) {
+      const scenario = { scenario: 'a judgement', agent: JUDGE, input: { text }, ...(model !== undefined && { model }) }
+      const prepared = await prepareBundle(scenario, bundle, { project, isEvaluation: true })
+      return await playScenario(scenario, { ...prepared, env: io.env, signal: limit, isEvaluation: true })
+    },
+  })
+}
+
+const MARKS = { passed: '✔', failed: '✖', undecided: '?' } as const
+
+function printCase({ out, mode }: CommandContext, dataset: string, { case: { line, name }, now }: EvaluatedCase): void {
+  const theme = createTheme(mode.color.stdout)
+  const styles = { passed: theme.ok, failed: theme.bad, undecided: theme.waiting }
+  out.line(`${dataset}:${line}  ${styles[now.outcome](MARKS[now.outcome])} ${safeText(name)}`)
+  for (const text of notPassedLines(now)) out.line(`    ${safeText(text)}`)
+}
+
+function printSummary(call: CommandContext, report: EvalReport): void {
+  const { out } = call
+  const { now, before, changed } = report.summary
+  changed.forEach((each) => out.line(changedLine(each)))
+  const sides = before ? [before, now] : [now]
+  drawTable(answerScreen(call), sideColumns, sides).forEach(out.line)
+  basisLines(report).forEach(out.line)
+  const { length } = report.broken
+  if (length > 0) out.message(`${length} broken ${length === 1 ? 'line was' : 'lines were'} left out`)
+}

@@ -1,0 +1,166 @@
+/** An evaluation for people, for programs and for CI systems. */
+import { safeText } from '../../base/escape-text.ts'
+import { describeCost } from '../../spec/price.ts'
+import type { ProjectConfig } from '../../spec/config.ts'
+import type { TableColumn } from '../../terminal/table.ts'
+import type { TestCase } from '../pages/test-report.ts'
+import type { evalAnswer } from '../answers/eval.ts'
+import type { ValueOf } from '../../operations/schema.ts'
+import type { BrokenLine } from './dataset.ts'
+import type { CaseResult, EvaluatedCase } from './evaluate.ts'
+import type { CheckResult } from './fact-checks.ts'
+import type { Judge } from './judge.ts'
+import type { EvalSummary, SideSummary } from './summary.ts'
+
+/** An evaluation as it ended. */
+export interface EvalReport {
+  /** Path of the dataset as the user typed it. */
+  readonly dataset: string
+  readonly cases: readonly EvaluatedCase[]
+  readonly broken: readonly BrokenLine[]
+  readonly summary: EvalSummary
+  readonly judge?: Judge
+  readonly judgeModel?: NonNullable<NonNullable<ProjectConfig['evals']>['judge']>
+}
+
+/** What did not pass, check by check. */
+export const notPassedLines = ({ checks }: CaseResult): readonly string[] =>
+  checks
+    .filter(({ outcome }) => outcome !== 'passed')
+    .map(({ check, outcome, message = '' }) => `${check}: ${outcome === 'undecided' ? 'undecided, ' : ''}${message}`)
+
+export const brokenLine = (dataset: string, { line, message }: BrokenLine): string =>
+  `${dataset}:${line} ${safeText(message)}`
+
+const percent = (share: number): string => `${Math.round(share * 1000) / 10}%`
+
+export const sideColumns: readonly TableColumn<SideSummary>[] = [
+  { title: 'VERSION', cell: ({ name }) => name },
+  { title: 'PASSED', cell: ({ passed }) => String(passed), align: 'right' },
+  { title: 'FAILED', cell: ({ failed }) => String(failed), align: 'right' },
+  { title: 'UNDECIDED', cell: ({ undecided }) => String(undecided), align: 'right' },
+  { title: 'RATE', cell: ({ interval }) => (interval ? percent(interval.share) : ''), align: 'right' },
+  {
+    title: '95%',
+    cell: ({ interval }) => (interval ? `${percent(interval.low)}–${percent(interval.high)}` : ''),
+    align: 'right',
+  },
+  { title: 'TOKENS', cell: ({ tokens }) => String(tokens), align: 'right', dropOrder: 1 },
+  { title: 'COST', cell: ({ cost }) => describeCost(cost) ?? '', align: 'right', dropOrder: 2 },
+]
+
+/** `refund of 180: passed → failed (never_calls: …)`. */
+export const changedLine = ({ case: { name }, before, now }: EvaluatedCase): string =>
+  `changed: ${safeText(name)}: ${before?.outcome ?? ''} → ${now.outcome}${now.outcome === 'passed' ? '' : ` (${safeText(notPassedLines(now)[0] ?? '')})`}`
+
+/** What is exact, and what a model judged: the two are told apart. */
+export function basisLines({ cases, summary, judge, judgeModel }: EvalReport): readonly string[] {
+  const { before, now, decisions, flips, isApart } = summary
+  const exact = before
+    ? [
+        `exact: of ${decisions} decisions in the runs of ${before.name}, the policies of ${now.name} make ${flips} otherwise`,
+        ...cases.flatMap(({ case: { name }, flips: own }) =>
+          own.map((flip) => `  ${safeText(`${name}: ${flip.tool}: ${flip.was} → ${flip.now} (${flip.by})`)}`),
+        ),
+      ]
+    : []
+  const played = before
+    ? [isApart ? 'played: the intervals are apart' : 'played: the intervals overlap, so the difference may be chance']
+    : []
+  const results = cases.flatMap((each) => [...each.now.checks, ...(each.before?.checks ?? [])])
+  const judged = results.filter(({ isJudged }) => isJudged)
+  const model = judgeModel ? ` by ${judgeModel.provider}/${judgeModel.name}` : ''
+  const work = judge?.work()
+  const cost = work && describeCost(work.cost)
+  return [
+    ...exact,
+    ...played,
+    ...(judged.length === 0
+      ? []
+      : [
+          `judged${model}: ${countVerdicts(judged)}, ${work?.calls ?? 0} answers${cost === undefined ? '' : `, ${cost}`}`,
+          ...rubricLines(cases),
+        ]),
+  ]
+}
+
+function countVerdicts(judged: readonly CheckResult[]): string {
+  const count = (outcome: CheckResult['outcome']): number => judged.filter((each) => each.outcome === outcome).length
+  const left = count('undecided')
+  return `${count('passed')} passed, ${count('failed')} failed${left > 0 ? `, ${left} not judged` : ''}`
+}
+
+const rubricsOf = (cases: readonly EvaluatedCase[]): readonly string[] => [
+  ...new Set(cases.flatMap(({ case: { rubrics } }) => [...rubrics.values()].map(({ digest }) => digest))),
+]
+
+const rubricLines = (cases: readonly EvaluatedCase[]): readonly string[] =>
+  rubricsOf(cases).map((digest) => `  rubric ${digest}`)
+
+export const testCasesOf = ({ dataset, cases, broken }: EvalReport): readonly TestCase[] => [
+  ...broken.map(({ line, message }) => ({ file: dataset, name: `line ${line}`, ok: false, failure: [message], ms: 0 })),
+  ...cases.map(({ case: { name }, now }) => ({
+    file: dataset,
+    name,
+    ok: now.outcome === 'passed',
+    failure: notPassedLines(now),
+    ms: now.ms,
+  })),
+]
+
+export function toEvalAnswer(
+  { dataset, cases, broken, summary, judge, judgeModel }: EvalReport,
+  code: number,
+): ValueOf<typeof evalAnswer> {
+  const { now, before, changed, worse, decisions, flips, isApart } = summary
+  const work = judge?.work()
+  return {
+    ok: code === 0,
+    dataset,
+    now: toSide(now),
+    ...(before && { before: toSide(before), changed: changed.length, worse: worse.length, isApart }),
+    ...(before && { exact: { decisions, flips } }),
+    ...(work &&
+      judgeModel && {
+        judge: {
+          provider: judgeModel.provider,
+          name: judgeModel.name,
+          calls: work.calls,
+          cost: work.cost,
+          rubrics: rubricsOf(cases),
+        },
+      }),
+    broken: broken.map((each) => ({ ...each })),
+    cases: cases.map(({ case: { name, line }, now: result, before: earlier, flips: own }) => ({
+      name,
+      line,
+      ...toResult(result),
+      ...(earlier && { before: toResult(earlier) }),
+      ...(earlier && { flips: own.map(({ tool, was, now: decision, by }) => ({ tool, was, now: decision, by })) }),
+    })),
+  }
+}
+
+const toSide = ({ name, passed, failed, undecided, interval, tokens, cost }: SideSummary) => ({
+  name,
+  passed,
+  failed,
+  undecided,
+  rate: interval ? { ...interval } : null,
+  tokens,
+  cost,
+})
+
+const toResult = ({ outcome, checks, run, ms }: CaseResult) => ({
+  outcome,
+  checks: checks.map(({ check, isJudged, outcome: each, message }) => ({
+    check,
+    isJudged,
+    outcome: each,
+    ...(message !== undefined && { message }),
+  })),
+  run: run
+    ? { status: run.status, output: run.output, tokens: run.tokens, cost: run.cost, seconds: run.seconds }
+    : null,
+  ms,
+})

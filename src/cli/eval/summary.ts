@@ -1,0 +1,96 @@
+/** Sums of an evaluation: how many cases passed, which changed, and whether it passes its gate. Source: docs/design/evals.md#the-gate */
+import { joinCosts, NO_COST, type CostSum } from '../../spec/price.ts'
+import type { BrokenLine } from './dataset.ts'
+import type { CaseResult, EvaluatedCase } from './evaluate.ts'
+import { areApart, wilsonInterval, type ShareInterval } from './wilson.ts'
+
+/** The cases of one version. */
+export interface SideSummary {
+  readonly name: string
+  readonly passed: number
+  readonly failed: number
+  /** Neither: not judged, not answered by a recording, or the model was away. */
+  readonly undecided: number
+  /** Of the cases that passed, among all. */
+  readonly interval?: ShareInterval
+  readonly tokens: number
+  readonly cost: CostSum
+}
+
+export function summarizeSide(name: string, results: readonly CaseResult[]): SideSummary {
+  const count = (outcome: CaseResult['outcome']): number => results.filter((each) => each.outcome === outcome).length
+  const interval = wilsonInterval(count('passed'), results.length)
+  return {
+    name,
+    passed: count('passed'),
+    failed: count('failed'),
+    undecided: count('undecided'),
+    ...(interval && { interval }),
+    tokens: results.reduce((sum, { run }) => sum + (run?.tokens ?? 0), 0),
+    cost: joinCosts(results.map(({ run }) => run?.cost ?? NO_COST)),
+  }
+}
+
+export interface EvalSummary {
+  readonly now: SideSummary
+  readonly before?: SideSummary
+  /** Cases whose outcome changed. */
+  readonly changed: readonly EvaluatedCase[]
+  /** Cases that passed before and do not pass now. */
+  readonly worse: readonly EvaluatedCase[]
+  /** Decisions of the runs before, and how many the policies of now make otherwise. */
+  readonly decisions: number
+  readonly flips: number
+  /** True if the intervals have no point in common: then chance alone hardly explains the difference. */
+  readonly isApart: boolean
+}
+
+export function summarize(
+  cases: readonly EvaluatedCase[],
+  names: { readonly now: string; readonly before?: string },
+): EvalSummary {
+  const now = summarizeSide(
+    names.now,
+    cases.map((each) => each.now),
+  )
+  const before =
+    names.before === undefined
+      ? undefined
+      : summarizeSide(
+          names.before,
+          cases.flatMap((each) => each.before ?? []),
+        )
+  const changed = cases.filter((each) => each.before && each.before.outcome !== each.now.outcome)
+  return {
+    now,
+    ...(before && { before }),
+    changed,
+    worse: changed.filter((each) => each.before?.outcome === 'passed'),
+    decisions: cases.reduce((sum, each) => sum + each.decisions, 0),
+    flips: cases.reduce((sum, each) => sum + each.flips.length, 0),
+    isApart: now.interval !== undefined && before?.interval !== undefined && areApart(now.interval, before.interval),
+  }
+}
+
+export const GATES = ['failed', 'worse', 'decisions', 'nothing'] as const
+export type EvalGate = (typeof GATES)[number]
+
+/**
+ * What an evaluation ends with: 2 for a dataset with broken lines, whatever the gates say, 1 where a gate is not passed.
+ * @param atLeast share of the cases that must pass for the gate `failed`, 0 to 1
+ */
+export function exitOfEval(
+  { now, worse, flips }: EvalSummary,
+  broken: readonly BrokenLine[],
+  { gates, atLeast }: { readonly gates: readonly EvalGate[]; readonly atLeast: number },
+): number {
+  const total = now.passed + now.failed + now.undecided
+  const isStopped: Readonly<Record<EvalGate, boolean>> = {
+    failed: now.passed < atLeast * total,
+    worse: worse.length > 0,
+    decisions: flips > 0,
+    nothing: false,
+  }
+  if (gates.some((gate) => isStopped[gate])) return 1
+  return broken.length > 0 ? 2 : 0
+}

@@ -1,0 +1,59 @@
+/** Commands that evaluate agents over datasets. */
+import type { CommandEntry } from '../shell/command.ts'
+import { evalAnswer, evalFromRunsAnswer } from '../answers/eval.ts'
+import { printsDocument } from '../answers/prints.ts'
+
+export const evalCommands: readonly CommandEntry[] = [
+  {
+    path: 'eval',
+    plane: 'offline',
+    summary: 'evaluate an agent over a dataset: facts, and a judging model',
+    arguments: [{ name: '<dataset>', description: 'JSONL: a line {"input": {…}, "checks": […]} for each case' }],
+    options: [
+      { flags: '--agent <agent>', description: 'agent of cases that name none; the root of the project by default' },
+      {
+        flags: '--against <version>',
+        description: 'compare with a published version (acme.desk@1.0.0) or a git revision (HEAD~1)',
+      },
+      {
+        flags: '--fail-on <what>',
+        description: 'exit 1 when there is any; failed by default',
+        choices: ['failed', 'worse', 'decisions', 'nothing'],
+        many: true,
+      },
+      {
+        flags: '--at-least <percent>',
+        description: 'for --fail-on failed: how many of the cases pass; 100 by default',
+      },
+      { flags: '--junit <file>', description: 'also write the cases as JUnit XML' },
+      { flags: '--jobs <n>', description: 'cases at work at once; 4 by default' },
+      { flags: '--case-timeout <duration>', description: 'how long one run may take; 5m by default' },
+    ],
+    examples: [
+      'svc eval evals/refunds.jsonl',
+      'svc eval evals/refunds.jsonl --against HEAD~1 --fail-on worse --fail-on decisions',
+      'svc eval evals/refunds.jsonl --at-least 95 --junit evals.xml',
+    ],
+    ...printsDocument(evalAnswer),
+    exits: { 1: 'a case did not pass, or what --fail-on names', 2: 'the dataset has no case, or broken lines' },
+    load: async () => (await import('../commands/author/eval.ts')).evaluate,
+  },
+  {
+    path: 'eval from-runs',
+    plane: 'operator',
+    summary: 'make a dataset from runs, with the answers of their tools and people',
+    options: [
+      { flags: '--agent <agent>', description: 'of this agent' },
+      { flags: '--since <time>', description: 'started since this time: 7d, 2026-11-20' },
+      { flags: '--limit <n>', description: 'the newest so many; 100 by default' },
+      { flags: '--out <file>', description: 'file to write; standard output by default' },
+    ],
+    examples: [
+      'svc eval from-runs --agent acme.refund-desk --out evals/refunds.jsonl',
+      'svc eval from-runs --agent acme.refund-desk --since 7d --limit 500 --out week.jsonl',
+    ],
+    ...printsDocument(evalFromRunsAnswer),
+    exits: { 5: 'no such agent, or no run to take' },
+    load: async () => (await import('../commands/author/eval-from-runs.ts')).evalFromRuns,
+  },
+]
