@@ -5,9 +5,11 @@ import type { InternalPosts } from './internal-posts.ts'
 import type { SessionLeases } from './leases.ts'
 import type { Mailboxes } from './mailbox.ts'
 import type { SessionNotifier } from './notifier.ts'
+import type { RestingSessions } from './resting-sessions.ts'
 
 export interface HintParts {
   readonly mailboxes: Mailboxes
+  readonly resting: RestingSessions
   readonly leases: SessionLeases
   readonly notifier: SessionNotifier
   readonly posts: InternalPosts
@@ -16,10 +18,11 @@ export interface HintParts {
 }
 
 export async function applySessionHint(
-  { mailboxes, leases, notifier, posts, wake }: HintParts,
+  { mailboxes, resting, leases, notifier, posts, wake }: HintParts,
   hint: SessionHint,
 ): Promise<void> {
   if (hint === 'all') {
+    resting.forgetAll()
     const ids = [...mailboxes.all()].map(({ id }) => id)
     for (const id of ids) void posts.readAgain(id)
     notifier.notifyAll()
@@ -30,6 +33,7 @@ export async function applySessionHint(
   for (const id of hint.sessions) {
     // Readers do not wait for claims.
     notifier.notify(id)
+    resting.forget(id)
     if (mailboxes.find(id) || leases.epochOf(id) !== undefined) void posts.readAgain(id)
     else if (hint.isFree) free.push(id)
   }

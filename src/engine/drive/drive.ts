@@ -32,6 +32,7 @@ import {
 } from './mailbox.ts'
 import type { SessionNotifier } from './notifier.ts'
 import { createPauses } from './pauses.ts'
+import { createRestingSessions } from './resting-sessions.ts'
 import { createRestoreReader, type RestoreReader } from './restore-reader.ts'
 import { createSessionLoop } from './session-loop.ts'
 import { shutDown } from './shutdown.ts'
@@ -100,10 +101,12 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
   const bounds = { ...DEFAULT_CONCURRENCY, ...parts.concurrency }
   const versionsOf = (tree: SessionTree): VersionLookup => createVersions(store, cache, tree.session.workspaceId)
 
+  const resting = createRestingSessions(store)
   const mailboxes = createMailboxes(
     lifecycle,
     (actor) => processInbox(actor),
-    (id) => {
+    ({ id, live, isStale }) => {
+      resting.keep(id, isStale ? undefined : live)
       if (lifecycle.phase === 'closing') leases.giveBack(id)
     },
   )
@@ -149,6 +152,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     readRestore,
     effects,
     versionsOf,
+    resting,
     wake: posts.wake,
   })
 
@@ -181,7 +185,8 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       }
     },
     claimAll: () => leases.claimAll(),
-    applyHint: (hint) => applySessionHint({ mailboxes, leases, notifier, posts, wake: (id) => queue().wake(id) }, hint),
+    applyHint: (hint) =>
+      applySessionHint({ mailboxes, resting, leases, notifier, posts, wake: (id) => queue().wake(id) }, hint),
     reload(update) {
       const { id, lastSeq } = update.session
       notifier.notify(id, lastSeq)

@@ -120,7 +120,7 @@ export const isIdle = (actor: SessionActor | undefined): boolean =>
 export function createMailboxes(
   lifecycle: DriverLifecycle,
   processInbox: (actor: SessionActor) => Promise<void>,
-  becameIdle: (id: SessionId) => void,
+  becameIdle: (actor: SessionActor) => void,
 ): Mailboxes {
   const actors = new Map<SessionId, SessionActor>()
 
@@ -156,7 +156,7 @@ export function createMailboxes(
       actor.running = undefined
       if (actor.inbox.length > 0 && !actor.awaitsRetry) return process(actor)
       if (!isIdle(actor)) return
-      becameIdle(actor.id)
+      becameIdle(actor)
       // A session that waits for a person or a timer costs rows, not memory.
       if (!actor.awaitsSlot || actors.size > MAX_WAITING_SESSIONS) actors.delete(actor.id)
     })

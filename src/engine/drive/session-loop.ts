@@ -16,6 +16,7 @@ import { takeOver, type HoldingParts, holdSession } from './hold-session.ts'
 import { type MailboxItem, type SessionActor, toContinuation, toRunFailure } from './mailbox.ts'
 import type { RestoreReader } from './restore-reader.ts'
 import type { Pauses } from './pauses.ts'
+import type { RestingSessions } from './resting-sessions.ts'
 import {
   addCountedCalls,
   decidingVersions,
@@ -39,13 +40,14 @@ export interface SessionLoopParts {
   readonly readRestore: RestoreReader
   readonly effects: EffectRunner
   readonly versionsOf: (tree: SessionTree) => VersionLookup
+  readonly resting: RestingSessions
   /** Continues a session once the work under way for it is done. */
   readonly wake: (sessionId: SessionId) => Promise<void>
 }
 
 /** @returns processes the inbox of an actor until it is empty or awaits a retry; never rejects */
 export function createSessionLoop(loop: SessionLoopParts): (actor: SessionActor) => Promise<void> {
-  const { parts, holding, commitParts, contextParts, pauses, readRestore, effects, versionsOf, wake } = loop
+  const { parts, holding, commitParts, contextParts, pauses, readRestore, effects, wake } = loop
   const { store, clock, log } = parts
   const { lifecycle, slots } = contextParts
   const { effectWaits, timers } = commitParts
@@ -61,8 +63,8 @@ export function createSessionLoop(loop: SessionLoopParts): (actor: SessionActor)
     while (actor.inbox.length > 0 && !actor.awaitsRetry && lifecycle.phase !== 'closed') {
       let batch: MailboxItem[] = []
       try {
-        if (!actor.live || actor.isStale) await loadSession(holding, versionsOf, actor)
-        while (isBehind(actor)) await loadSession(holding, versionsOf, actor)
+        if (!actor.live || actor.isStale) await loadSession(loop, actor)
+        while (isBehind(actor)) await loadSession(loop, actor)
         putTimersLast(actor)
         batch = actor.inbox.splice(0, actor.oneByOne ? 1 : actor.inbox.length)
         if (actor.live) await applyAndSave(actor, actor.live, batch)
@@ -197,15 +199,11 @@ function keepForRetry(
  * Leaves `actor.live` undefined for a session that is not there. Calls that an earlier holder sent are put first into the inbox, to be
  * recovered before anything else is applied.
  */
-async function loadSession(
-  holding: HoldingParts,
-  versionsOf: (tree: SessionTree) => VersionLookup,
-  actor: SessionActor,
-): Promise<void> {
+async function loadSession({ holding, versionsOf, resting }: SessionLoopParts, actor: SessionActor): Promise<void> {
   actor.isStale = false
   actor.storedVersion = 0
   actor.live = undefined
-  const live = await loadLive(holding.parts.store, actor.id, versionsOf)
+  const live = (await resting.take(actor.id)) ?? (await loadLive(holding.parts.store, actor.id, versionsOf))
   if (live) Object.assign(actor, await holdSession(holding, live))
   actor.live = live
   // Drops checks from an earlier reading, when this process was about to take the session: its present holder may be making those calls.

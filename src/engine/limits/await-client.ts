@@ -1,6 +1,6 @@
 /**
- * The wait of a run for its client's next call. It costs two rows and no memory: nothing is in flight, so no process holds the
- * session. Source: docs/design/gate.md#a-conversation
+ * The wait of a run for its client's next call. It needs two rows, and memory only while there is room: nothing is in flight, so no
+ * process holds the session. Source: docs/design/gate.md#a-conversation
  */
 import type { RunHandle, StateAt } from '../transaction/transaction.ts'
 import { completedState } from './ending.ts'

@@ -47,8 +47,7 @@ async function serve(
   const body = await readJson(call, apiBodyLimits(services.config))
   checkDistinct(body)
   const tools = await createTools(services, call, caller)
-  const { createMcpHandler } = await import('@modelcontextprotocol/server')
-  const { createMcpServer } = await import('./mcp-server.ts')
+  const [{ createMcpHandler }, { createMcpServer }] = await (loading ??= loadSdk())
   const handler = createMcpHandler(() => createMcpServer(tools, services, call.requestId), {
     onerror: (error) => services.log.write('debug', 'mcp: a request was refused', { detail: detailOf(error) }),
   })
@@ -62,6 +61,10 @@ async function serve(
     ...(response.body ? { stream: response.body } : { text: '' }),
   }
 }
+
+/** Imports the SDK with the first request, and only then: to resolve it again takes a good part of a millisecond. */
+const loadSdk = () => Promise.all([import('@modelcontextprotocol/server'), import('./mcp-server.ts')])
+let loading: ReturnType<typeof loadSdk> | undefined
 
 /** Who accepts anything accepts the two types that the SDK asks for by name. */
 function toMcpHeaders(given: Headers): Headers {
