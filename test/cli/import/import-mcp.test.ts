@@ -232,3 +232,9 @@ test.each([
   const { code, stdout, stderr } = await svc(['import', 'mcp', 'odd.json'], { cwd })
   expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) })
 })
+
+test('a file longer than any list of tools is refused before it is parsed', async () => {
+  write('long.json', `{"tools": [{"name": "t", "description": "${'d'.repeat(11 * 1024 * 1024)}"}]}`)
+  const { code, stderr } = await svc(['import', 'mcp', 'long.json'], { cwd })
+  expect([code, stderr]).toEqual([2, 'error[usage]: long.json is longer than 10485760 characters.\n'])
+})

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/jso
 import { usageFailure } from '../../shell/usage-failure.ts'
 import type { AgentSource, ForeignAgent, ForeignProject, ForeignModel } from '../agents/foreign-project.ts'
 import { foreignListOf, foreignTextOf, numberOf, objectOf } from '../agents/foreign-value.ts'
+import { reportOddMembers } from '../agents/odd-members.ts'
 import { readSourceText } from '../agents/source-folder.ts'
 import { quoteForeign } from '../foreign-text.ts'
 import { parseSource } from '../read-source.ts'
@@ -119,6 +120,7 @@ class AgenticReader {
     const isTaken = [...this.#agents.values()].some(({ agent }) => agent.name === given)
     const name = isTaken ? `${given} ${this.#agents.size + 1}` : given
     if (foreignListOf(component['transforms']).length > 0) losses.add(at, 'transforms of its messages are not carried')
+    reportOddMembers(component, FORMS, at, losses)
     const instructions = foreignTextOf(component['system_prompt']) ?? ''
     const input = schemaOfProperties(component['inputs'])
     const output = schemaOfProperties(component['outputs'])
@@ -152,6 +154,8 @@ class AgenticReader {
     return this.#readAgent({ ...base, name: component['name'] ?? base['name'] ?? null }, at, added)
   }
 }
+
+const FORMS = { name: 'text', description: 'text', system_prompt: 'text', inputs: 'list', outputs: 'list' } as const
 
 /** Levels of components within each other. */
 const MAX_DEPTH = 32

@@ -2,6 +2,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import type { ForeignServer, ForeignTool } from '../agents/foreign-project.ts'
 import { foreignListOf, foreignTextOf, objectOf, textMembersOf, textsOf } from '../agents/foreign-value.ts'
+import { reportOddMembers } from '../agents/odd-members.ts'
 import { quoteForeign } from '../foreign-text.ts'
 import type { LossList } from '../losses.ts'
 import { componentTypeOf, type SpecComponents } from './spec-components.ts'
@@ -27,6 +28,7 @@ export function schemaOfProperties(given: JsonValue | undefined): JsonObject | u
 }
 
 export function readSpecTools(agent: JsonObject, at: string, parts: SpecParts): readonly ForeignTool[] {
+  reportOddMembers(agent, { tools: 'list', toolboxes: 'list' }, at, parts.losses)
   const tools = foreignListOf(agent['tools']).flatMap((each, index) => {
     const tool = parts.components.resolve(each, `${at} tools[${index}]`)
     return tool ? readTool(tool, at, parts) : []
@@ -38,6 +40,9 @@ export function readSpecTools(agent: JsonObject, at: string, parts: SpecParts): 
   return [...tools, ...boxed]
 }
 
+/** What is neither true nor false is taken as the stricter of them. */
+const asksFirst = ({ requires_confirmation: asks = false }: JsonObject): boolean => asks !== null && asks !== false
+
 const NO_INPUT: JsonObject = { type: 'object', properties: {}, additionalProperties: false }
 
 function readTool(tool: JsonObject, agent: string, parts: SpecParts): readonly ForeignTool[] {
@@ -45,7 +50,8 @@ function readTool(tool: JsonObject, agent: string, parts: SpecParts): readonly F
   const name = foreignTextOf(tool['name']) ?? ''
   const at = `${agent} tool ${quoteForeign(name)}`
   const description = foreignTextOf(tool['description'])
-  const asks = tool['requires_confirmation'] === true
+  const asks = asksFirst(tool)
+  reportOddMembers(tool, { description: 'text', inputs: 'list' }, at, parts.losses, ['inputs'])
   const common = {
     name,
     at,
@@ -91,7 +97,7 @@ function readToolbox(box: JsonObject, agent: string, parts: SpecParts): readonly
     if (name === undefined) return []
     const description = foreignTextOf(spec['description'])
     const input = schemaOfProperties(spec['inputs'])
-    const asks = box['requires_confirmation'] === true || spec['requires_confirmation'] === true
+    const asks = asksFirst(box) || asksFirst(spec)
     return [
       {
         name,

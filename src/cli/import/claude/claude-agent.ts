@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../../base/json/json.ts'
 import type { ForeignAgent, ForeignModel, ForeignServer, ForeignTool } from '../agents/foreign-project.ts'
 import { namesOf, numberOf, foreignTextOf } from '../agents/foreign-value.ts'
+import { reportOddMembers } from '../agents/odd-members.ts'
 import { ruleFor } from '../agents/permission-rules.ts'
 import { quoteForeign } from '../foreign-text.ts'
 import type { LossList } from '../losses.ts'
@@ -64,7 +65,18 @@ const READ: ReadonlySet<string> = new Set(
   ),
 )
 
+const FORMS = {
+  name: 'text',
+  description: 'text',
+  tools: 'names',
+  disallowedTools: 'names',
+  model: 'text',
+  maxTurns: 'count',
+  skills: 'names',
+} as const
+
 function reportFields(fields: JsonObject, path: string, losses: LossList): void {
+  reportOddMembers(fields, FORMS, path, losses, ['disallowedTools'])
   const mode = fields['permissionMode']
   if (mode !== undefined && mode !== 'default')
     losses.add(path, `permissionMode ${quoteForeign(mode, 40)} is not carried`, true)

@@ -1,6 +1,7 @@
 /** `settings.json`: rules that permit calls, hooks, and the model. */
 import type { JsonObject } from '../../../base/json/json.ts'
 import { objectOf, foreignTextOf, textsOf } from '../agents/foreign-value.ts'
+import { reportOddMembers } from '../agents/odd-members.ts'
 import type { PermissionRule } from '../agents/permission-rules.ts'
 import type { ForeignRule } from '../agents/foreign-project.ts'
 import { quoteForeign } from '../foreign-text.ts'
@@ -20,11 +21,15 @@ export function readSettings(
   losses: LossList,
 ): ClaudeSettings {
   const rules = files.flatMap(({ path, value }) => {
+    reportOddMembers(value, { permissions: 'mapping', model: 'text' }, path, losses, ['permissions'])
     const permissions = objectOf(value['permissions'])
-    const mode = foreignTextOf(permissions['defaultMode'])
-    if (mode !== undefined && mode !== 'default')
-      losses.add(`${path} permissions.defaultMode`, `the mode ${quoteForeign(mode, 40)} is not carried`, true)
-    if (Object.keys(objectOf(value['hooks'])).length > 0)
+    const place = `${path} permissions`
+    reportOddMembers(permissions, { deny: 'texts', ask: 'texts', allow: 'texts' }, place, losses, CLAUDE_ORDER)
+    const mode = permissions['defaultMode'] ?? 'default'
+    if (mode !== 'default')
+      losses.add(`${place}.defaultMode`, `the mode ${quoteForeign(mode, 40)} is not carried`, true)
+    const { hooks = null } = value
+    if (hooks !== null && Object.keys(hooks).length > 0)
       losses.add(`${path} hooks`, 'hooks are not carried, and a hook may forbid calls', true)
     if (value['env'] !== undefined) losses.add(`${path} env`, 'variables are not carried')
     return CLAUDE_ORDER.flatMap((rule) => textsOf(permissions[rule]).map((text) => readRule(rule, text)))

@@ -2,6 +2,7 @@
 import type { JsonObject, JsonValue } from '../../../base/json/json.ts'
 import type { ForeignServer, ForeignTool } from '../agents/foreign-project.ts'
 import { foreignListOf, foreignTextOf, objectOf, textMembersOf, textsOf } from '../agents/foreign-value.ts'
+import { reportOddMembers } from '../agents/odd-members.ts'
 import { quoteForeign } from '../foreign-text.ts'
 import type { LossList } from '../losses.ts'
 
@@ -41,10 +42,21 @@ export function readToolsets(
   })
 }
 
+const FORMS = {
+  name: 'text',
+  ref: 'text',
+  command: 'text',
+  args: 'texts',
+  env: 'mapping',
+  remote: 'mapping',
+  tools: 'texts',
+} as const
+
 function readMcp(toolset: JsonObject, mcps: JsonObject, at: string, losses: LossList): readonly ForeignTool[] {
   const ref = foreignTextOf(toolset['ref'])
   const isDeclared = ref !== undefined && Object.hasOwn(mcps, ref)
   const whole: JsonObject = isDeclared ? { ...objectOf(mcps[ref]), ...toolset } : toolset
+  reportOddMembers(whole, FORMS, at, losses)
   const server = serverOf(whole, ref, at, losses)
   const names = textsOf(whole['tools'])
   if (names.length === 0)

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 import type { AgentSource, ForeignAgent, ForeignProject, ForeignRule, ForeignTool } from '../agents/foreign-project.ts'
 import { foreignListOf, foreignTextOf, numberOf, objectOf, textsOf } from '../agents/foreign-value.ts'
+import { reportOddMembers } from '../agents/odd-members.ts'
 import { reportRules, ruleFor, type PermissionRule } from '../agents/permission-rules.ts'
 import { readSourceText } from '../agents/source-folder.ts'
 import { quoteForeign } from '../foreign-text.ts'
@@ -18,7 +19,8 @@ export async function readDockerAgent({ path, name, losses }: AgentSource): Prom
   const root = parseSource(readSourceText(path), name)
   if (!isJsonObject(root)) throw usageFailure(`${name} is no mapping with \`agents\`.`)
   const entries = agentEntries(root, name)
-  const rules = readPermissions(root)
+  reportOddMembers(root, FORMS, name, losses, ['permissions'])
+  const rules = readPermissions(root, losses)
   for (const key of Object.keys(root))
     if (!READ.has(key)) losses.add(key, key === 'hooks' ? HOOKS : 'is not carried', key === 'hooks')
   const agents = entries.map(([agent, value]) => readAgent(agent, value, root, rules, losses))
@@ -34,6 +36,7 @@ export async function readDockerAgent({ path, name, losses }: AgentSource): Prom
 }
 
 const READ = new Set('version agents models providers mcps permissions metadata'.split(' '))
+const FORMS = { models: 'mapping', providers: 'mapping', mcps: 'mapping', permissions: 'mapping' } as const
 const HOOKS = 'hooks are not carried, and a hook may forbid calls'
 
 /** A mapping by names, or a list of agents with names. */
@@ -41,10 +44,11 @@ function agentEntries(root: JsonObject, name: string): readonly (readonly [strin
   const agents = root['agents']
   const entries = isJsonObject(agents)
     ? Object.entries(agents)
-    : foreignListOf(agents).map((each) => [foreignTextOf(objectOf(each)['name']) ?? '', each] as const)
+    : foreignListOf(agents).map((each, at) => [foreignTextOf(objectOf(each)['name']) ?? `[${at}]`, each] as const)
   if (entries.length === 0) throw usageFailure(`${name} is no configuration of Docker Agent: it has no \`agents\`.`)
   return entries.map(([agent, value]) => {
-    if (!isJsonObject(value) || agent === '') throw usageFailure(`${name}: agents.${agent} is no agent.`)
+    if (!isJsonObject(value) || foreignTextOf(agent) === undefined)
+      throw usageFailure(`${name}: ${quoteForeign(agent)} of its agents is no agent.`)
     return [agent, value] as const
   })
 }
@@ -52,8 +56,12 @@ function agentEntries(root: JsonObject, name: string): readonly (readonly [strin
 /** Source: docs.docker.com/ai/docker-agent/configuration/permissions/. */
 const DOCKER_ORDER: readonly ForeignRule[] = ['deny', 'allow', 'ask']
 
-function readPermissions(root: JsonObject): readonly PermissionRule[] {
+function readPermissions(root: JsonObject, losses: LossList): readonly PermissionRule[] {
   const permissions = objectOf(root['permissions'])
+  reportOddMembers(permissions, { deny: 'texts', allow: 'texts', ask: 'texts' }, 'permissions', losses, DOCKER_ORDER)
+  for (const key of Object.keys(permissions))
+    if (!DOCKER_ORDER.some((rule) => rule === key))
+      losses.add('permissions', `${quoteForeign(key)} is not carried`, true)
   return DOCKER_ORDER.flatMap((rule) =>
     textsOf(permissions[rule]).map((text) => ({
       rule,
@@ -67,9 +75,16 @@ function readPermissions(root: JsonObject): readonly PermissionRule[] {
 const namesInRules = ({ name, shownAs, server }: ForeignTool): readonly string[] =>
   [name, shownAs, server && `mcp:${server.name}:${name}`].filter((each) => each !== undefined)
 
-const READ_OF_AGENT = new Set(
-  'name model description instruction toolsets sub_agents max_iterations structured_output'.split(' '),
-)
+const FORMS_OF_AGENT = {
+  name: 'text',
+  model: 'text',
+  description: 'text',
+  instruction: 'text',
+  toolsets: 'list',
+  sub_agents: 'texts',
+  max_iterations: 'count',
+  structured_output: 'mapping',
+} as const
 
 function readAgent(
   name: string,
@@ -80,8 +95,9 @@ function readAgent(
 ): ForeignAgent {
   const at = `agents.${name}`
   for (const key of Object.keys(value))
-    if (!READ_OF_AGENT.has(key))
+    if (!Object.hasOwn(FORMS_OF_AGENT, key))
       losses.add(at, key === 'hooks' ? HOOKS : `${quoteForeign(key)} is not carried`, key === 'hooks')
+  reportOddMembers(value, FORMS_OF_AGENT, at, losses)
   const instructions = foreignTextOf(value['instruction']) ?? ''
   if (/\$\{?env\.|\$\{[A-Z_]+\}/.test(instructions)) losses.add(at, 'variables in its instruction are not filled in')
   const most = numberOf(value['max_iterations'])

@@ -22,10 +22,13 @@ export interface CommentedJson {
   readonly start: number
 }
 
+/** Of a client's file or a list of tools. A server lists less: its pages are bounded, and their number. */
+const MAX_CHARACTERS = 10 * 1024 * 1024
 const BOUNDS = { maxLevels: 64, maxValues: 200_000 }
 
 /** @throws Failure `usage` for a text that is no object */
 export function parseCommentedJson(text: string, name: string): CommentedJson {
+  if (text.length > MAX_CHARACTERS) throw usageFailure(`${name} is longer than ${MAX_CHARACTERS} characters.`)
   const plain = blankComments(text)
   let value: JsonValue
   try {
