@@ -3,7 +3,7 @@
  *
  * - A `console` block holds commands (`$ …`) and what they print. `# exit 3` tells the exit code, where it is not 0.
  * - `svc dev` and `svc serve` go on to the end of the page; a block that begins with output is what they say meanwhile.
- * - A `yaml`, `json` or `js` block that begins with a comment `# path/of/the.yaml` (`// path` in others) is that file.
+ * - A `yaml`, `json`, `jsonl` or `js` block that begins with a comment `# path/of/the.yaml` (`// path` in others) is that file.
  * - A `ts` block is type-checked.
  *
  * What differs from run to run may differ: ids, addresses, times, durations, keys. `…` stands for the rest of a line, alone for
@@ -30,10 +30,10 @@ export function blocksOf(markdown: string): Block[] {
     const line = markdown.slice(0, match.index).split('\n').length
     if (language === 'console') return [{ is: 'console', line, parts: partsOf(text) }]
     if (language === 'ts') return [{ is: 'ts', line, text }]
-    const path = /^(?:#|\/\/) ([\w./-]+\.(?:yaml|json|mjs|md))\n/.exec(text)?.[1]
+    const path = /^(?:#|\/\/) ([\w./-]+\.(?:yaml|jsonl?|mjs|md))\n/.exec(text)?.[1]
     if (path === undefined) return []
     // JSON has no comments, and front matter begins the file.
-    const isBare = path.endsWith('.json') || /^.*\n---\n/.test(text)
+    const isBare = /\.jsonl?$/.test(path) || /^.*\n---\n/.test(text)
     return [{ is: 'file', line, path, text: isBare ? text.replace(/^.*\n/, '') : text }]
   })
 }
