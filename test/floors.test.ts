@@ -38,6 +38,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'login',
     'import',
     'release',
+    'trust',
     'gateway',
     'runs',
     'dev',
@@ -106,7 +107,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'console',
     '.',
   ],
-  spec: ['steer', '.', 'chain'],
+  spec: ['steer', '.', 'chain', 'trust'],
   store: ['.', 'rows', 'nouns', 'sqlite', 'postgres', 'copy'],
   tools: ['openapi', 'oauth', '.'],
 }

@@ -3,6 +3,7 @@
  * Source: docs/design/bundles-and-authority.md#snapshots
  */
 import { digestOfJson, type Digest } from '../base/digest.ts'
+import { compareText } from '../base/values/compare-text.ts'
 import type { JsonObject } from '../base/json/json.ts'
 import type { ContextRule } from './context-rule.ts'
 import type { AgentLimits, McpServer, ModelSpec, SideEffectClass } from './document.ts'
@@ -183,3 +184,21 @@ export interface CompiledBundle {
   /** Identity of a deployed version. */
   readonly closureDigest: Digest
 }
+
+type NamedMember = Pick<PublishedDocument, 'kind' | 'id' | 'version' | 'digest'>
+
+/** Order of documents in a closure. */
+export const byName = (a: Omit<NamedMember, 'digest'>, b: Omit<NamedMember, 'digest'>): number =>
+  compareText(a.kind, b.kind) || compareText(`${a.id}\0${a.version}`, `${b.id}\0${b.version}`)
+
+/** @param root `namespace.name` of the root agent @param documents in the order `byName` */
+export const digestOfClosure = (
+  root: string | undefined,
+  agents: readonly Pick<AgentSnapshot, 'id' | 'digest'>[],
+  documents: readonly Pick<PublishedDocument, 'digest'>[],
+): Digest =>
+  digestOfJson({
+    root: root ?? null,
+    agents: Object.fromEntries(agents.map(({ id, digest }) => [id, digest])),
+    documents: documents.map(({ digest }) => digest),
+  })

@@ -6,12 +6,15 @@ import { digestOf, digestOfJson, type Digest } from '../../base/digest.ts'
 import { fail, type Failure } from '../../base/failure.ts'
 import { canonicalJson, isJsonObject } from '../../base/json/json.ts'
 import { fromJson } from '../../base/json/typed-json.ts'
+import { MAX_ENVELOPE_BYTES, MAX_ENVELOPES } from '../../spec/trust/dsse.ts'
 import { findContentsFault, MAX_BUNDLE_BYTES, MAX_FILES, refuseFault, type BundleContents } from './contents.ts'
 
 export interface UnpackedArchive {
   /** Path of the published document. */
   readonly root: string
   readonly files: BundleContents
+  /** Envelopes of signed statements about the files. They lie beside the manifest, so that who signs changes nothing of what was signed. */
+  readonly attestations?: readonly string[]
 }
 
 export interface PackedArchive {
@@ -22,10 +25,16 @@ export interface PackedArchive {
 
 export interface ReadArchive extends UnpackedArchive {
   readonly digest: Digest
+  readonly attestations: readonly string[]
 }
 
 /** Lists every other entry; no file of a bundle may have this name. */
 export const ARCHIVE_MANIFEST = 'svc.manifest.json'
+
+/** Its name begins as the digest of its content. */
+const ATTESTATION = /^attestations\/([0-9a-f]{16})\.dsse\.json$/
+const attestationName = (text: string): string =>
+  `attestations/${digestOf(text).slice('sha256:'.length, 'sha256:'.length + 16)}.dsse.json`
 
 interface Manifest {
   readonly v: 1
@@ -53,24 +62,25 @@ export const packFiles = (files: readonly (readonly [name: string, body: Uint8Ar
   )
 
 /** @throws Failure `bundle_invalid` */
-export async function writeArchive({ root, files }: UnpackedArchive): Promise<PackedArchive> {
+export async function writeArchive({ root, files, attestations = [] }: UnpackedArchive): Promise<PackedArchive> {
   checkNames(files)
+  checkNumber(attestations)
   const sorted = [...files].sort(([a], [b]) => compareText(a, b))
   const manifest: Manifest = {
     v: 1,
     root,
     files: sorted.map(([path, bytes]) => ({ path, size: bytes.length, sha256: digestOf(bytes) })),
   }
-  const entries = [...sorted, [ARCHIVE_MANIFEST, Buffer.from(`${canonicalJson(manifest)}\n`)] as const].sort(
-    ([a], [b]) => compareText(a, b),
-  )
+  const signed = attestations.map((text) => [attestationName(text), Buffer.from(text)] as const)
+  const listed = [ARCHIVE_MANIFEST, Buffer.from(`${canonicalJson(manifest)}\n`)] as const
+  const entries = [...sorted, ...new Map(signed), listed].sort(([a], [b]) => compareText(a, b))
   const tar = await packFiles(entries)
   return { bytes: gzipUncompressed(tar), digest: digestOfJson(manifest) }
 }
 
 /**
  * Reads an archive in memory. Every entry must be a regular file that the manifest lists with its size and digest, and
- * every listed file must be present.
+ * every listed file must be present. Envelopes are not listed; their names are their digests.
  * @throws Failure `bundle_invalid`
  */
 export async function readArchive(bytes: Uint8Array): Promise<ReadArchive> {
@@ -80,11 +90,12 @@ export async function readArchive(bytes: Uint8Array): Promise<ReadArchive> {
     if (type !== 'file' || data === undefined)
       throw invalidArchive(`"${name}" is a ${type}; a bundle holds regular files only`)
     if (files.has(name)) throw invalidArchive(`"${name}" is there twice`)
-    if (files.size > MAX_FILES) throw invalidArchive(`it has more than ${MAX_FILES} files`)
+    if (files.size > MAX_FILES + MAX_ENVELOPES) throw invalidArchive(`it has more than ${MAX_FILES} files`)
     files.set(name, data)
   }
   const manifest = readManifest(files.get(ARCHIVE_MANIFEST))
   files.delete(ARCHIVE_MANIFEST)
+  const attestations = takeAttestations(files)
   checkNames(files)
   const listed = new Map(manifest.files.map((each) => [each.path, each]))
   if (listed.size !== manifest.files.length) throw invalidArchive('its manifest lists a file twice')
@@ -97,17 +108,38 @@ export async function readArchive(bytes: Uint8Array): Promise<ReadArchive> {
   const missing = [...listed.keys()].find((path) => !files.has(path))
   if (missing !== undefined) throw invalidArchive(`"${missing}" is in its manifest and not in the archive`)
   if (!files.has(manifest.root)) throw invalidArchive(`its root "${manifest.root}" is not in the archive`)
-  return { root: manifest.root, files, digest: digestOfJson(manifest) }
+  return { root: manifest.root, files, digest: digestOfJson(manifest), attestations }
+}
+
+function takeAttestations(files: Map<string, Uint8Array>): readonly string[] {
+  const names = [...files.keys()].filter((name) => ATTESTATION.test(name))
+  const texts = names.map((name) => {
+    const text = Buffer.from(files.get(name) ?? []).toString('utf8')
+    files.delete(name)
+    if (attestationName(text) !== name) throw invalidArchive(`"${name}" is not what its name says`)
+    return text
+  })
+  checkNumber(texts)
+  return texts
+}
+
+function checkNumber(attestations: readonly string[]): void {
+  if (attestations.length > MAX_ENVELOPES) throw invalidArchive(`it has more than ${MAX_ENVELOPES} attestations`)
+  if (attestations.some((text) => Buffer.byteLength(text) > MAX_ENVELOPE_BYTES))
+    throw invalidArchive(`an attestation has more than ${MAX_ENVELOPE_BYTES} bytes`)
 }
 
 function checkNames(files: BundleContents): void {
+  const reserved = [...files.keys()].find((name) => ATTESTATION.test(name))
+  if (reserved !== undefined)
+    throw fail('bundle_invalid', { what: `${reserved} is the name of an attestation, and no member of a bundle.` })
   if (files.has(ARCHIVE_MANIFEST))
     throw fail('bundle_invalid', { what: `${ARCHIVE_MANIFEST} is reserved for the manifest of the archive.` })
   refuseFault(findContentsFault([...files].map(([path, { length }]) => [path, length])))
 }
 
 /** Headers and padding of each file, with room for a long name. */
-const TAR_OVERHEAD = (MAX_FILES + 1) * 3 * 1024 + 1024 * 1024
+const TAR_OVERHEAD = (MAX_FILES + MAX_ENVELOPES + 1) * 3 * 1024 + MAX_ENVELOPES * MAX_ENVELOPE_BYTES
 
 async function unpackEntries(bytes: Uint8Array) {
   try {

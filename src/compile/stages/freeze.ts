@@ -1,9 +1,10 @@
 /** Writes agents as snapshots: everything by value, every child pinned by digest. Source: docs/design/bundles-and-authority.md#snapshots */
-import { compareText } from '../../base/values/compare-text.ts'
-import { digestOf, digestOfJson } from '../../base/digest.ts'
+import { digestOf } from '../../base/digest.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import { canonicalProvider, idOf, providerSpellings, type AgentDocument, type ModelSpec } from '../../spec/document.ts'
 import {
+  byName,
+  digestOfClosure,
   digestOfSnapshot,
   type BoundAgent,
   type CompiledBundle,
@@ -24,21 +25,15 @@ export function toCompiledBundle(state: CompileState): CompiledBundle {
   const documents = [...state.contracts.values(), ...state.resolvedPolicies.values()].map(({ published }) => published)
   const bundle = state.bundle?.value as { metadata: { namespace: string; name: string; version: string } } | undefined
   const root = state.subject?.kind === 'Agent' ? idOfDocument(state.subject) : undefined
-  const sorted = documents.sort((a, b) => compareText(a.kind, b.kind) || compareText(key(a), key(b)))
+  const sorted = documents.sort(byName)
   return {
     ...(root !== undefined && { root }),
     ...(bundle && { bundle: { id: idOf(bundle.metadata), version: bundle.metadata.version } }),
     agents,
     documents: sorted,
-    closureDigest: digestOfJson({
-      root: root ?? null,
-      agents: Object.fromEntries(agents.map(({ id, digest }) => [id, digest])),
-      documents: sorted.map(({ digest }) => digest),
-    }),
+    closureDigest: digestOfClosure(root, agents, sorted),
   }
 }
-
-const key = ({ id, version }: { readonly id: string; readonly version: string }): string => `${id}\0${version}`
 
 function snapshotOf(state: CompileState, member: BundleAgent): AgentSnapshot {
   const { agent, bindings, edges } = member
