@@ -25,6 +25,7 @@ export type RecordedWrites = Pick<
   CatalogStore,
   | 'publish'
   | 'deploy'
+  | 'installTrust'
   | 'setYanked'
   | 'setDocumentYanked'
   | 'createTrigger'

@@ -16,11 +16,13 @@ import type { ApiKey, ConsoleSession, OperatorKey, TickRefusal, Trigger } from '
 import type { NewNotice } from '../spec/notice.ts'
 import type { OneTimeToken, Passkey } from '../spec/passkey.ts'
 import type { PublishedDocument } from '../spec/snapshot.ts'
+import type { Attestation, InstalledTrust } from '../spec/trust/attestation.ts'
 import type {
   AgentRow,
   AgentVersion,
   DeploymentRow,
   PublishedName,
+  SignedDeployment,
   SourceFile,
   StoredMember,
   VersionPublication,
@@ -46,8 +48,8 @@ export interface CatalogStore {
   /**
    * Makes a version the active one of its agent.
    * @param message the deployer's reason
-   * @param notices what channels are told of it
-   * @throws Failure `not_found`
+   * @param more what channels are told of it, and what was signed
+   * @throws Failure `not_found`, `deploy_regression`
    */
   deploy(
     agentId: AgentId,
@@ -55,8 +57,16 @@ export interface CatalogStore {
     at: Instant,
     by: string,
     message?: string,
-    notices?: readonly NewNotice[],
+    more?: { readonly notices?: readonly NewNotice[]; readonly signed?: SignedDeployment },
   ): Promise<{ readonly from: VersionId | null }>
+  /** What was signed about closures and snapshots, oldest first. @param subjects their digests */
+  attestations(workspaceId: WorkspaceId, subjects: readonly Digest[]): Promise<readonly Attestation[]>
+  /** Of the last signed deployment of an agent; 0 before the first. @param agent `namespace.name` */
+  deploymentRevision(workspaceId: WorkspaceId, agent: string): Promise<number>
+  /** The trust document in force; undefined where nobody installed one. */
+  trust(workspaceId: WorkspaceId): Promise<InstalledTrust | undefined>
+  /** @param replaces digest of the document in force; undefined for none @throws Failure `trust_refused` where it is another one */
+  installTrust(trust: InstalledTrust, replaces: Digest | undefined): Promise<void>
   /** Newest first, at most `limit`. */
   deployments(agentId: AgentId, limit: number): Promise<readonly DeploymentRow[]>
   agent(id: AgentId): Promise<AgentRow | undefined>

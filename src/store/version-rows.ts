@@ -3,6 +3,7 @@ import type { Instant } from '../base/clock.ts'
 import type { Digest } from '../base/digest.ts'
 import type { AgentId, VersionId, WorkspaceId } from '../base/ids.ts'
 import type { PublishedDocument, AgentSnapshot } from '../spec/snapshot.ts'
+import type { Attestation } from '../spec/trust/attestation.ts'
 
 export interface AgentVersion {
   readonly id: VersionId
@@ -44,8 +45,17 @@ export interface VersionPublication {
   }
   /** Kept with each agent version that is new. */
   readonly message?: string
+  /** What was signed about it. */
+  readonly attestations?: readonly Attestation[]
   readonly at: Instant
   readonly by: string
+}
+
+/** A deployment that somebody signed. */
+export interface SignedDeployment {
+  readonly attestation: Attestation
+  /** The version that it says it replaces. */
+  readonly from: VersionId | null
 }
 
 export interface PublishedName {

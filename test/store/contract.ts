@@ -25,7 +25,9 @@ import {
   aKey,
   aConsoleSession,
   aOneTimeToken,
+  anAttestation,
   aPasskey,
+  aTrust,
   anOperatorKey,
   aPublication,
   aRun,
@@ -1474,6 +1476,52 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
           false,
         ])
         expect((await store.passkeys(WORKSPACE)).map(({ name }) => name)).toEqual(['phone'])
+      })
+
+      test('keeps each trust document that was in force, and takes the next only after the one that was checked', async () => {
+        const first = aTrust(1)
+        expect(await store.trust(WORKSPACE)).toBeUndefined()
+        await store.installTrust(first, undefined)
+        expect(await store.trust(WORKSPACE)).toEqual(first)
+        const [one, other] = [aTrust(2), aTrust(3)]
+        const both = await Promise.allSettled([
+          store.installTrust(one, first.digest),
+          store.installTrust(other, first.digest),
+        ])
+        expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+        expect([one, other]).toContainEqual(await store.trust(WORKSPACE))
+        await expect(store.installTrust(aTrust(4), undefined)).rejects.toMatchObject({ code: 'trust_refused' })
+      })
+
+      test('keeps what was signed with what it is about, and no revision twice or out of order', async () => {
+        const publication = aPublication([aSnapshot('pay.clerk', '1.0.0'), aSnapshot('pay.clerk', '2.0.0')])
+        const published = anAttestation('published', { kind: 'publication', agent: null, revision: null })
+        await store.publish({ ...publication, attestations: [published] })
+        await store.publish({ ...publication, attestations: [published] })
+        expect(await store.attestations(WORKSPACE, [published.subject])).toEqual([published])
+        const [one, two] = publication.agents.map(({ id }) => id)
+        const { agentId } = publication.agents[0]!
+        const deploy = (id: typeof one, revision: number, from: typeof one | null) =>
+          store.deploy(agentId, id!, NOW, 'ana', undefined, {
+            signed: {
+              attestation: anAttestation(`revision ${revision}`, { revision, at: NOW + revision }),
+              from: from!,
+            },
+          })
+        const regression = { code: 'deploy_regression' }
+        await expect(deploy(one, 2, null)).rejects.toMatchObject(regression)
+        await deploy(one, 1, null)
+        await expect(deploy(two, 1, one)).rejects.toMatchObject(regression)
+        await expect(deploy(two, 2, null)).rejects.toMatchObject(regression)
+        expect((await store.agent(agentId))?.deployedVersionId).toBe(one)
+        const both = await Promise.allSettled([deploy(two, 2, one), deploy(two, 2, one)])
+        // The second finds the version deployed already.
+        expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
+        await deploy(one, 3, two)
+        expect(await store.deploymentRevision(WORKSPACE, 'pay.clerk')).toBe(3)
+        expect(await store.deploymentRevision(WORKSPACE, 'pay.other')).toBe(0)
+        const kept = await store.attestations(WORKSPACE, [anAttestation('').subject])
+        expect(kept.map(({ revision }) => revision)).toEqual([1, 2, 3])
       })
 
       test('lets a secret be used once, until it expires', async () => {

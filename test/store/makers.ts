@@ -10,6 +10,7 @@ import type { PolicySet } from '../../src/spec/policy-set.ts'
 import { NOTHING_USED, type Run } from '../../src/spec/run.ts'
 import type { Session } from '../../src/spec/session.ts'
 import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
+import type { Attestation, InstalledTrust } from '../../src/spec/trust/attestation.ts'
 import type { RunStep } from '../../src/spec/step.ts'
 import type { TaskRecord } from '../../src/spec/task.ts'
 import type { VersionPublication } from '../../src/store/version-rows.ts'
@@ -214,6 +215,28 @@ export const aConsoleSession = (name: string, about: Partial<ConsoleSession> = {
   expiresAt: null,
   endedAt: null,
   ...about,
+})
+
+export const anAttestation = (name: string, about: Partial<Attestation> = {}): Attestation => ({
+  workspaceId: WORKSPACE,
+  digest: digestOf(name),
+  kind: 'deployment',
+  subject: digestOf(about.kind ?? 'snapshot'),
+  agent: 'pay.clerk',
+  revision: 1,
+  envelope: '{}',
+  signers: ['ana'],
+  at: NOW,
+  ...about,
+})
+
+export const aTrust = (version: number): InstalledTrust => ({
+  workspaceId: WORKSPACE,
+  version,
+  digest: digestOf(`trust ${version}`),
+  envelope: '{}',
+  installedAt: NOW,
+  installedBy: 'ana',
 })
 
 export const aPasskey = (name: string, about: Partial<Passkey> = {}): Passkey => ({

@@ -75,8 +75,8 @@ export function noticeContract(name: string, open: (clock: Clock) => Store | Pro
       const publication = aPublication([aSnapshot('pay.clerk', '1.0.0')])
       await store.publish(publication)
       const { agentId, id } = publication.agents[0]!
-      await store.deploy(agentId, id, NOW, 'ana', undefined, [aNotice('deployment')])
-      await store.deploy(agentId, id, NOW, 'ana', undefined, [aNotice('deployed already')])
+      await store.deploy(agentId, id, NOW, 'ana', undefined, { notices: [aNotice('deployment')] })
+      await store.deploy(agentId, id, NOW, 'ana', undefined, { notices: [aNotice('deployed already')] })
       expect(namesOf((await store.notices({ workspaceId: WORKSPACE }, ALL)).items).sort(compareText)).toEqual([
         'deployment',
         'save',

@@ -830,3 +830,45 @@ begin
 end;
 
 CREATE UNIQUE INDEX console_session_of_sign_in on console_session (sign_in);
+
+CREATE TABLE trust_document (
+  workspace_id text not null,
+  version integer not null,
+  -- Of the document; the envelope has it with the signatures of the roots.
+  digest text not null,
+  envelope text not null,
+  installed_at integer not null,
+  installed_by text not null,
+  primary key (workspace_id, version)
+) strict;
+
+CREATE TABLE attestation (
+  workspace_id text not null,
+  -- SHA-256 of the envelope.
+  digest text not null,
+  kind text not null,
+  -- Digest of the closure that was published, or of the snapshot that was deployed.
+  subject text not null,
+  -- Of a deployment.
+  agent text,
+  revision integer,
+  envelope text not null,
+  -- Ids of the keys, as JSON.
+  signers text not null,
+  at integer not null,
+  primary key (workspace_id, digest)
+) strict;
+
+CREATE INDEX attestation_of_subject on attestation (workspace_id, subject);
+
+CREATE UNIQUE INDEX attestation_of_revision on attestation (workspace_id, agent, revision);
+
+CREATE TRIGGER trust_document_is_final before update on trust_document
+begin
+  select raise(abort, 'an installed trust document never changes');
+end;
+
+CREATE TRIGGER attestation_is_final before update on attestation
+begin
+  select raise(abort, 'an attestation never changes');
+end;

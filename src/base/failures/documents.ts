@@ -39,6 +39,32 @@ export const documentFailures = {
       `${a.id}@${a.version} is yanked${a.reason === undefined ? '' : ` (${a.reason})`}, so it is not ${a.act ?? 'deployed'} unasked.`,
     fix: 'Name another version, or add --allow-yanked where the command takes it.',
   },
+  trust_refused: {
+    status: 403,
+    exit: EXIT.denied,
+    message: (a: { what: string; step: string; why: string }) =>
+      `The ${a.what} is refused at the check of its ${a.step}: ${a.why}.`,
+    fix: 'svc trust show says whose signature counts for what.',
+  },
+  trust_unreadable: {
+    exit: EXIT.bad,
+    message: (a: { file: string; line: number; why: string }) => `${a.file}:${a.line}: ${a.why}`,
+  },
+  signed_otherwise: {
+    exit: EXIT.conflict,
+    message: (a: { what: string; signed: string; found: string }) =>
+      `Somebody else signed ${a.what} ${a.signed}, and it is ${a.found} now.`,
+    fix: 'Prepare the statement anew.',
+  },
+  deploy_regression: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { agent: string; revision: number; latest: number; moved: boolean }) =>
+      a.moved && a.revision === a.latest + 1
+        ? `The signed deployment of ${a.agent} replaces another version than the one that is deployed.`
+        : `The signed deployment of ${a.agent} has revision ${a.revision}, and ${a.latest + 1} is next.`,
+    fix: 'Sign it anew; to go back to an older version, too: svc deploy NAMESPACE.NAME@VERSION --sign.',
+  },
   version_too_small: {
     exit: EXIT.bad,
     message: (a: { id: string; version: string; latest: string; required: string; least: string }) =>

@@ -16,10 +16,10 @@ export function withNotices(store: Store, notify: NotifyConfig, added: () => voi
   }
   const tellingDeploy =
     (deploy: Store['deploy']): Store['deploy'] =>
-    async (agentId, versionId, at, by, message) => {
+    async (agentId, versionId, at, by, message, more) => {
       const [agent, version] = [await store.agent(agentId), await store.version(versionId)]
       const from = agent?.deployedVersionId ?? null
-      if (!agent || !version || from === versionId) return await deploy(agentId, versionId, at, by, message)
+      if (!agent || !version || from === versionId) return await deploy(agentId, versionId, at, by, message, more)
       const earlier = from === null ? undefined : await store.version(from)
       const notices = deriveDeploymentNotices(notify, {
         key: `deployment.changed ${agentId} ${versionId} ${at}`,
@@ -32,7 +32,7 @@ export function withNotices(store: Store, notify: NotifyConfig, added: () => voi
           from: earlier?.snapshot.version ?? null,
         },
       })
-      const answer = await deploy(agentId, versionId, at, by, message, notices)
+      const answer = await deploy(agentId, versionId, at, by, message, { ...more, notices })
       if (notices.length > 0) added()
       return answer
     }

@@ -1,6 +1,7 @@
 /** Every copied table, referenced tables first. */
 import { ACTS } from '../nouns/acts.ts'
 import { API_KEYS } from '../nouns/api-keys.ts'
+import { ATTESTATIONS, TRUST_DOCUMENTS } from '../nouns/attestations.ts'
 import { CONSOLE_SESSIONS } from '../nouns/console-sessions.ts'
 import { EFFECTS } from '../nouns/effects.ts'
 import { FILES } from '../nouns/files.ts'
@@ -252,6 +253,16 @@ const definitions: readonly CopiedTable[] = [
     name: 'console_session',
     columns: CONSOLE_SESSIONS.columns,
     order: ['n'],
+  },
+  {
+    name: 'trust_document',
+    columns: TRUST_DOCUMENTS.columns,
+    order: ['workspace_id', 'version'],
+  },
+  {
+    name: 'attestation',
+    columns: ATTESTATIONS.columns,
+    order: ['workspace_id', 'digest'],
   },
   {
     name: 'passkey',

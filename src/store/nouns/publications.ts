@@ -6,6 +6,7 @@ import { toColumnText, toObject } from '../rows/json-column.ts'
 import { describeDifferences, refuseConflicts, type VersionConflict } from '../rows/version-conflict.ts'
 import { readRow, writeRows, type DatabaseWork } from '../statement.ts'
 import type { StoredMember, VersionPublication } from '../version-rows.ts'
+import { addAttestations } from './attestations.ts'
 import { keepSources } from './sources.ts'
 
 /** What is new of a publication, or was published before: a member, its content and the row that keeps it. */
@@ -81,6 +82,7 @@ export function preparePublication({ column, agentRow, lock }: Dialect) {
       })
     refuseConflicts(members.flatMap(conflictOf))
     yield* keepSources(publication)
+    yield* addAttestations(publication.attestations ?? [])
     for (const { known, insert } of members) if (!known) yield* insert()
     return members.map(({ kind, id, version, digest, known }) => ({
       kind,

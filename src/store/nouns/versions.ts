@@ -8,6 +8,7 @@ import type { Dialect } from '../dialect.ts'
 import { toObject } from '../rows/json-column.ts'
 import { readRow, readRows, writeRows, type DatabaseWork, type NounWork, readOneRow } from '../statement.ts'
 import type { AgentVersion, DeploymentRow } from '../version-rows.ts'
+import { addDeploymentStatement } from './attestations.ts'
 import { insertNotices } from './notices.ts'
 import { preparePublication } from './publications.ts'
 import { SOURCE_READS } from './sources.ts'
@@ -154,7 +155,7 @@ export function prepareVersions(
     },
     transactions: {
       publish: preparePublication(dialect),
-      *deploy(agentId, versionId, at, by, message, notices = []) {
+      *deploy(agentId, versionId, at, by, message, { notices = [], signed } = {}) {
         const found = yield* readRow<{ agentRow: number | string; from: VersionId | null }>(deployable, {
           agentId,
           versionId,
@@ -163,6 +164,7 @@ export function prepareVersions(
         const { agentRow, from } = found
         // Deploying the same version again would make it its own predecessor, and a rollback would do nothing.
         if (from === versionId) return { from }
+        if (signed) yield* addDeploymentStatement(signed, from)
         yield* writeRows(deploy, { agentRow, versionId })
         yield* writeRows(addDeployment, { agentRow, versionId, from, at, by, message })
         yield* insertNotices(notices)

@@ -4,6 +4,7 @@ import { prepareActivity } from '../nouns/activity.ts'
 import { prepareActs } from '../nouns/acts.ts'
 import { prepareAgents } from '../nouns/agents.ts'
 import { prepareApiKeys } from '../nouns/api-keys.ts'
+import { prepareAttestations } from '../nouns/attestations.ts'
 import { prepareCalls } from '../nouns/calls.ts'
 import { prepareConsoleSessions } from '../nouns/console-sessions.ts'
 import { EARLIER_REQUESTS } from '../nouns/earlier-requests.ts'
@@ -41,6 +42,7 @@ export function bindPostgresNouns(runners: WorkRunners, hints: SessionHints, key
     keys: async (workspaceId) => (await apiKeys.keys(workspaceId)).map(keys.withUse),
     keyByHash: keys.keyByHash,
     touchKey: keys.touchKey,
+    ...bindWork(prepareAttestations(POSTGRES), runners),
     ...bindWork(prepareCalls(POSTGRES), runners),
     ...bindWork(prepareConsoleSessions(POSTGRES), runners),
     ...bindWork(EARLIER_REQUESTS, runners),

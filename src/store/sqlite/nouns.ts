@@ -7,6 +7,7 @@ import { prepareActivity } from '../nouns/activity.ts'
 import { prepareActs } from '../nouns/acts.ts'
 import { prepareAgents } from '../nouns/agents.ts'
 import { prepareApiKeys } from '../nouns/api-keys.ts'
+import { prepareAttestations } from '../nouns/attestations.ts'
 import { prepareCalls } from '../nouns/calls.ts'
 import { prepareConsoleSessions } from '../nouns/console-sessions.ts'
 import { EARLIER_REQUESTS } from '../nouns/earlier-requests.ts'
@@ -67,6 +68,7 @@ export function prepareNouns(db: Database, keys: KeyUses, restoredAt: (id: Trigg
         const key = keys.find(hash)
         return key && { key, trigger: triggerRows.get(key.triggerId), triggerHeldAt: restoredAt(key.triggerId) }
       },
+      ...bindWork(prepareAttestations(SQLITE), runners),
       ...bindWork(prepareCalls(SQLITE), runners),
       ...bindWork(prepareConsoleSessions(SQLITE), runners),
       ...bindWork(EARLIER_REQUESTS, runners),
