@@ -21,10 +21,12 @@ import { steeringOperations } from './steering.ts'
 
 import { taskOperations } from './tasks.ts'
 import { triggerOperations } from './triggers.ts'
+import { trustOperations } from './trust.ts'
 import { versionOperations } from './versions.ts'
 
 export const operations = {
   ...versionOperations,
+  ...trustOperations,
   ...decisionOperations,
   ...triggerOperations,
   ...keyOperations,

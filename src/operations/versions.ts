@@ -24,6 +24,7 @@ import {
   type ValueOf,
 } from './schema.ts'
 import { documentKind, message, reference, versionLabel } from './shared.ts'
+import { signedEnvelope } from './trust.ts'
 
 /** A document or file of a publication, or an edit of one. */
 export const fileText = object({
@@ -207,6 +208,10 @@ export const versionOperations = {
         optional(bounded(list(fileText), { maxItems: 2000 })),
         'The files of the bundle as they were written, for people to read later.',
       ),
+      attestations: described(
+        optional(bounded(list(signedEnvelope), { maxItems: 16 })),
+        'Envelopes of signed statements about this publication.',
+      ),
     }),
     answer: object({
       published: list(publishedMember),
@@ -220,6 +225,7 @@ export const versionOperations = {
       rollback: optional(boolean),
       allowYanked: described(optional(boolean), 'Without it a yanked version is refused.'),
       message: optional(message),
+      attestation: described(optional(signedEnvelope), 'Envelope of a signed statement about this deployment.'),
     }),
     answer: object({
       agentId: string,

@@ -44,6 +44,8 @@ import { createPasskeyChallenge, enrolPasskey, listPasskeys, removePasskey } fro
 import { createKey, createOperatorKey, listKeys, revokeKey } from './operator/keys.ts'
 import { getOutline, getStep } from './operator/outline.ts'
 import { getHolders } from './operator/steer/holders.ts'
+import { listAttestations } from './operator/trust/attestations.ts'
+import { getTrust, installTrust } from './operator/trust/install.ts'
 import { listLooserVersions } from './operator/versions/looser-versions.ts'
 import { deployVersion, publishClosure } from './operator/versions/publish.ts'
 import { listRestored, releaseRestored } from './operator/restored.ts'
@@ -67,6 +69,9 @@ import { expectDefined } from '../base/values/expect-defined.ts'
 const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /publish': publishClosure,
   'POST /deploy': deployVersion,
+  'GET /trust': getTrust,
+  'POST /trust': installTrust,
+  'GET /attestations': listAttestations,
   'GET /looser-versions': listLooserVersions,
   'GET /agents': listAgents,
   'GET /versions': listVersions,

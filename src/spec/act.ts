@@ -17,6 +17,7 @@ export const ACTS_BY_KIND = {
   'version.published': { words: 'published', routes: ['POST /publish'], content: 'digests of what is new' },
   'version.deployed': { words: 'deployed', routes: ['POST /publish', 'POST /deploy'], content: 'the versions' },
   'version.rolled_back': { words: 'rolled back', routes: ['POST /deploy'], content: 'the versions' },
+  'trust.installed': { words: 'installed', routes: ['POST /trust'], content: 'version and digest of the documents' },
   'version.yanked': { words: 'yanked', routes: ['POST /yank'], content: '' },
   'version.unyanked': { words: 'took back the yank of', routes: ['POST /yank'], content: '' },
   'trigger.created': { words: 'created', routes: ['POST /triggers'], content: 'its settings' },

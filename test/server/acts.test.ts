@@ -11,6 +11,9 @@ import { ACTS_BY_KIND, ROUTES_WITHOUT_ACT, type ActKind, type NewAct } from '../
 import type { Blobs } from '../../src/blobs/blobs.ts'
 import type { Operation } from '../../src/operations/operation.ts'
 import type { PolicyEntry } from '../../src/spec/policy-set.ts'
+import { writeTrust } from '../../src/spec/trust/statement.ts'
+import { readTrustDocument } from '../../src/spec/trust/trust-document.ts'
+import { envelopeOf, newKeyPair, trustValue } from '../spec/trust/makers.ts'
 import { anAct } from '../store/act-contract.ts'
 import { aConsoleSession, anUpdate, aTask } from '../store/makers.ts'
 import { waitUntil } from '../wait-until.ts'
@@ -125,6 +128,10 @@ test('each operator route that changes something writes an act of a kind that na
   await walk('POST /publish', { bundle, message: 'better' })
   await walk('POST /deploy', { agent: DESK, version: '1.1.0' })
   await walk('POST /deploy', { agent: DESK, rollback: true })
+  const root = newKeyPair()
+  const value = trustValue({ root })
+  const envelope = envelopeOf(writeTrust(value, readTrustDocument(value)), root)
+  await walk('POST /trust', { envelope, message: 'begin' })
   await walk('POST /yank', { kind: 'Agent', id: DESK, version: '1.1.0', yanked: true, reason: 'worse' })
   await walk('POST /yank', { kind: 'Agent', id: DESK, version: '1.1.0', yanked: false })
   const { triggerId } = await walk('POST /triggers', {

@@ -1,5 +1,4 @@
 /** What publishing a bundle would change in the published versions. Source: docs/design/bundles-and-authority.md#what-a-change-requires */
-import { lte, prerelease, rcompare } from 'semver'
 import { ancestorsOf } from '../../compile/ancestors.ts'
 import { authorityMatrix } from '../../authority/matrix.ts'
 import type { AuthorityRow } from '../../operations/versions.ts'
@@ -11,6 +10,7 @@ import {
 } from '../../authority/change.ts'
 import { announcesChange, bumpBetween, leastVersion, requiredBump } from '../../compile/diff/bump.ts'
 import { closureInBundle, loadClosure } from '../../authority/closure.ts'
+import { findPredecessor } from '../../authority/predecessor.ts'
 import { diffClosures } from '../../authority/diff.ts'
 import { diffDocuments } from '../../compile/diff/document.ts'
 import type { CompiledBundle, PublishedDocument, AgentSnapshot } from '../../spec/snapshot.ts'
@@ -79,7 +79,7 @@ async function agentStep(
   const same = views.find(({ versionLabel }) => versionLabel === agent.version)
   if (same?.digest === agent.digest) return undefined
   const usable = views.filter(({ yanked }) => !yanked).map(({ versionLabel }) => versionLabel)
-  const from = same ? agent.version : predecessor(usable, agent.version)
+  const from = same ? agent.version : findPredecessor(usable, agent.version)
   const lookup = lookupOf(operator)
   const before = from === undefined ? undefined : await lookup.agent(agent.id, from)
   const difference =
@@ -97,7 +97,7 @@ async function documentStep(operator: OperatorClient, document: PublishedDocumen
   const same = items.find((each) => each.version === version)
   if (same?.digest === digest) return undefined
   const usable = items.filter(({ yanked }) => yanked !== true).map((each) => each.version)
-  const from = same ? version : predecessor(usable, version)
+  const from = same ? version : findPredecessor(usable, version)
   const before = items.find((each) => each.version === from)
   const difference = before && diffDocuments(before, document)
   return { step: stepOf(kind, document, from, difference, same !== undefined), ...(difference && { difference }) }
@@ -124,15 +124,6 @@ function stepOf(
     enough: from === undefined || required === null || announcesChange(from, version, required),
     taken,
   }
-}
-
-/**
- * The release to compare a version with: the highest one that is not above it, else the highest of all. Prereleases do not
- * count.
- */
-function predecessor(versions: readonly string[], next: string): string | undefined {
-  const releases = versions.filter((each) => prerelease(each) === null).sort(rcompare)
-  return releases.find((each) => lte(each, next)) ?? releases[0]
 }
 
 const distinct = (changes: readonly VersionChange[]): readonly VersionChange[] => [

@@ -12,7 +12,7 @@ const NEEDED: readonly (readonly [line: RegExp, right: OperatorRight])[] = [
   [/^POST \/tasks\/[^/]+\/claim$/, 'approve'],
   // They belong to whoever asks.
   [/^POST \/passkeys(?:\/|$)/, 'approve'],
-  [/^POST \/(?:operator-keys|backup|console\/.*)$/, 'administer'],
+  [/^POST \/(?:operator-keys|trust|backup|console\/.*)$/, 'administer'],
   [/./, 'operate'],
 ]
 

@@ -18,6 +18,8 @@ export declare const checks: Readonly<
     | 'GET /sources query'
     | 'GET /deployments query'
     | 'POST /yank body'
+    | 'POST /trust body'
+    | 'GET /attestations query'
     | 'POST /lint body'
     | 'POST /decide body'
     | 'POST /what-if body'

@@ -1,25 +1,30 @@
 /** Publishing and deploying. Source: docs/design/bundles-and-authority.md#publish */
 import { fail, type InvalidPlace } from '../../../base/failure.ts'
 import { agentIdOf, versionIdOf, type VersionId } from '../../../base/ids.ts'
-import { isJsonObject, type JsonValue } from '../../../base/json/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { digestOfSet } from '../../../policy/policy-set.ts'
 import { digestOfDocument, digestOfSnapshot, type CompiledBundle, type AgentSnapshot } from '../../../spec/snapshot.ts'
 import type { NewAct } from '../../../spec/act.ts'
-import type { AgentRow, AgentVersion, StoredMember } from '../../../store/version-rows.ts'
+import type { Attestation } from '../../../spec/trust/attestation.ts'
+import type { AgentRow, AgentVersion, SignedDeployment, StoredMember } from '../../../store/version-rows.ts'
 import { throwFindings } from '../../http/refuse.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import type { OperatorPrincipal } from '../../auth/auth.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { findAgent, findVersion } from '../find/find.ts'
+import { checkSignedDeployment } from '../trust/check-deployment.ts'
+import { checkSignedPublication } from '../trust/check-publication.ts'
+import { readTrustInForce } from '../trust/trust-in-force.ts'
 import { expectDefined } from '../../../base/values/expect-defined.ts'
 
 /** Stores every member of a closure. The digests are computed again: a member whose content is not what its digest says is refused. */
 export const publishClosure: OperatorAction<'POST /publish'> = async ({ services, operator, body, act }) => {
-  const { bundle, deploy: wantsDeploy = false, sources = [], message } = body
-  checkBundle(bundle)
+  const { bundle, deploy: wantsDeploy = false, sources = [], attestations: texts = [], message } = body
+  const attestations = await checkSignedPublication(services, bundle, texts, () => checkBundle(bundle))
   checkSources(sources)
   if (wantsDeploy && bundle.root === undefined)
     throw fail('validation_failed', { what: 'Only a bundle with a root agent can be deployed.' })
+  if (wantsDeploy) await refuseUnsignedDeployment(services, bundle)
   const { store, workspace, clock } = services
   const agents = bundle.agents.map((snapshot) => ({
     id: versionIdOf(workspace.name, snapshot.id, snapshot.digest),
@@ -32,13 +37,18 @@ export const publishClosure: OperatorAction<'POST /publish'> = async ({ services
     if (fresh.length === 0) return null
     const members = Object.fromEntries(fresh.map(({ id, version, digest }) => [`${id}@${version}`, digest]))
     const subject = bundle.root ?? bundle.agents[0]?.id ?? fresh[0]!.id
-    return act('version.published', { subject, reason: message, after: { closure: bundle.closureDigest, members } })
+    return act('version.published', {
+      subject,
+      reason: message,
+      after: { closure: bundle.closureDigest, members, ...signedBy(attestations) },
+    })
   }
   const rows = await store.recording(toAct).publish({
     workspaceId: workspace.id,
     agents,
     documents: bundle.documents,
     written: { closureDigest: bundle.closureDigest, files: sources },
+    attestations,
     ...(message !== undefined && { message }),
     at: clock.now(),
     by: operator.id,
@@ -67,7 +77,7 @@ export const publishClosure: OperatorAction<'POST /publish'> = async ({ services
 
 /** Makes a version the active one: the one named, the newest that is not yanked, or the last deployed one that is not. */
 export const deployVersion: OperatorAction<'POST /deploy'> = async ({ services, operator, body, act }) => {
-  const { agent: reference, version: label, rollback = false, allowYanked = false, message } = body
+  const { agent: reference, version: label, rollback = false, allowYanked = false, message, attestation } = body
   if (rollback && label !== undefined)
     throwFindings([{ path: '/rollback', message: 'cannot come with version' }], 'The body is not valid')
   const agent = await findAgent(services, reference)
@@ -78,12 +88,13 @@ export const deployVersion: OperatorAction<'POST /deploy'> = async ({ services, 
   const to = await choose()
   refuseYanked(to, allowYanked)
   const { version } = to.snapshot
-  const from = await activate(services, operator, { agent, versionId: to.id, message }, (before) =>
-    act(rollback ? 'version.rolled_back' : 'version.deployed', {
+  const signed = await checkSignedDeployment(services, { agent, to, rollback, text: attestation })
+  const from = await activate(services, operator, { agent, versionId: to.id, message, signed }, (before) =>
+    act(rollback || signed?.isRollback ? 'version.rolled_back' : 'version.deployed', {
       subject: `${agent.name}@${version}`,
       reason: message,
       before,
-      after: { version, ...(to.yanked && { yanked: true }) },
+      after: { version, ...(to.yanked && { yanked: true }), ...signedBy(signed ? [signed.attestation] : []) },
     }),
   )
   const runningOnOld = from && from.id !== to.id ? await countOpenSessions(services, agent, from) : 0
@@ -100,12 +111,34 @@ interface WantedDeployment {
   readonly agent: AgentRow
   readonly versionId: VersionId
   readonly message: string | undefined
+  readonly signed?: SignedDeployment | undefined
+}
+
+/** What an act says of signatures: the chain of acts proves which envelopes the server took. */
+const signedBy = (attestations: readonly Attestation[]): JsonObject =>
+  attestations.length === 0
+    ? {}
+    : {
+        attestations: attestations.map(({ digest }) => digest),
+        signers: [...new Set(attestations.flatMap(({ signers }) => signers))],
+      }
+
+/** Before anything is stored: a deployment is signed by itself, with `POST /deploy`. */
+async function refuseUnsignedDeployment(services: ServerServices, bundle: CompiledBundle): Promise<void> {
+  const { store, workspace } = services
+  const root = bundle.agents.find(({ id }) => id === bundle.root)
+  const trust = await readTrustInForce(services)
+  if (!root || !trust?.require.deployment) return
+  const agent = await store.agent(agentIdOf(workspace.name, root.id))
+  if (agent?.deployedVersionId === versionIdOf(workspace.name, root.id, root.digest)) return
+  const why = 'it is signed by itself, after the publication: svc deploy --sign'
+  throw fail('trust_refused', { what: 'deployment', step: 'envelope', why })
 }
 
 async function activate(
   { store, clock }: ServerServices,
   operator: OperatorPrincipal,
-  { agent, versionId, message }: WantedDeployment,
+  { agent, versionId, message, signed }: WantedDeployment,
   toAct: (before: JsonValue) => NewAct,
 ): Promise<AgentVersion | undefined> {
   const known = agent.deployedVersionId === null ? undefined : await store.version(agent.deployedVersionId)
@@ -116,7 +149,7 @@ async function activate(
     if (id === null) return toAct(null)
     return toAct(id === known?.id ? { version: known.snapshot.version } : { versionId: id })
   })
-  const { from } = await recorded.deploy(agent.id, versionId, clock.now(), operator.id, message)
+  const { from } = await recorded.deploy(agent.id, versionId, clock.now(), operator.id, message, signed && { signed })
   return from === null ? undefined : store.version(from)
 }
 

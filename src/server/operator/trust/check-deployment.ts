@@ -1,0 +1,83 @@
+/** Whether a version may be deployed. Source: docs/design/trust.md#deployments */
+import { digestOf } from '../../../base/digest.ts'
+import type { AgentSnapshot } from '../../../spec/snapshot.ts'
+import { TrustProblem } from '../../../spec/trust/trust-problem.ts'
+import { openSigned, refuseExpired, refuseUngranted } from '../../../spec/trust/verify-signed.ts'
+import type { AgentRow, AgentVersion, SignedDeployment } from '../../../store/version-rows.ts'
+import { compareVersions, snapshotLoader } from '../../runtime/authority.ts'
+import type { ServerServices } from '../../runtime/services.ts'
+import { readTrustInForce, refusing } from './trust-in-force.ts'
+
+interface WantedVersion {
+  readonly agent: AgentRow
+  readonly to: AgentVersion
+  readonly rollback: boolean
+  /** Envelope; undefined where nobody signed it. */
+  readonly text: string | undefined
+}
+
+interface CheckedDeployment extends SignedDeployment {
+  readonly isRollback: boolean
+}
+
+/** @returns what is kept; undefined for a deployment that needs no signature @throws Failure `trust_refused` */
+export async function checkSignedDeployment(
+  services: ServerServices,
+  { agent, to, rollback, text }: WantedVersion,
+): Promise<CheckedDeployment | undefined> {
+  const trust = await readTrustInForce(services)
+  return await refusing('deployment', async () => {
+    if (text === undefined) {
+      // The version that is deployed already changes nothing.
+      if (trust?.require.deployment && agent.deployedVersionId !== to.id)
+        throw new TrustProblem('envelope', 'nobody signed it')
+      return undefined
+    }
+    if (!trust) throw new TrustProblem('key', 'no trust document says whose signature counts')
+    const at = services.clock.now()
+    refuseExpired(trust, at)
+    const { statement, signers } = openSigned(text, 'deployment', trust, at)
+    refuseUngranted(trust, signers, statement.action, [statement.agent], statement.widens)
+    const { id: name, version, digest } = to.snapshot
+    if (statement.agent !== name || statement.version !== version || statement.snapshot !== digest)
+      throw new TrustProblem('digest', `${statement.agent}@${statement.version} was signed, not ${name}@${version}`)
+    await checkAction(services, agent, to, rollback || statement.action === 'rollback', statement.action)
+    const from = agent.deployedVersionId === null ? undefined : await services.store.version(agent.deployedVersionId)
+    if ((from?.snapshot.version ?? null) !== statement.from)
+      throw new TrustProblem('statement', `it replaces ${statement.from}, and ${from?.snapshot.version} is deployed`)
+    if (!statement.widens && (await widens(services, from?.snapshot, to.snapshot)))
+      throw new TrustProblem('statement', 'it says that nothing may do more than before, and something may')
+    return {
+      isRollback: statement.action === 'rollback',
+      from: agent.deployedVersionId,
+      attestation: {
+        workspaceId: services.workspace.id,
+        digest: digestOf(text),
+        kind: 'deployment',
+        subject: digest,
+        agent: name,
+        revision: statement.revision,
+        envelope: text,
+        signers: signers.map(({ id }) => id),
+        at,
+      },
+    }
+  })
+}
+
+/** Only a version that was deployed before can be gone back to: the right to go back is less than the right to deploy. */
+async function checkAction(
+  { store }: ServerServices,
+  agent: AgentRow,
+  to: AgentVersion,
+  isRollback: boolean,
+  signed: 'deploy' | 'rollback',
+): Promise<void> {
+  if (!isRollback) return
+  if (signed !== 'rollback') throw new TrustProblem('statement', 'a deployment was signed, not going back')
+  if (!(await store.deployedVersions(agent.id)).includes(to.id))
+    throw new TrustProblem('statement', `${to.snapshot.version} was never deployed, so nobody can go back to it`)
+}
+
+const widens = async (services: ServerServices, from: AgentSnapshot | undefined, to: AgentSnapshot): Promise<boolean> =>
+  from === undefined || (await compareVersions(from, to, snapshotLoader(services))).widens
