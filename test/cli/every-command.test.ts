@@ -10,6 +10,7 @@ import { outputSchema } from '../../src/cli/pages/output-schema.ts'
 import { commandTable } from '../../src/cli/table/table.ts'
 import { readOpenApi } from '../../src/server/http/openapi.ts'
 import { startFakeMcp, type FakeMcp } from '../fakes/mcp.ts'
+import { newKeyPair, trustValue } from '../spec/trust/makers.ts'
 import { going, svc as runSvc, temporary, type Going, type Ran } from './recording-io.ts'
 
 const { path: parent, remove } = temporary()
@@ -82,6 +83,11 @@ spec:
   ids.trigger = (await json<{ triggerId: string }>(['triggers', 'create', AGENT, '--name', 'spare'])).triggerId
   ids.key = (await json<{ keyId: string }>(['keys', 'create', '--agent', AGENT, '--trigger', 'spare'])).keyId
   await svc(['bundle', 'pack', '-o', 'bundle.tgz'])
+  const pair = newKeyPair()
+  const pem = pair.privateKey.export({ format: 'pem', type: 'pkcs8' })
+  writeFileSync(join(parent, 'key.pem'), pem, { mode: 0o600 })
+  writeFileSync(join(cwd, 'trust.yaml'), JSON.stringify(trustValue({ ana: pair })))
+  await svc(['bundle', 'pack', '-o', 'signed.tgz', '--sign', '../key.pem'])
   await svc(['backup', 'backup.tgz'])
 })
 
@@ -157,6 +163,12 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   login: () => ['login', 'http://127.0.0.1:1'],
   logout: () => ['logout', 'http://127.0.0.1:1'],
   'mcp logout': () => ['mcp', 'logout', '-C', clients],
+  verify: () => ['verify', 'signed.tgz'],
+  'trust check': () => ['trust', 'check'],
+  'trust sign': () => ['trust', 'sign', '--sign', '../key.pem'],
+  'trust install': () => ['trust', 'install'],
+  'trust show': () => ['trust', 'show'],
+  'trust key': () => ['trust', 'key', '../key.pem'],
   backup: () => ['backup', 'another.tgz'],
   restore: () => ['restore', 'backup.tgz', '--data', 'elsewhere', '--force', '--yes'],
   'store migrate': () => ['store', 'migrate'],
@@ -252,6 +264,8 @@ const REFUSED: Readonly<Record<string, number>> = {
   'mcp login': 4,
   login: 8,
   'passkeys remove': 5,
+  // The second time it is not newer.
+  'trust install': 4,
   'store migrate': 2,
   'store copy': 5,
   'workers drain': 5,

@@ -8,6 +8,7 @@ import { globalOptions } from '../../src/cli/shell/global-options.ts'
 import { isLong } from '../cases.ts'
 import { going, svc as runSvc, temporary, type Going, type Ran } from './recording-io.ts'
 import { removeDirectory } from '../remove-directory.ts'
+import { newKeyPair, trustValue } from '../spec/trust/makers.ts'
 
 /** A path with `refuse-EACCES` in it is answered with that error: the tests run as a user whom no permission stops. */
 const { refusing } = vi.hoisted(() => ({
@@ -55,6 +56,10 @@ beforeAll(async () => {
   symlinkSync('loop', join(cwd, 'loop'))
   // No part of the bundle: commands that compile it get as far as their own path.
   appendFileSync(join(cwd, '.svcignore'), 'loop\n')
+  const pair = newKeyPair()
+  const pem = pair.privateKey.export({ format: 'pem', type: 'pkcs8' })
+  writeFileSync(join(parent, 'key.pem'), pem, { mode: 0o600 })
+  writeFileSync(join(cwd, 'trust.yaml'), JSON.stringify(trustValue({ ana: pair })))
   server = going(['dev', '--port', '0', '--json', '--no-watch'], { cwd, env })
   await server.line(/"ready"/)
   await svc(['run', AGENT, 'order=A-1', 'amount=5'])
@@ -119,6 +124,22 @@ const lines: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['bundle', 'pack', '-o', '%'],
   ],
   'bundle verify': [['bundle', 'verify', '%']],
+  verify: [
+    ['verify', '%.tgz', '--trust', 'trust.yaml'],
+    ['verify', 'bundle.tgz', '--trust', '%'],
+  ],
+  'trust check': [['trust', 'check', '%']],
+  'trust sign': [
+    ['trust', 'sign', '%', '--sign', '../key.pem'],
+    ['trust', 'sign', 'trust.yaml', '--sign', '%'],
+    ['trust', 'sign', 'trust.yaml', '--sign', '../key.pem', '-o', '%'],
+  ],
+  'trust install': [['trust', 'install', '%']],
+  'trust key': [['trust', 'key', '%']],
+  deploy: [
+    ['deploy', AGENT, '--sign', '../key.pem', '--prepare', '%'],
+    ['deploy', AGENT, '--sign', '../key.pem', '--statement', '%'],
+  ],
   'bundle diff': [
     ['bundle', 'diff', '%', '.'],
     ['bundle', 'diff', 'bundle.tgz', '%'],

@@ -335,7 +335,7 @@ export const partsAnswer = object({
   dependencies: list(object({ ref: string, dependsOn: list(string) })),
 })
 
-export const packAnswer = object({ file: string, size: integer, digest: string, documents: integer })
+export const packAnswer = object({ file: string, size: integer, digest: string, documents: integer, signed: integer })
 
 export const verifyAnswer = object({
   ok: boolean,

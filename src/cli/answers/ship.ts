@@ -5,6 +5,7 @@ import {
   boolean,
   either,
   extended,
+  integer,
   list,
   nullable,
   object,
@@ -48,6 +49,9 @@ export const publishAnswer = object({
 
 /** With what the deployment leaves running on versions that may do more. */
 export const deployAnswer = extended(answerSchema('POST /deploy'), { older: optional(olderRuns) })
+
+/** `--prepare`. */
+export const preparedAnswer = object({ file: string, agent: string, version: string, revision: integer })
 
 export const agentAnswer = extended(agentView, { run: string, curl: string })
 export const createdKeyAnswer = either(createdKey, createdOperatorKey)

@@ -3,7 +3,7 @@ import type { CommandEntry } from '../shell/command.ts'
 import { packAnswer, partsAnswer, treeAnswer, verifyAnswer } from '../answers/author.ts'
 import { printsDocument } from '../answers/prints.ts'
 import { bundleDifference } from '../answers/difference.ts'
-import { failOn } from './shared.ts'
+import { failOn, sign } from './shared.ts'
 
 export const bundleCommands: readonly CommandEntry[] = [
   {
@@ -21,9 +21,9 @@ export const bundleCommands: readonly CommandEntry[] = [
     aliases: ['pack'],
     plane: 'offline',
     summary: 'write a bundle as one archive, the same bytes on every machine',
-    arguments: [{ name: '[bundle]', description: 'bundle, agent or directory; the current one by default' }],
-    options: [{ flags: '-o, --output <file>', description: 'file to write; - writes to standard output' }],
-    examples: ['svc bundle pack', 'svc bundle pack -o refund.tgz', 'svc bundle pack bundle.yaml -o -'],
+    arguments: [{ name: '[bundle]', description: 'bundle, agent, directory, or an archive to add a signature to' }],
+    options: [{ flags: '-o, --output <file>', description: 'file to write; - writes to standard output' }, sign],
+    examples: ['svc bundle pack', 'svc bundle pack -o refund.tgz --sign', 'svc bundle pack bundle.yaml -o -'],
     ...printsDocument(packAnswer),
     exits: { 1: 'the bundle does not compile, or contains a forbidden file', 5: 'no document found' },
     load: async () => (await import('../commands/author/bundle.ts')).bundlePack,

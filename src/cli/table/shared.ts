@@ -9,6 +9,13 @@ export const failOn: OptionSpec = {
   choices: ['breaking'],
 }
 
+export const sign: OptionSpec = {
+  flags: '--sign [key]',
+  description: 'sign it with this key: OpenSSH or PEM; else SVC_SIGN_KEY, else that of git',
+  // `DEFAULT_KEY` of `cli/trust/signer.ts`, which the table does not load.
+  preset: 'default',
+}
+
 export const listFilters: readonly OptionSpec[] = [{ flags: '--agent <agent>', description: 'of this agent only' }]
 
 export const metadataOption: OptionSpec = {

@@ -1,9 +1,10 @@
 /** Commands that publish versions and say who may start them. */
 import type { CommandEntry } from '../shell/command.ts'
-import { agentAnswer, createdKeyAnswer, deployAnswer, publishAnswer } from '../answers/ship.ts'
-import { printsAnswer, printsDocument } from '../answers/prints.ts'
+import { agentAnswer, createdKeyAnswer, deployAnswer, preparedAnswer, publishAnswer } from '../answers/ship.ts'
+import { printsAnswer, printsCases, printsDocument } from '../answers/prints.ts'
 import { versionDifference } from '../answers/difference.ts'
-import { failOn, listFilters } from './shared.ts'
+import { failOn, listFilters, sign } from './shared.ts'
+import { trustCommands } from './trust.ts'
 
 const startInput = { flags: '--input <json>', description: 'with which a schedule starts runs: JSON or @FILE' }
 
@@ -30,13 +31,15 @@ export const shipCommands: readonly CommandEntry[] = [
       { flags: '--allow-widen', description: 'publish wider authority without asking' },
       { flags: '--deploy', description: 'make the version the one that new runs execute' },
       holdOlder,
+      sign,
       { flags: '--message <text>', description: 'note stored with the version' },
       { flags: '--strict', description: 'a boundary without a policy is an error' },
     ],
-    examples: ['svc publish', 'svc publish --plan', 'svc publish bundle.tgz --deploy --allow-widen'],
+    examples: ['svc publish', 'svc publish --plan', 'svc publish bundle.tgz --deploy --allow-widen --sign'],
     ...printsDocument(publishAnswer),
     exits: {
       1: 'errors in the documents, or a version too small for what changed',
+      4: 'the trust document does not let the signers publish it',
       5: 'no document found',
       6: 'the version exists with other content',
     },
@@ -125,15 +128,24 @@ export const shipCommands: readonly CommandEntry[] = [
       { flags: '--rollback', description: 'the version that was deployed before, and is not yanked' },
       { flags: '--allow-yanked', description: 'deploy a version that was yanked' },
       holdOlder,
+      sign,
+      { flags: '--prepare <file>', description: 'write the signed statement for somebody else, deploy nothing' },
+      { flags: '--statement <file>', description: 'add a signature to this prepared statement, and deploy' },
       { flags: '--message <text>', description: 'why; shown in svc agents history' },
     ],
     examples: [
       'svc deploy acme.refund-desk@1.2.0',
       'svc deploy acme.refund-desk@1.2.0 --hold-older',
       'svc deploy acme.refund-desk --rollback --yes',
+      'svc deploy acme.refund-desk@1.2.0 --prepare deploy.dsse.json --sign ana.pem',
+      'svc deploy acme.refund-desk@1.2.0 --statement deploy.dsse.json --sign',
     ],
-    ...printsDocument(deployAnswer),
-    exits: { 5: 'no such version' },
+    ...printsCases({ '': deployAnswer, 'with --prepare': preparedAnswer }),
+    exits: {
+      4: 'the trust document does not let the signers deploy it',
+      5: 'no such version',
+      6: 'the signed revision is not the next one',
+    },
     load: async () => (await import('../commands/ship/deploy.ts')).deploy,
   },
   {
@@ -353,4 +365,5 @@ export const shipCommands: readonly CommandEntry[] = [
     exits: { 4: 'not on the machine of the server', 5: 'no such passkey' },
     load: async () => (await import('../commands/ship/passkeys.ts')).passkeysRemove,
   },
+  ...trustCommands,
 ]

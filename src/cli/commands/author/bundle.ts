@@ -6,13 +6,19 @@ import { packBundle } from '../../../compile/package/pack.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { truncateText } from '../../../terminal/text.ts'
 import { widthOf } from '../../../terminal/width.ts'
-import { openArchiveAt } from '../../release/archives.ts'
+import { isArchivePath, openArchiveAt } from '../../release/archives.ts'
 import { buildWithRegistry, type BundleBuild } from '../../release/build.ts'
 import { buildAt } from '../../release/closures.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { documentsFailure, printFindings } from '../../release/findings.ts'
 import { answerScreen } from '../../shell/screen/list.ts'
+import { planOf } from '../../release/plan.ts'
 import { openProject } from '../../project/project.ts'
+import { hasRegistry } from '../../project/registry.ts'
+import { withOperatorOf } from '../../project/server/operator.ts'
+import { countNoun } from '../../shell/counted.ts'
+import { addSignature, openSigner } from '../../trust/signer.ts'
+import { statePublication } from '../../trust/state-publication.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { packAnswer, partsAnswer, treeAnswer, verifyAnswer } from '../../answers/author.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
@@ -68,11 +74,22 @@ const nodeText = ({ id, version, path, digest }: TreeNode, of: NodeDetail): stri
 export async function bundlePack(call: CommandContext<ValueOf<typeof packAnswer>>): Promise<void> {
   const { given, mode, out, io, cwd } = call
   const project = await openProject(call)
-  const built = await buildAt(call, project, given.argument(0) ?? cwd)
-  const { lock, compiled } = soundBuild(call, built)
+  const path = given.argument(0) ?? cwd
+  const packed = isArchivePath(path) ? await openArchiveAt(call, path === '-' ? path : resolve(cwd, path)) : undefined
+  const built = await buildWithRegistry(call, { project, path: resolve(cwd, path), ...(packed && { archive: packed }) })
+  const { bundle, lock, compiled } = soundBuild(call, built)
   if (compiled.document === undefined) throw usageFailure('There is nothing to pack.')
-  const archive = packBundle(built.workspace, compiled.document, lock)
-  const { bytes, digest } = await writeArchive(archive)
+  const archive = packed ?? packBundle(built.workspace, compiled.document, lock)
+  const attestations = [...(packed?.attestations ?? [])]
+  const key = given.text('sign')
+  if (key !== undefined) {
+    const signer = await openSigner(call, key)
+    // Without a registry nobody knows what the bundle changes, and it counts as wider.
+    const plan = hasRegistry(project) ? await withOperatorOf(project, call, (from) => planOf(from, bundle)) : undefined
+    const build = { workspace: built.workspace, compiled, archive: packed }
+    attestations.push(await addSignature(signer, await statePublication(call, build, bundle, plan)))
+  }
+  const { bytes, digest } = await writeArchive({ ...archive, attestations })
   const file =
     given.text('output') ??
     `${lock.bundle ? `${lock.bundle.id}-${lock.bundle.version}` : basename(compiled.document).replace(/\.[^.]+$/, '')}.tgz`
@@ -80,10 +97,12 @@ export async function bundlePack(call: CommandContext<ValueOf<typeof packAnswer>
     if (!io.writeBytes) throw usageFailure('Bytes cannot be written here.')
     io.writeBytes(bytes)
   } else await writeUserFile(resolve(cwd, file), bytes)
-  const packed = { file, size: bytes.length, digest, documents: archive.files.size }
-  if (file === '-') return out.hint(`packed ${packed.documents} files, ${digest}`)
-  if (mode.json) return await out.json(packed)
-  out.line(`${safeText(file)}  ${bytes.length} bytes  ${packed.documents} files  ${digest}`)
+  const documents = archive.files.size
+  const signed = attestations.length
+  if (file === '-') return out.hint(`packed ${documents} files, ${digest}`)
+  if (mode.json) return await out.json({ file, size: bytes.length, digest, documents, signed })
+  const signatures = signed === 0 ? '' : `  ${countNoun(signed, 'attestation')}`
+  out.line(`${safeText(file)}  ${bytes.length} bytes  ${documents} files  ${digest}${signatures}`)
 }
 
 /** `svc bundle sbom [bundle]`: CycloneDX is JSON, so people and programs get the same text. */

@@ -38,7 +38,6 @@ function checkOf(call: CommandContext): LspProject['check'] {
     }
     const options = { ...lintOptionsOf(project.config), published: registry, missingHandlers }
     const findings = lintWorkspace(workspace, options)
-    const { providers = {}, guardrails = [] } = project.config
-    return { workspace, findings, providers: Object.keys(providers), guardrails }
+    return { workspace, findings, providers: Object.keys(project.config.providers ?? {}) }
   }
 }

@@ -1,5 +1,5 @@
 /** `svc audit checkpoint`: signs how far the chains have come. Source: docs/design/audit.md#checkpoints */
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { open, rm, stat, truncate } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -18,6 +18,7 @@ import { withOperator, type OperatorClient } from '../../project/server/operator
 import type { CommandContext } from '../../shell/command.ts'
 import { countNoun } from '../../shell/counted.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
+import { readPrivateKey } from '../../trust/signer.ts'
 import { readAuditLog, writeCheckpoint, writeHead, type AuditLog, type LoggedHead } from './audit-log.ts'
 import { MOST_MIB, readActs, readSessions } from './audit.ts'
 
@@ -67,17 +68,7 @@ async function readKey(path: string): Promise<{ readonly privateKey: KeyObject; 
     }
     return { privateKey, isNew: true }
   }
-  const unusable = (why: string) => fail('file_unusable', { path, doing: 'used as a key', why })
-  const text = await readUserFile(path)
-  if (process.platform !== 'win32' && ((await stat(path)).mode & 0o077) !== 0)
-    throw unusable('others may read it: chmod 600')
-  try {
-    const privateKey = createPrivateKey(text)
-    if (privateKey.asymmetricKeyType === 'ed25519') return { privateKey, isNew: false }
-  } catch {
-    // Not a key at all: the same words.
-  }
-  throw unusable('it is no private key of Ed25519 in PEM')
+  return { privateKey: await readPrivateKey(path, (await readUserFile(path)).toString()), isNew: false }
 }
 
 async function readLog(path: string, named: string): Promise<AuditLog> {

@@ -8,10 +8,13 @@ import { holdOlderRuns, warnOfSchedules } from '../../release/older-runs.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { resolveAgent, splitVersion } from '../../project/reference.ts'
 import { versionViews } from '../../project/registry.ts'
-import type { deployAnswer } from '../../answers/ship.ts'
+import type { deployAnswer, preparedAnswer } from '../../answers/ship.ts'
+import { signedDeployment } from '../../trust/sign-deployment.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 
-export async function deploy(call: CommandContext<ValueOf<typeof deployAnswer>>): Promise<void> {
+export async function deploy(
+  call: CommandContext<ValueOf<typeof deployAnswer> | ValueOf<typeof preparedAnswer>>,
+): Promise<void> {
   const { given, mode, out } = call
   const { name, version } = splitVersion(given.required(0))
   const rollback = given.flag('rollback')
@@ -42,10 +45,19 @@ export async function deploy(call: CommandContext<ValueOf<typeof deployAnswer>>)
       ))
     )
       return out.message('nothing changed')
+    const signed = await signedDeployment(call, operator, { agent, version, rollback, reason: message })
+    if (signed?.prepared) {
+      const { file, revision } = signed.prepared
+      if (mode.json) return await out.json({ file, agent: agent.name, version: signed.version, revision })
+      return out.line(
+        safeText(`${file}  deployment ${revision} of ${agent.name}@${signed.version}; nothing is deployed`),
+      )
+    }
     const body = {
       agent: agent.agentId,
       ...(version !== undefined && { version }),
       ...(rollback && { rollback }),
+      ...(signed && { version: signed.version, rollback: false, attestation: signed.envelope }),
       ...(allowYanked && { allowYanked }),
       ...(message !== undefined && { message }),
     }

@@ -21,7 +21,11 @@ import { openProject, type Project } from '../../project/project.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { publishAnswer } from '../../answers/ship.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
+import { resolveAgent } from '../../project/reference.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
+import { addSignature, openSigner, type Signer } from '../../trust/signer.ts'
+import { signDeployment, stateDeployment } from '../../trust/state-deployment.ts'
+import { statePublication } from '../../trust/state-publication.ts'
 
 type PublishAnswer = OperatorRoutes['POST /publish']['answer']
 type PublishJson = ValueOf<typeof publishAnswer>
@@ -34,6 +38,8 @@ export async function publish(call: CommandContext<PublishJson>): Promise<void> 
     paths.find((path) => path !== '-'),
   )
   const wanted = paths.length > 0 ? paths : [project.directory]
+  const key = given.text('sign')
+  const signer = key === undefined ? undefined : await openSigner(call, key)
   await withOperatorOf(project, call, async (operator) => {
     const results: PublishResult[] = []
     for (const path of wanted)
@@ -50,6 +56,7 @@ export async function publish(call: CommandContext<PublishJson>): Promise<void> 
           allowWiden: given.flag('allow-widen'),
           bump: given.text('bump') as ReleaseStep | undefined,
           locked: isSet(call.io.env['CI']),
+          signer,
         }),
       )
     await printPublished(call, operator, results)
@@ -120,6 +127,8 @@ interface Publishing {
   readonly bump?: ReleaseStep | undefined
   /** Refuses to publish if svc.lock is not up to date. */
   readonly locked?: boolean
+  /** Signs the publication, and the deployment if there is one. */
+  readonly signer?: Signer | undefined
 }
 
 interface PublishResult {
@@ -140,8 +149,8 @@ type PublishContext = Pick<CommandContext, 'mode' | 'out' | 'io' | 'signal' | 'c
  * deployment without an agent
  */
 export async function publishPath(call: PublishContext, publishing: Publishing): Promise<PublishResult> {
-  const { operator, path, deploy, message, planOnly = false, showsFirst = false } = publishing
-  const { built, texts } = await buildFor(call, publishing)
+  const { operator, path, deploy, message, planOnly = false, showsFirst = false, signer } = publishing
+  const { built, texts, archive } = await buildFor(call, publishing)
   const { workspace, findings, compiled } = built
   printFindings(call, findings, workspace)
   if (!compiled?.bundle) throw documentsFailure(findings, call)
@@ -158,25 +167,57 @@ export async function publishPath(call: PublishContext, publishing: Publishing):
   }
   for (const [file, text] of Object.entries(texts)) await writeUserFile(join(workspace.root, file), text)
   const sources = writtenFilesOf(workspace, bundle, compiled)
-  const body = { bundle, deploy, sources, ...(message !== undefined && { message }) }
-  const answer = await operator.call('POST /publish', { body })
-  if (!deploy) return { plan, ...root, answer }
+  const added =
+    signer && (await addSignature(signer, await statePublication(call, { workspace, compiled, archive }, bundle, plan)))
+  const envelopes = [...(archive?.attestations ?? []), ...(added === undefined ? [] : [added])]
+  const body = {
+    bundle,
+    // Each is signed by itself.
+    deploy: deploy && !signer,
+    sources,
+    ...(message !== undefined && { message }),
+    ...(envelopes.length > 0 && { attestations: envelopes }),
+  }
+  const published = await operator.call('POST /publish', { body })
+  if (!deploy) return { plan, ...root, answer: published }
+  const answer = signer ? await deploySigned(call, publishing, signer, bundle.root, published) : published
   const documents = isArchivePath(path) ? undefined : { workspace, cwd: call.cwd }
   return { plan, ...root, answer, late: lateEdgesOf(bundle.agents, documents) }
+}
+
+async function deploySigned(
+  call: PublishContext,
+  { operator, message }: Publishing,
+  signer: Signer,
+  rootId: string | undefined,
+  answer: PublishAnswer,
+): Promise<PublishAnswer> {
+  const root = answer.published.find(({ kind, id }) => kind === 'Agent' && id === rootId)
+  const agent = root && (await resolveAgent(root.id, operator))
+  if (!agent || agent.deployed?.agentVersionId === root.agentVersionId) return answer
+  const wanted = { agent, version: root.version, rollback: false, reason: message }
+  const attestation = await signDeployment(await stateDeployment(call, operator, wanted), signer)
+  const body = { agent: agent.agentId, version: root.version, attestation, ...(message !== undefined && { message }) }
+  const { agentId, agentVersionId, from } = await operator.call('POST /deploy', { body })
+  return { ...answer, deployed: { agentId, agentVersionId, from } }
 }
 
 /** The build, after `--bump`; `texts` are the files that it rewrites. */
 async function buildFor(
   call: PublishContext,
   { project, operator, path, strict = false, bump: release, locked = false }: Publishing,
-): Promise<{ readonly built: BundleBuild; readonly texts: Readonly<Record<string, string>> }> {
+): Promise<{
+  readonly built: BundleBuild
+  readonly texts: Readonly<Record<string, string>>
+  readonly archive?: ReadArchive
+}> {
   const archive: ReadArchive | undefined = isArchivePath(path) ? await openArchiveAt(call, path) : undefined
   const options: BuildOptions = { project, operator, path, strict, ...(archive && { archive }) }
   const built = await buildBundle(options)
   const bundle = built.compiled?.bundle
   // A single Tool or Policy pins nothing, and an archive is independent of the lock beside the documents.
   if (locked && !archive && release === undefined && bundle?.root !== undefined) checkDrift(built, call.cwd)
-  if (release === undefined || !bundle) return { built, texts: {} }
+  if (release === undefined || !bundle) return { built, texts: {}, ...(archive && { archive }) }
   if (archive) throw usageFailure('An archive is not rewritten: --bump is for documents.')
   const { steps } = await planOf(operator, bundle)
   // The root announces all changes below it; other members are raised only if their version exists or is too small.
