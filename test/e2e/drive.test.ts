@@ -230,3 +230,33 @@ secrets:
   await serving.stop()
   counter.remove()
 })
+
+test('dev says that a changed setting needs a restart', async () => {
+  const counter = writeProject({
+    'svc.config.yaml': 'workspace: counter\n',
+    'counter.agent.yaml': `apiVersion: svc/v1
+kind: Agent
+metadata: { name: counter, namespace: acme, version: 1.0.0 }
+spec:
+  purpose: Count.
+  instructions: { text: Count. }
+  model: { provider: scripted, name: counter }
+`,
+  })
+  const serving = await dev([], { cwd: counter.directory })
+  let said = ''
+  const told = new Promise<void>((resolve) =>
+    serving.process.stderr!.on('data', (chunk) => {
+      said += String(chunk)
+      if (said.includes('restart')) resolve()
+    }),
+  )
+  writeFileSync(
+    join(counter.directory, 'svc.config.yaml'),
+    'workspace: counter\nmcp_servers: { "https://files.invalid/mcp": { command: [files] } }\n',
+  )
+  await told
+  expect(said.match(/changed .*; restart svc dev to apply it/g)).toHaveLength(1)
+  await serving.stop()
+  counter.remove()
+})

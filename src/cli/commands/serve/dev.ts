@@ -20,6 +20,7 @@ import { timeOfDay } from '../../../terminal/time.ts'
 import { changeLines } from '../../release/changes.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { openDevProxy, type HttpsProxy } from '../../dev/https.ts'
+import { haveSettingsChanged } from '../../dev/changed-settings.ts'
 import { openConsole } from '../../dev/open-console.ts'
 import { handleHotkeys, type HotkeyContext } from '../../dev/hotkeys.ts'
 import { logRuns } from '../../dev/live-log.ts'
@@ -345,6 +346,8 @@ async function reload(
       out.message(
         `${timeOfDay(io.clock.now())}  read ${safeText(changed.join(', '))}; secrets count from the next call`,
       )
+    if (await haveSettingsChanged(call, project, paths))
+      out.message(`${timeOfDay(io.clock.now())}  changed ${safeText(changed.join(', '))}; restart svc dev to apply it`)
     if (saving.saved?.unchanged && saving.mended && !mode.json)
       out.message(`${timeOfDay(io.clock.now())}  clean again; ${saving.saved.version} stays deployed`)
     if (!saving.saved || saving.saved.unchanged) return
