@@ -752,13 +752,13 @@ test('offers the tool that was meant, or a Tool document, where a tool is not in
   expect(offered).toMatchObject([
     {
       title: 'Write acme.refunds@^1.2',
-      isPreferred: true,
+      isPreferred: false,
       edit: {
         changes: {
           [uri(DESK)]: [
             {
-              range: { start: { line: 29, character: 11 }, end: { line: 29, character: 22 } },
-              newText: 'acme.refunds',
+              range: { start: { line: 29, character: 11 }, end: { line: 29, character: 27 } },
+              newText: '"acme.refunds@^1.2"',
             },
           ],
         },

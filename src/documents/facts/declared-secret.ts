@@ -1,3 +1,4 @@
+import { proposeScalarFix } from '../text/diagnostic.ts'
 import { didYouMean, nearestCandidate } from '../text/suggest.ts'
 import type { LintRule } from './rule.ts'
 
@@ -10,7 +11,7 @@ export const checkSecretDeclared =
       if (declared.includes(use.value)) continue
       const near = nearestCandidate(use.value, declared)
       report(use, `No secret "${use.value}" is declared.${didYouMean(near)}`, {
-        fix: near === undefined ? `Add \`secrets: {${use.value}: {fromEnv: …}}\`.` : `Write ${near}.`,
+        fix: near === undefined ? `Add \`secrets: {${use.value}: {fromEnv: …}}\`.` : proposeScalarFix(use, near),
         meant: near,
       })
     }

@@ -1,4 +1,4 @@
-import type { FindingText } from '../text/diagnostic.ts'
+import { proposeScalarFix, type FindingText } from '../text/diagnostic.ts'
 import type { FoundText } from '../text/document.ts'
 import type { PathResolution } from '../workspace/resolve-path.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -19,7 +19,7 @@ export function missingFile(
   if (found.near === undefined) return { message: `There is no file "${ref.value}".`, details: {} }
   return {
     message: `There is no file "${ref.value}". Did you mean "${found.near}"?`,
-    details: { fix: `Write ${found.near}.`, meant: found.near },
+    details: { fix: proposeScalarFix(ref, found.near), meant: found.near },
   }
 }
 

@@ -1,4 +1,4 @@
-/** Editor fixes for `tool/unresolved`: a similar name, or a new Tool document to fill in. */
+/** The editor's own fix for `tool/unresolved`: a new Tool document to fill in. The finding itself has a similar name. */
 import { minVersion } from 'semver'
 import type { Diagnostic, FindingFix } from '../text/diagnostic.ts'
 import { joinPath } from '../text/paths.ts'
@@ -16,24 +16,15 @@ export function unresolvedToolFixes(workspace: Workspace, finding: Diagnostic): 
   const ref = written === undefined ? undefined : readLogicalRef(written)
   if (document === undefined || ref === undefined) return []
   const { id, namespace, name } = ref
-  const fixes: FindingFix[] = []
-  const source = workspace.source(path)
-  const at = source.text.slice(range.start.offset, range.end.offset).indexOf(id)
-  if (facts.meant !== undefined && finding.fix && at >= 0) {
-    const start = range.start.offset + at
-    const edit = { path, range: source.span(start, start + id.length), text: facts.meant }
-    fixes.push({ description: finding.fix.description, edits: [edit] })
-  }
-  if (namespace === 'svc') return fixes
+  if (namespace === 'svc') return []
   const target = [name, id]
     .map((stem) => joinPath(workspace.bundleDirectory(document), `tools/${stem}.yaml`))
     .find((each) => !workspace.files.has(each))
-  if (target === undefined) return fixes
+  if (target === undefined) return []
   const { range: wanted = '' } = ref
   const version = (isVersionRange(wanted) && minVersion(wanted)?.version) || '1.0.0'
   const edit = { path: target, range: createSource(target, '').span(0, 0), text: toolText(namespace, name, version) }
-  fixes.push({ description: `Write ${target}, a Tool document to fill in.`, edits: [edit], unsafe: true })
-  return fixes
+  return [{ description: `Write ${target}, a Tool document to fill in.`, edits: [edit], unsafe: true }]
 }
 
 /** The strictest class, until the author changes it: each call needs an approval. */

@@ -80,6 +80,12 @@ export function replaceScalarFix(
   }
 }
 
+/** The fix that replaces a scalar by what was probably meant, which a person confirms. */
+export const proposeScalarFix = (...[at, value, description]: Parameters<typeof replaceScalarFix>): FindingFix => ({
+  ...replaceScalarFix(at, value, description),
+  unsafe: true,
+})
+
 /** The optional parts of a finding. */
 export interface FindingText extends FindingFacts {
   readonly why?: string

@@ -1,6 +1,6 @@
 import { gatedBindings, scopeOf } from '../../facts/policies/attachments.ts'
 import { declaredClass, effectiveClass } from '../../facts/agents/bindings.ts'
-import { replaceScalarFix } from '../../text/diagnostic.ts'
+import { proposeScalarFix } from '../../text/diagnostic.ts'
 import { decisionOf } from '../../facts/policies/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -21,7 +21,7 @@ export const approvalModifyAccept: LintRule = {
     ]
     if (classes.some((each) => each !== undefined && each !== 'read_only'))
       report(modify, 'Arguments that an approver edits would not be checked again.', {
-        fix: { ...replaceScalarFix(modify, 'revalidate'), edits: [] },
+        fix: proposeScalarFix(modify, 'revalidate'),
       })
   },
 }

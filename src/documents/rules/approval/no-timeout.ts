@@ -2,6 +2,7 @@ import { mappingIn } from '../../text/document.ts'
 import { gatedAgents } from '../../facts/policies/attachments.ts'
 import { decisionOf } from '../../facts/policies/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
+import { insertionEdits } from '../../edit/insertion.ts'
 
 export const approvalNoTimeout: LintRule = {
   severity: 'info',
@@ -21,7 +22,11 @@ export const approvalNoTimeout: LintRule = {
     )
       return
     report('/spec/decision/type', 'This approval may wait forever.', {
-      fix: 'Add `timeout: {after_minutes: 60, default: deny}`.',
+      fix: {
+        description: 'Add `timeout: {after_minutes: 60, default: deny}`.',
+        edits: insertionEdits(document, '/spec/decision/timeout', '{ after_minutes: 60, default: deny }'),
+        unsafe: true,
+      },
     })
   },
 }

@@ -4,6 +4,7 @@ import type { Document } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { didYouMean, nearestCandidate } from '../../text/suggest.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
+import { proposeScalarFix } from '../../text/diagnostic.ts'
 
 export const authorityUnresolved: LintRule = {
   severity: 'warning',
@@ -19,7 +20,10 @@ export const authorityUnresolved: LintRule = {
       const near = nearestCandidate(boundary.value, boundariesLinked(workspace, document))
       report(boundary, `No policy is linked to the boundary "${boundary.value}".${didYouMean(near)}`, {
         why: 'Every call above read_only will need an approval instead.',
-        fix: near === undefined ? `Add a Policy with \`authority_ref: ${boundary.value}\`.` : `Write ${near}.`,
+        fix:
+          near === undefined
+            ? `Add a Policy with \`authority_ref: ${boundary.value}\`.`
+            : proposeScalarFix(boundary, near),
         meant: near,
       })
     }

@@ -2,6 +2,7 @@ import { rsort } from 'semver'
 import { subAgentsOf, textMember } from '../../facts/agents/bindings.ts'
 import { readAgentRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
+import { proposeScalarFix } from '../../text/diagnostic.ts'
 
 export const bundleExternalUnpinned: LintRule = {
   severity: 'error',
@@ -22,7 +23,7 @@ export const bundleExternalUnpinned: LintRule = {
         fix:
           latest === undefined
             ? `Write ${ref.id}@ and its version, or add \`late_bound: true\`.`
-            : `Write ${ref.id}@${latest}.`,
+            : proposeScalarFix(document.placeOf(`${pointer}/ref`), `${ref.id}@${latest}`),
       })
     }
   },

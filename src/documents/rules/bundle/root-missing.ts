@@ -1,5 +1,6 @@
 import { reportMissingAgent } from '../../facts/missing.ts'
 import type { LintRule } from '../../facts/rule.ts'
+import { proposeScalarFix } from '../../text/diagnostic.ts'
 
 export const bundleRootMissing: LintRule = {
   severity: 'error',
@@ -13,7 +14,7 @@ export const bundleRootMissing: LintRule = {
     for (const root of document.texts('spec.root')) {
       if (root.value.startsWith('/')) {
         report(root, `"${root.value}" is absolute; a root is a path in the bundle.`, {
-          fix: `Write ${root.value.replace(/^\/+/, '')}.`,
+          fix: proposeScalarFix(root, root.value.replace(/^\/+/, '')),
         })
         continue
       }

@@ -1,5 +1,6 @@
 import type { DocumentIdentity } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
+import { proposeScalarFix } from '../../text/diagnostic.ts'
 
 export const idUnaddressable: LintRule = {
   severity: 'error',
@@ -13,7 +14,7 @@ export const idUnaddressable: LintRule = {
       const bad = /[.@/\sA-Z]/.exec(name.value)?.[0]
       if (bad !== undefined)
         report(name, `The name "${name.value}" cannot be referred to: it contains ${describePart(bad)}.`, {
-          fix: `Write "${suggestion(name.value)}".`,
+          fix: proposeScalarFix(name, suggestion(name.value), `Write "${suggestion(name.value)}".`),
         })
     }
     for (const namespace of document.texts('metadata.namespace')) {

@@ -1,5 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 import { didYouMean, nearestCandidate } from '../../text/suggest.ts'
+import { proposeScalarFix } from '../../text/diagnostic.ts'
 
 export const mcpServerUndeclared: LintRule = {
   severity: 'error',
@@ -14,7 +15,7 @@ export const mcpServerUndeclared: LintRule = {
       if (names.includes(server.value)) continue
       const near = nearestCandidate(server.value, names)
       report(server, `No MCP server "${server.value}" is declared.${didYouMean(near)}`, {
-        fix: near === undefined ? 'Add it to `spec.mcp_servers`.' : `Write ${near}.`,
+        fix: near === undefined ? 'Add it to `spec.mcp_servers`.' : proposeScalarFix(server, near),
         meant: near,
       })
     }

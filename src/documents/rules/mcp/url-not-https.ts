@@ -1,5 +1,6 @@
 import { isLoopback } from '../../../base/net/loopback.ts'
 import type { LintRule } from '../../facts/rule.ts'
+import { proposeScalarFix } from '../../text/diagnostic.ts'
 
 export const mcpUrlNotHttps: LintRule = {
   severity: 'error',
@@ -11,10 +12,13 @@ export const mcpUrlNotHttps: LintRule = {
     for (const url of document.texts('spec.mcp_servers.*.url')) {
       const parsed = URL.canParse(url.value) ? new URL(url.value) : undefined
       if (parsed?.protocol === 'https:') continue
+      const secure = url.value.replace(/^http:/i, 'https:')
       if (parsed?.protocol === 'http:' && isLoopback(parsed.hostname))
         report(url, `"${url.value}" is not https; that is fine on this machine only.`, { severity: 'info' })
       else if (parsed?.protocol === 'http:')
-        report(url, `"${url.value}" is not https.`, { fix: `Write "${url.value.replace(/^http:/i, 'https:')}".` })
+        report(url, `"${url.value}" is not https.`, {
+          fix: proposeScalarFix(url, secure, `Write "${secure}".`),
+        })
       else report(url, `"${url.value}" is not an https URL.`)
     }
   },

@@ -1,5 +1,5 @@
 import { urlOf } from '../../text/hosts.ts'
-import { replaceScalarFix } from '../../text/diagnostic.ts'
+import { proposeScalarFix } from '../../text/diagnostic.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const modelBaseUrlFullPath: LintRule = {
@@ -19,7 +19,7 @@ export const modelBaseUrlFullPath: LintRule = {
         url,
         twice ? '`/chat/completions` stands there twice.' : `The query ${parsed.search} would be lost or misread.`,
         {
-          fix: { ...replaceScalarFix(url, trimmed), edits: [] },
+          fix: proposeScalarFix(url, trimmed),
         },
       )
     }

@@ -2,6 +2,7 @@ import { distance } from 'fastest-levenshtein'
 import { OFFLINE_PROVIDERS, ONLINE_PROVIDERS } from '../../../spec/document.ts'
 import { memoizeByText } from '../../text/memoize-by-text.ts'
 import type { LintRule } from '../../facts/rule.ts'
+import { proposeScalarFix } from '../../text/diagnostic.ts'
 
 const KNOWN: readonly string[] = [
   ...ONLINE_PROVIDERS,
@@ -23,7 +24,9 @@ export const modelProviderTypo: LintRule = {
       if (KNOWN.includes(name) || Object.hasOwn(providers, name)) continue
       const near = nearKnown(name)
       if (near !== undefined)
-        report(provider, `"${name}" is not a known provider. Did you mean "${near}"?`, { fix: `Write ${near}.` })
+        report(provider, `"${name}" is not a known provider. Did you mean "${near}"?`, {
+          fix: proposeScalarFix(provider, near),
+        })
     }
   },
 }

@@ -2,6 +2,7 @@ import { attachmentsOf } from '../../facts/policies/attachments.ts'
 import { missingFile } from '../../facts/missing.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestId } from '../../text/suggest.ts'
+import { proposeScalarFix } from '../../text/diagnostic.ts'
 
 export const policyAttachmentMissing: LintRule = {
   severity: 'error',
@@ -22,7 +23,7 @@ export const policyAttachmentMissing: LintRule = {
       const ids = workspace.ids('Policy')
       const near = nearestId(written, ids)
       report(at, `Policy "${written}" is not in this project.${near === undefined ? '' : ` Did you mean ${near}?`}`, {
-        fix: near === undefined ? 'Add its Policy document, or publish it.' : `Write ${near}.`,
+        fix: near === undefined ? 'Add its Policy document, or publish it.' : proposeScalarFix(at, near),
         meant: near,
       })
     }

@@ -1,5 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 import { didYouMean, nearestCandidate } from '../../text/suggest.ts'
+import { proposeScalarFix } from '../../text/diagnostic.ts'
 
 export const policyRuntimePrefix: LintRule = {
   severity: 'warning',
@@ -18,7 +19,7 @@ export const policyRuntimePrefix: LintRule = {
         found.key.startsWith('svc/')
           ? `No key "${found.key}" has a meaning.${didYouMean(meant)}`
           : `"${found.key}" has no prefix, so it means nothing.${didYouMean(meant)}`,
-        meant === undefined ? {} : { fix: `Write ${meant}.` },
+        meant === undefined ? {} : { fix: proposeScalarFix(place, meant) },
       )
     }
   },

@@ -5,6 +5,7 @@ import { memoizePerObject } from '../../workspace/memoize.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { didYouMean, nearestCandidate } from '../../text/suggest.ts'
 import { readLogicalRef } from '../../text/reference.ts'
+import { proposeScalarFix } from '../../text/diagnostic.ts'
 
 export const policyScopeUnknownTool: LintRule = {
   severity: 'warning',
@@ -24,7 +25,7 @@ export const policyScopeUnknownTool: LintRule = {
       why: 'The policy never applies.',
       meant: near,
       subject: [scope],
-      ...(near !== undefined && { fix: `Write tool:${near}.` }),
+      ...(near !== undefined && { fix: proposeScalarFix(document.placeOf('/spec/scope'), `tool:${near}`) }),
     })
   },
 }

@@ -2,6 +2,7 @@ import { isJsonObject } from '../../../base/json/json.ts'
 import { schemaRule } from '../../facts/schema-rule.ts'
 import { didYouMean, nearestCandidate } from '../../text/suggest.ts'
 import type { LintRule } from '../../facts/rule.ts'
+import { proposeScalarFix } from '../../text/diagnostic.ts'
 
 export const schemaRequiredUndefined: LintRule = {
   severity: 'error',
@@ -20,10 +21,12 @@ export const schemaRequiredUndefined: LintRule = {
         if (typeof name !== 'string' || Object.hasOwn(properties, name)) continue
         const declared = Object.keys(properties)
         const near = nearestCandidate(name, declared)
+        const pointer = `${use.pointer}/${index}`
+        const fix = near === undefined ? undefined : proposeScalarFix(schema.placeOf(pointer), near)
         report(
-          `${use.pointer}/${index}`,
+          pointer,
           `"${name}" is required, but the object has no such property and allows no other.${didYouMean(near)}`,
-          { why: 'No value fits this schema.', ...(near !== undefined && { fix: `Write ${near}.`, meant: near }) },
+          { why: 'No value fits this schema.', ...(fix && { fix, meant: near }) },
         )
       }
     }

@@ -1,6 +1,7 @@
 import { subAgentsOf, textMember } from '../../facts/agents/bindings.ts'
 import { readAgentRef, type AgentRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
+import { proposeScalarFix } from '../../text/diagnostic.ts'
 
 export const subagentRefForm: LintRule = {
   severity: 'error',
@@ -19,7 +20,11 @@ export const subagentRefForm: LintRule = {
       const external = local === undefined || published.versions('Agent', local.identity.id).length > 0
       if (ref.form === 'floating' && external && value['late_bound'] !== true) continue
       const problem = problemOf(ref, text, value['late_bound'] === true, local?.path)
-      if (problem !== undefined) report(`${pointer}/ref`, problem.message, { fix: problem.fix })
+      if (problem === undefined) continue
+      const { message, fix, meant } = problem
+      report(`${pointer}/ref`, message, {
+        fix: meant === undefined ? fix : proposeScalarFix(document.placeOf(`${pointer}/ref`), meant),
+      })
     }
   },
 }
@@ -27,6 +32,8 @@ export const subagentRefForm: LintRule = {
 interface Problem {
   readonly message: string
   readonly fix: string
+  /** What stands there instead, where that is certain. */
+  readonly meant?: string
 }
 
 function problemOf(ref: AgentRef, text: string, lateBound: boolean, path = ''): Problem | undefined {
@@ -39,6 +46,7 @@ function problemOf(ref: AgentRef, text: string, lateBound: boolean, path = ''): 
     return {
       message: `"${text}" is a path with a version: a file of the bundle has its own.`,
       fix: `Write ${ref.path}.`,
+      meant: ref.path,
     }
   if (ref.form === 'floating')
     return lateBound

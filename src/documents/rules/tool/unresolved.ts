@@ -3,6 +3,7 @@ import { toolDocument, toolsOf } from '../../facts/agents/bindings.ts'
 import { BUILTIN_TOOLS, fitsRange, isVersionRange } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
+import { proposeScalarFix } from '../../text/diagnostic.ts'
 
 export const toolUnresolved: LintRule = {
   severity: 'error',
@@ -35,7 +36,7 @@ export const toolUnresolved: LintRule = {
         fix:
           near === undefined
             ? 'Add its Tool document, or publish it.'
-            : `Write ${range === undefined ? near : `${near}@${range}`}.`,
+            : proposeScalarFix(at, range === undefined ? near : `${near}@${range}`),
         meant: near,
         subject: [id],
       })
