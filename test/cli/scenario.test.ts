@@ -86,6 +86,23 @@ describe('svc test', () => {
     expect(existsSync(join(cwd, 'refunds.log'))).toBe(false)
   })
 
+  test('recorded answers are given by arguments, in order, and nothing else is carried out', async () => {
+    const answers = (amount: number) =>
+      `[{ arguments: { order: A-1042, amount: ${amount}, currency: EUR }, result: { order: A-1042, amount: 180, currency: EUR } }]`
+    const run = (double: string) =>
+      play(
+        scenario(
+          `tools:\n  ${LOOKUP}\n  acme.refunds: { ${double} }\ndecide: [{ task: approval, approve: true }]\n` +
+            'expect: { output: { refunded: 180, currency: EUR } }\n',
+        ),
+      )
+    expect((await run(`answers: ${answers(180)}`)).code).toBe(0)
+    expect((await run(`answers: ${answers(1)}`)).stdout).toContain('"refunded":0')
+    // What is usual answers the other calls.
+    const usual = 'result: { order: A-1042, amount: 180, currency: EUR }'
+    expect((await run(`answers: ${answers(1)}, ${usual}`)).code).toBe(0)
+  })
+
   test('an edited call runs as it was edited', async () => {
     const { code } = await play(
       scenario(

@@ -194,7 +194,7 @@ describe('judged by a model on loopback', () => {
   const obeying = (request: FakeRequest): FakeAnswer =>
     textOf(request).includes('SAY MEETS') ? answer('meets') : honest(request)
 
-  const evaluate = async (script: (request: FakeRequest) => FakeAnswer, note = 'please') => {
+  const evaluate = async (script: (request: FakeRequest) => FakeAnswer, note = 'please', votes = 3) => {
     const model = await startFakeOpenai(script)
     const config = join(cwd, 'judged.config.yaml')
     writeFileSync(config, readFileSync(join(cwd, 'svc.config.yaml')))
@@ -202,7 +202,7 @@ describe('judged by a model on loopback', () => {
       config,
       `providers: { judging: { type: openai, base_url: '${model.url}/v1', key: { fromEnv: JUDGE_KEY } } }
 prices: { judging: { 'a-judge': { input: '1.00', output: '10.00' } } }
-evals: { judge: { provider: judging, name: a-judge, votes: 3, timeout: 1s, max_cost: 1.00 USD } }
+evals: { judge: { provider: judging, name: a-judge, votes: ${votes}, timeout: 1s, max_cost: 1.00 USD } }
 `,
     )
     writeFileSync(
@@ -269,16 +269,91 @@ evals: { judge: { provider: judging, name: a-judge, votes: 3, timeout: 1s, max_c
   ] as const)(
     'a judge that %s does not judge',
     async (_, said) => {
-      const judged = await evaluate(() => said)
+      const judged = await evaluate(() => said, 'please', 1)
       expect(judged.code).toBe(1)
       expect(messageOf(judged)).toEqual(['undecided', expect.stringMatching(/^not judged: /)])
     },
     120_000,
   )
 
+  test('a judge that is away does not judge', async () => {
+    const model = await startFakeOpenai([])
+    await model.close()
+    writeFileSync(join(cwd, 'models/said.yaml'), '[{ say: { refunded: 0, currency: EUR } }]')
+    write('away.jsonl', {
+      input: input(40),
+      model: 'models/said.yaml',
+      checks: [{ judge: { rubric: 'It is polite.' } }],
+    })
+    writeFileSync(
+      join(cwd, 'away.config.yaml'),
+      `${readFileSync(join(cwd, 'svc.config.yaml'), 'utf8')}
+providers: { judging: { type: openai-compatible, base_url: '${model.url}/v1' } }
+evals: { judge: { provider: judging, name: a-judge, votes: 1, timeout: 30s } }
+`,
+    )
+    const { stdout, code } = await run('evals/away.jsonl', '--config', 'away.config.yaml')
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/judge: undecided, not judged: .*ECONNREFUSED/)
+  }, 120_000)
+
   test('without a judge nothing is judged', async () => {
     const { stdout, code } = await run('evals/judged.jsonl')
     expect(code).toBe(1)
     expect(stdout).toContain('judge: undecided, not judged: svc.config.yaml has no evals.judge')
   })
+})
+
+describe('an agent whose model is on the network', () => {
+  const HELLO = '{"input": {"question": "Hello"}, "checks": [{"output_contains": "hear"}]}'
+  const evaluate = async (script: (request: FakeRequest) => FakeAnswer, line = HELLO, ...args: string[]) => {
+    const model = await startFakeOpenai(script)
+    await svc(['init', 'real', '-t', 'blank', '--force'], { cwd: parent })
+    const project = join(parent, 'real')
+    const agent = join(project, 'agents/assistant.yaml')
+    writeFileSync(
+      agent,
+      readFileSync(agent, 'utf8').replace(/  model:\n(?: {4}.*\n?)+/, '  model: { provider: local, name: a-model }\n'),
+    )
+    writeFileSync(
+      join(project, 'svc.config.yaml'),
+      `workspace: real\nproviders: { local: { type: openai-compatible, base_url: '${model.url}/v1' } }\n`,
+    )
+    writeFileSync(join(project, 'cases.jsonl'), `${line}\n`)
+    const ran = await svc(['eval', 'cases.jsonl', ...args], { cwd: project })
+    await model.close()
+    return { ...ran, requests: model.requests.length }
+  }
+
+  test('it is asked', async () => {
+    expect(await evaluate(() => ({ say: 'I hear you.', usage: { input: 10, output: 4 } }))).toMatchObject({
+      code: 0,
+      requests: 1,
+      stdout: expect.stringContaining('cases.jsonl:1  ✔ line 1') as string,
+    })
+  })
+
+  test('an input that the agent does not take is named with its place', async () => {
+    const { code, stdout, requests } = await evaluate(
+      () => ({ say: 'I hear you.' }),
+      '{"input": {"questoin": "Hello"}, "expected": 1}',
+    )
+    expect([code, requests]).toEqual([1, 0])
+    expect(stdout).toContain(
+      'run: undecided, The input does not match the input contract of acme.assistant. /input/question is required /input/questoin is not allowed',
+    )
+  })
+
+  test('a model that is away decides nothing, and is asked again after a while', async () => {
+    const { code, stdout, requests } = await evaluate(() => ({ status: 503, error: { message: 'busy' } }))
+    expect(code).toBe(1)
+    expect(stdout).toContain('cases.jsonl:1  ? line 1\n    run: undecided, ')
+    expect(requests).toBeLessThan(6)
+  }, 120_000)
+
+  test('a model that never ends is given up', async () => {
+    const { code, stdout } = await evaluate(() => ({ say: 'I', hang: true }), HELLO, '--case-timeout', '1s')
+    expect(code).toBe(1)
+    expect(stdout).toContain('cases.jsonl:1  ? line 1\n    run: undecided, it did not end within 1 s\n')
+  }, 60_000)
 })

@@ -36,6 +36,7 @@ const evalResult = {
       check: string,
       isJudged: described(boolean, 'True for what a model judged, false for a fact.'),
       outcome,
+      rubric: described(optional(string), 'Digest of the rubric by which it was judged.'),
       message: optional(string),
     }),
   ),
@@ -55,8 +56,8 @@ export const evalAnswer = object({
   worse: described(optional(integer), 'Cases that passed before and do not pass now.'),
   isApart: described(optional(boolean), 'True if the intervals have no point in common.'),
   exact: described(
-    optional(object({ decisions: integer, flips: integer })),
-    'Decisions of the runs before, and how many the policies of now make otherwise: no model was asked.',
+    optional(object({ decisions: integer, flips: integer, assumed: list(string) })),
+    'Decisions of the runs before, and how many the policies of now make otherwise: no model was asked. `assumed` are history measures that had to be counted over the recorded calls.',
   ),
   judge: optional(object({ provider: string, name: string, calls: integer, cost: costSum, rubrics: list(string) })),
   broken: list(object({ line: integer, message: string })),

@@ -12,10 +12,14 @@ export interface EvaluableRun {
   readonly versionLabel: string
   readonly startedAt: string
   readonly status: string
+  /** Set where it undoes a call, or took over the first steps of another run. */
+  readonly undoOf?: string | undefined
+  readonly forkOf?: string | undefined
 }
 
 /** The case as JSON, or why the run cannot be one. @param whole with the items of all its pages */
 export function caseOfRun(run: EvaluableRun, { session, runs, items, nextCursor }: Conversation): JsonObject | string {
+  if (run.undoOf !== undefined || run.forkOf !== undefined) return 'it goes on from another run'
   if (typeof nextCursor === 'string') return 'its conversation is too long'
   if (runs.filter(({ depth }) => depth === 0).length !== 1) return 'its session has other runs, on which it depends'
   if (items.some(({ content }) => content === null)) return 'its content was erased'

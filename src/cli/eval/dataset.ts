@@ -76,6 +76,7 @@ export async function readDataset(path: string, named: string): Promise<Dataset>
     if (typeof found === 'string') broken.push({ line, message: found })
     else cases.push(found)
   }
+  if (cases.length + broken.length === 0) throw usageFailure(`${named} has no case, only defaults.`)
   return { cases, broken }
 }
 

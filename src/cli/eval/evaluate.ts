@@ -40,6 +40,8 @@ export interface EvaluatedCase {
   readonly flips: readonly DecisionFlip[]
   /** Decisions of the run before. */
   readonly decisions: number
+  /** History measures for which these decisions had to be counted again. */
+  readonly assumed: readonly string[]
 }
 
 export interface EvaluationParts {
@@ -55,13 +57,15 @@ export interface EvaluationParts {
 export async function evaluateCase(evalCase: EvalCase, parts: EvaluationParts): Promise<EvaluatedCase> {
   const before = parts.before && (await playCase(evalCase, parts.before, parts))
   const now = await playCase(evalCase, parts.now, parts)
-  const flips = before && now.agents.length > 0 ? await findFlips(before, now.agents) : []
+  const { flips, assumed } =
+    before && now.agents.length > 0 ? await decideAgain(before, now.agents) : { flips: [], assumed: [] }
   return {
     case: evalCase,
     now: now.result,
     ...(before && { before: before.result }),
     flips,
     decisions: before?.decisions.length ?? 0,
+    assumed,
   }
 }
 
@@ -160,7 +164,7 @@ async function judgeRun(
     const ask = () =>
       judge?.judge(rubric, { input, output }, check.judge?.votes) ?? notJudged('svc.config.yaml has no evals.judge')
     const judgement = status === 'Completed' ? await ask() : notJudged('there is no output')
-    results.push({ check: 'judge', isJudged: true, ...judgement })
+    results.push({ check: 'judge', isJudged: true, rubric: rubric.digest, ...judgement })
   }
   return results
 }
@@ -172,9 +176,12 @@ function outcomeOf(checks: readonly CheckResult[]): CheckOutcome {
 }
 
 /** Decides what was decided before again, by the policies of now: those of the agent of the same name, and its side-effect classes. */
-async function findFlips(before: PlayedCase, now: readonly AgentSnapshot[]): Promise<readonly DecisionFlip[]> {
+async function decideAgain(
+  before: PlayedCase,
+  now: readonly AgentSnapshot[],
+): Promise<Pick<EvaluatedCase, 'flips' | 'assumed'>> {
   const agentNow = (id: string): AgentSnapshot | undefined => now.find((each) => each.id === id)
-  const { flips } = await backtest(
+  const { flips, assumed } = await backtest(
     before.decisions,
     (agent) => {
       const found = before.agents.find(({ id }) => id === agent)
@@ -185,7 +192,7 @@ async function findFlips(before: PlayedCase, now: readonly AgentSnapshot[]): Pro
       classOf: ({ agent, tool }) => agentNow(agent)?.tools.find(({ wire }) => wire === tool)?.sideEffectClass,
     },
   )
-  return flips.map(({ flip }) => flip)
+  return { flips: flips.map(({ flip }) => flip), assumed }
 }
 
 /**

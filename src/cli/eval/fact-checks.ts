@@ -1,5 +1,6 @@
 /** Checks on facts: what a run did, compared with what a case demands. Source: docs/design/evals.md#facts */
 import { cutText } from '../../base/cut-text.ts'
+import type { Digest } from '../../base/digest.ts'
 import { toScaled } from '../../base/json/decimal.ts'
 import { canonicalJson, containsJson, type JsonValue } from '../../base/json/json.ts'
 import { readCondition } from '../../policy/condition/condition.ts'
@@ -18,6 +19,8 @@ export interface CheckResult {
   /** True for what a model judged, false for a fact. */
   readonly isJudged: boolean
   readonly outcome: CheckOutcome
+  /** By which it was judged. */
+  readonly rubric?: Digest
   /** Why it did not pass; of a judgement, also why it did. */
   readonly message?: string
 }

@@ -7,7 +7,7 @@ import { digestOf, digestOfJson } from '../../base/digest.ts'
 import { cutText } from '../../base/cut-text.ts'
 import { isFailure } from '../../base/failure.ts'
 import { toScaled } from '../../base/json/decimal.ts'
-import { isJsonObject } from '../../base/json/json.ts'
+import { canonicalJson, isJsonObject } from '../../base/json/json.ts'
 import type { JudgeConfig } from '../../spec/config.ts'
 import { describeMoney, joinCosts, NO_COST, readMoney, type CostSum } from '../../spec/price.ts'
 import { withDeadline } from '../../tools/outcome.ts'
@@ -48,6 +48,8 @@ const DEFAULT_TIMEOUT = '60s'
 const DEFAULT_MAX_CALLS = 1000
 /** Answers in a row that did not come, after which the judge counts as away and is not asked any more. */
 const AWAY_AFTER = 3
+/** Characters of input and output together: what is longer is a matter of checks on facts. */
+const MOST_OF_MATERIAL = 200_000
 /** Characters of a reason that are kept. */
 const MOST_OF_REASON = 300
 
@@ -110,6 +112,9 @@ export function createJudge({ config, ask, signal }: JudgeParts): Judge {
 
   return {
     judge(rubric, material, votes = usualVotes) {
+      const { length } = canonicalJson(material)
+      if (length > MOST_OF_MATERIAL)
+        return Promise.resolve(notJudged(`input and output have ${length} characters, more than ${MOST_OF_MATERIAL}`))
       const key = digestOfJson({ rubric: rubric.digest, material, votes })
       const judgement = known.get(key) ?? judgeOnce(rubric, material, votes)
       known.set(key, judgement)

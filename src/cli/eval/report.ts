@@ -1,4 +1,5 @@
 /** An evaluation for people, for programs and for CI systems. */
+import { assumedLine } from '../../policy/replay/recorded-facts.ts'
 import { safeText } from '../../base/escape-text.ts'
 import { describeCost } from '../../spec/price.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
@@ -55,13 +56,15 @@ export const changedLine = ({ case: { name }, before, now }: EvaluatedCase): str
 
 /** What is exact, and what a model judged: the two are told apart. */
 export function basisLines({ cases, summary, judge, judgeModel }: EvalReport): readonly string[] {
-  const { before, now, decisions, flips, isApart } = summary
+  const { before, now, decisions, flips, assumed, isApart } = summary
+  const assumption = assumedLine(assumed)
   const exact = before
     ? [
-        `exact: of ${decisions} decisions in the runs of ${before.name}, the policies of ${now.name} make ${flips} otherwise`,
+        `exact: of ${countOf(decisions, 'decision')} in the runs of ${before.name}, the policies of ${now.name} make ${flips} otherwise`,
         ...cases.flatMap(({ case: { name }, flips: own }) =>
           own.map((flip) => `  ${safeText(`${name}: ${flip.tool}: ${flip.was} → ${flip.now} (${flip.by})`)}`),
         ),
+        ...(assumption === undefined ? [] : [assumption]),
       ]
     : []
   const played = before
@@ -78,11 +81,13 @@ export function basisLines({ cases, summary, judge, judgeModel }: EvalReport): r
     ...(judged.length === 0
       ? []
       : [
-          `judged${model}: ${countVerdicts(judged)}, ${work?.calls ?? 0} answers${cost === undefined ? '' : `, ${cost}`}`,
+          `judged${model}: ${countVerdicts(judged)}, ${countOf(work?.calls ?? 0, 'answer')}${cost === undefined ? '' : `, ${cost}`}`,
           ...rubricLines(cases),
         ]),
   ]
 }
+
+const countOf = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
 
 function countVerdicts(judged: readonly CheckResult[]): string {
   const count = (outcome: CheckResult['outcome']): number => judged.filter((each) => each.outcome === outcome).length
@@ -112,14 +117,14 @@ export function toEvalAnswer(
   { dataset, cases, broken, summary, judge, judgeModel }: EvalReport,
   code: number,
 ): ValueOf<typeof evalAnswer> {
-  const { now, before, changed, worse, decisions, flips, isApart } = summary
+  const { now, before, changed, worse, decisions, flips, assumed, isApart } = summary
   const work = judge?.work()
   return {
     ok: code === 0,
     dataset,
     now: toSide(now),
     ...(before && { before: toSide(before), changed: changed.length, worse: worse.length, isApart }),
-    ...(before && { exact: { decisions, flips } }),
+    ...(before && { exact: { decisions, flips, assumed: [...assumed] } }),
     ...(work &&
       judgeModel && {
         judge: {
@@ -153,10 +158,11 @@ const toSide = ({ name, passed, failed, undecided, interval, tokens, cost }: Sid
 
 const toResult = ({ outcome, checks, run, ms }: CaseResult) => ({
   outcome,
-  checks: checks.map(({ check, isJudged, outcome: each, message }) => ({
+  checks: checks.map(({ check, isJudged, outcome: each, rubric, message }) => ({
     check,
     isJudged,
     outcome: each,
+    ...(rubric !== undefined && { rubric }),
     ...(message !== undefined && { message }),
   })),
   run: run

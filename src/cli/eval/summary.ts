@@ -41,6 +41,8 @@ export interface EvalSummary {
   /** Decisions of the runs before, and how many the policies of now make otherwise. */
   readonly decisions: number
   readonly flips: number
+  /** History measures that policies of now read and the recorded decisions did not: counted over the recorded calls. */
+  readonly assumed: readonly string[]
   /** True if the intervals have no point in common: then chance alone hardly explains the difference. */
   readonly isApart: boolean
 }
@@ -68,6 +70,7 @@ export function summarize(
     worse: changed.filter((each) => each.before?.outcome === 'passed'),
     decisions: cases.reduce((sum, each) => sum + each.decisions, 0),
     flips: cases.reduce((sum, each) => sum + each.flips.length, 0),
+    assumed: [...new Set(cases.flatMap((each) => each.assumed))].sort(),
     isApart: now.interval !== undefined && before?.interval !== undefined && areApart(now.interval, before.interval),
   }
 }
@@ -77,7 +80,7 @@ export type EvalGate = (typeof GATES)[number]
 
 /**
  * What an evaluation ends with: 2 for a dataset with broken lines, whatever the gates say, 1 where a gate is not passed.
- * @param atLeast share of the cases that must pass for the gate `failed`, 0 to 1
+ * @param atLeast percentage of the cases that must pass for the gate `failed`
  */
 export function exitOfEval(
   { now, worse, flips }: EvalSummary,
@@ -86,7 +89,7 @@ export function exitOfEval(
 ): number {
   const total = now.passed + now.failed + now.undecided
   const isStopped: Readonly<Record<EvalGate, boolean>> = {
-    failed: now.passed < atLeast * total,
+    failed: now.passed * 100 < atLeast * total,
     worse: worse.length > 0,
     decisions: flips > 0,
     nothing: false,

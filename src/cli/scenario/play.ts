@@ -195,10 +195,16 @@ async function withoutRefusal<T>(work: () => Promise<T>): Promise<T | string> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof RemoteError) return error.message
+    if (error instanceof RemoteError) return describeRefusal(error)
     throw error
   }
 }
+
+/** The message of a refusal, with the places that it names. */
+const describeRefusal = ({ message, details }: RemoteError): string =>
+  [message, ...details.slice(0, MAX_DETAILS).map((each) => `${each.path} ${each.message}`)].join(' ')
+
+const MAX_DETAILS = 3
 
 /** Undoes everything that can be undone in a run. Returns the reason if nothing can. */
 async function undoRun({ operator }: ScenarioServer, id: string): Promise<string | undefined> {

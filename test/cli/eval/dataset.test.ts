@@ -106,6 +106,10 @@ test('a dataset without a case, or with too many, is refused', async () => {
   )
 })
 
+test('a dataset of nothing but defaults is refused', async () => {
+  await expect(read('{"defaults": {}}')).rejects.toThrow('cases.jsonl has no case, only defaults.')
+})
+
 test('ten thousand lines are read within bounds, broken ones among them', async () => {
   const lines = Array.from({ length: MAX_CASES }, (_, at) => (at % 10 === 0 ? '{"input": 1}' : GOOD))
   const before = process.cpuUsage()

@@ -87,6 +87,10 @@ const of = {
   status: 'Completed',
 }
 
+test.each(['undoOf', 'forkOf'])('a run with %s is left out', (member) => {
+  expect(caseOfRun({ ...of, [member]: 'other' }, conversation())).toBe('it goes on from another run')
+})
+
 test('an output in words is not expected again', () => {
   expect(caseOfRun(of, conversation())).toEqual({
     name: 'run 000002',

@@ -156,6 +156,15 @@ describe('bounds', () => {
     ])
   })
 
+  test('what is too long is not judged', async () => {
+    const { judge, messages } = judgeThat(answer)
+    expect(await judge.judge(rubric, { input: {}, output: 'x'.repeat(200_001) })).toEqual({
+      outcome: 'undecided',
+      message: 'not judged: input and output have 200025 characters, more than 200000',
+    })
+    expect(messages).toEqual([])
+  })
+
   test('a judge that is away is not asked for ever', async () => {
     const { judge, messages } = judgeThat(() => ({ error: 'connection refused', code: 'outage' }), { votes: 2 })
     expect(await outcomes(judge, 3)).toEqual([

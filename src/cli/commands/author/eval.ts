@@ -98,7 +98,7 @@ function readGate({ given }: CommandContext): { readonly gates: readonly EvalGat
   const atLeast = written === undefined ? 100 : readTypedNumber(written.replace(/%$/, ''))
   if (atLeast === undefined || atLeast < 0 || atLeast > 100)
     throw usageFailure(`--at-least takes a percentage from 0 to 100, not "${written}".`)
-  return { gates: gates.length > 0 ? gates : ['failed'], atLeast: atLeast / 100 }
+  return { gates: gates.length > 0 ? gates : ['failed'], atLeast }
 }
 
 /** The model of `evals.judge`, asked through the engine, as an agent is. */
