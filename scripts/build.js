@@ -125,7 +125,7 @@ const { metafile: ofWorker } = await build({
   ...program,
   minify: true,
   format: 'cjs',
-  entryPoints: { 'check-worker': 'src/tools/check-worker.ts' },
+  entryPoints: { 'check-worker': 'src/tools/check/check-worker.ts' },
   outExtension: { '.js': '.cjs' },
   outdir: out,
 })

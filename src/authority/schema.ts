@@ -1,7 +1,7 @@
 /** Whether one JSON Schema accepts every value that another accepts. The answer is no unless it can be proven. */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
-import { checkValue } from '../tools/check.ts'
+import { checkValue } from '../tools/check/check.ts'
 import { enumeratedValues, listIn, pointedAt, typesOf, type PlacedSchema } from '../policy/prove/schema-parts.ts'
 import { ownMember } from '../base/json/own-member.ts'
 

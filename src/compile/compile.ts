@@ -5,7 +5,7 @@
 import { sortDiagnostics, type Diagnostic } from '../documents/text/diagnostic.ts'
 import type { Workspace } from '../documents/workspace/workspace.ts'
 import type { CompiledBundle } from '../spec/snapshot.ts'
-import type { McpToolLister } from '../tools/mcp-listing.ts'
+import type { McpToolLister } from '../tools/mcp/mcp-listing.ts'
 import { bindTools } from './stages/bind.ts'
 import { bindBoundaries } from './stages/boundaries.ts'
 import { toCompiledBundle, freezeAgents } from './stages/freeze.ts'

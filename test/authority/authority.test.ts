@@ -9,7 +9,7 @@ import { isLooser } from '../../src/authority/strictness.ts'
 import type { SideEffectClass } from '../../src/spec/document.ts'
 import type { PolicyEntry } from '../../src/spec/policy-set.ts'
 import type { JsonSchema, AgentSnapshot } from '../../src/spec/snapshot.ts'
-import { checkValue } from '../../src/tools/check.ts'
+import { checkValue } from '../../src/tools/check/check.ts'
 import { makeEntry, makeSet } from '../policy/make.ts'
 import { cases } from '../cases.ts'
 

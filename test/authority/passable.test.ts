@@ -7,7 +7,7 @@ import type { CallFacts } from '../../src/policy/condition/decision.ts'
 import { entryIdOf, sealSet } from '../../src/policy/policy-set.ts'
 import type { PolicyEffect, ApprovalObligations, PolicyEntry } from '../../src/spec/policy-set.ts'
 import type { SideEffectClass } from '../../src/spec/document.ts'
-import { checkValue } from '../../src/tools/check.ts'
+import { checkValue } from '../../src/tools/check/check.ts'
 
 const SCHEMA: JsonObject = {
   type: 'object',

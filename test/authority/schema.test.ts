@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 import { acceptsAll, compareSchemas } from '../../src/authority/schema.ts'
 import type { JsonSchema } from '../../src/spec/snapshot.ts'
-import { checkValue } from '../../src/tools/check.ts'
+import { checkValue } from '../../src/tools/check/check.ts'
 
 const object = (properties: JsonObject, more: JsonObject = {}): JsonSchema => ({ type: 'object', properties, ...more })
 

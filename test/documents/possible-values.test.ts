@@ -7,7 +7,7 @@ import { isAlwaysTrue, isSatisfiable } from '../../src/policy/prove/conditions.t
 import { leavesOf, readCondition, type Condition, type ConditionLeaf } from '../../src/policy/condition/condition.ts'
 import type { CallFacts } from '../../src/policy/condition/decision.ts'
 import { evaluateCondition } from '../../src/policy/condition/evaluate.ts'
-import { checkValue } from '../../src/tools/check.ts'
+import { checkValue } from '../../src/tools/check/check.ts'
 
 const read = (value: JsonValue): Condition => {
   const { condition, problems } = readCondition(value)

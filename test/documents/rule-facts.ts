@@ -1,6 +1,6 @@
 import type { LintOptions } from '../../src/documents/lint/lint.ts'
 import type { Workspace } from '../../src/documents/workspace/workspace.ts'
-import type { ToolListFault, ToolListing } from '../../src/tools/listed-tool.ts'
+import type { ToolListFault, ToolListing } from '../../src/tools/mcp/listed-tool.ts'
 
 /** What the examples of a rule suppose beside their files: the environment, a server, a registry, results of tests. */
 export function factsFor(rule: string, workspace: Workspace): LintOptions {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { withToolBreaker } from '../../src/tools/breaker.ts'
+import { withToolBreaker } from '../../src/tools/routes/breaker.ts'
 import type { ToolOutcome, Toolbox } from '../../src/tools/tool.ts'
 import { agentWith, invocationOf, toolNamed } from './invocation.ts'
 

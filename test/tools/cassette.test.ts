@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createReplay, type RecordedExchange } from '../../src/spec/cassette.ts'
 import type { BoundTool, AgentSnapshot } from '../../src/spec/snapshot.ts'
-import { withToolCassette } from '../../src/tools/cassette.ts'
+import { withToolCassette } from '../../src/tools/routes/cassette.ts'
 import type { ToolInvocation, ToolOutcome, Toolbox } from '../../src/tools/tool.ts'
 
 const tool = { id: 'acme.pay', version: '1.0.0' } as BoundTool

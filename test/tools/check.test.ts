@@ -8,7 +8,7 @@ import {
   checkValue,
   isLongCheck,
   workWithChecks,
-} from '../../src/tools/check.ts'
+} from '../../src/tools/check/check.ts'
 
 const order: JsonObject = {
   type: 'object',

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { availableParallelism } from 'node:os'
 import { expect, test } from 'vitest'
-import { CpuTimeExceeded, withinCpuTime } from '../../src/tools/cpu-time.ts'
+import { CpuTimeExceeded, withinCpuTime } from '../../src/tools/check/cpu-time.ts'
 
 /** Work of so much processor time, as far as a machine can say. */
 const spin = (steps: number): number => {

@@ -3,7 +3,7 @@ import type { JsonValue } from '../../src/base/json/json.ts'
 import type { ProjectConfig } from '../../src/spec/config.ts'
 import type { BoundTool, AgentSnapshot } from '../../src/spec/snapshot.ts'
 import type { ToolInvocation, ToolOutcome } from '../../src/tools/tool.ts'
-import { createToolbox, type ToolboxParts } from '../../src/tools/toolbox.ts'
+import { createToolbox, type ToolboxParts } from '../../src/tools/routes/toolbox.ts'
 
 export const toolNamed = (id: string, more: Partial<BoundTool> = {}): BoundTool => ({
   wire: id.slice(id.lastIndexOf('.') + 1),

@@ -262,7 +262,7 @@ const LISTS: readonly [string, unknown, string[], string[]][] = [
 
 test.each(LISTS)('a list of tools with %s keeps the others', async (_, listed, names, problems) => {
   raw.answers = { 'tools/list': { result: listed } }
-  const { listMcpTools } = await import('../../src/tools/mcp-listing.ts')
+  const { listMcpTools } = await import('../../src/tools/mcp/mcp-listing.ts')
   const { createTransport } = await import('../../src/base/net/transport.ts')
   const listing = await listMcpTools(
     { id: 'acme.desk', secrets: {} },

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createTransport } from '../../src/base/net/transport.ts'
-import { digestOfTool, type ToolListing } from '../../src/tools/listed-tool.ts'
-import { listMcpTools } from '../../src/tools/mcp-listing.ts'
+import { digestOfTool, type ToolListing } from '../../src/tools/mcp/listed-tool.ts'
+import { listMcpTools } from '../../src/tools/mcp/mcp-listing.ts'
 import { createRedactor } from '../../src/base/secret.ts'
 import { startFakeMcp, type Era, type FakeMcp, type FakeTool } from '../fakes/mcp.ts'
 

@@ -8,8 +8,8 @@ import { createRedactor } from '../../src/base/secret.ts'
 import type { Clock } from '../../src/base/clock.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import type { McpProgramConfig } from '../../src/spec/config.ts'
-import { digestOfTool } from '../../src/tools/listed-tool.ts'
-import { startMcpProcess } from '../../src/tools/mcp-process.ts'
+import { digestOfTool } from '../../src/tools/mcp/listed-tool.ts'
+import { startMcpProcess } from '../../src/tools/mcp/mcp-process.ts'
 import type { Toolbox, ToolInvocation, ToolProgress } from '../../src/tools/tool.ts'
 import { waitUntil } from '../wait-until.ts'
 import { agentWith, invocationOf, timeless, toolboxWith, toolNamed } from './invocation.ts'
@@ -298,6 +298,8 @@ test.each([
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true })
   onTestFinished(() => void vi.useRealTimers())
   openMode(mode)
+  // Its start is not part of the time of the call that is cut off.
+  await call('echo', { text: 'x' })
   expect(await call('hang')).toMatchObject({ at: 'unknown', code: 'timeout' })
   await waitUntil(() => existsSync(`${pidFile}.pings`))
   if (goesOn) await call('echo', { text: 'x' })

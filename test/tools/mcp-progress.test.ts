@@ -1,7 +1,7 @@
 /** What MCP servers report of calls under way. A new form of a report is one line of the table. */
 import { expect, test } from 'vitest'
 import { createRedactor } from '../../src/base/secret.ts'
-import { createProgressReporter } from '../../src/tools/mcp-progress.ts'
+import { createProgressReporter } from '../../src/tools/mcp/mcp-progress.ts'
 import type { ToolProgress } from '../../src/tools/tool.ts'
 
 test.each<[string, unknown, ToolProgress[]]>([

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createRedactor, type Redactor } from '../../src/base/secret.ts'
 import type { McpServer } from '../../src/spec/document.ts'
-import { listMcpTools } from '../../src/tools/mcp-listing.ts'
+import { listMcpTools } from '../../src/tools/mcp/mcp-listing.ts'
 import type { Toolbox } from '../../src/tools/tool.ts'
 import { startFakeMcp, type FakeMcp } from '../fakes/mcp.ts'
 import { startFakeOauth, type FakeOauth } from '../fakes/oauth.ts'

@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json/json.ts'
-import { checkForeignSchema, checkValue } from '../../src/tools/check.ts'
-import { repairSchema } from '../../src/tools/schema-repair.ts'
+import { checkForeignSchema, checkValue } from '../../src/tools/check/check.ts'
+import { repairSchema } from '../../src/tools/check/schema-repair.ts'
 
 const q = (more: object, rest: object = {}): JsonObject =>
   ({ type: 'object', properties: { q: { type: 'string', ...more } }, required: ['q'], ...rest }) as JsonObject

@@ -6,7 +6,7 @@ import { canonicalJson, containsJson, type JsonValue } from '../../base/json/jso
 import { readCondition } from '../../policy/condition/condition.ts'
 import { evaluateCondition } from '../../policy/condition/evaluate.ts'
 import { describeCost, describeMoney, readMoney, type CostSum } from '../../spec/price.ts'
-import { checkForeignValue } from '../../tools/check.ts'
+import { checkForeignValue } from '../../tools/check/check.ts'
 import { nameOfCheck, type CheckName, type EvalCase, type EvalCheck } from './eval-case.ts'
 import type { CallOfRun, RunFacts } from './run-facts.ts'
 

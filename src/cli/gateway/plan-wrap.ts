@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { EXTERNAL_PROVIDER } from '../../spec/external.ts'
-import type { ToolListing } from '../../tools/listed-tool.ts'
+import type { ToolListing } from '../../tools/mcp/listed-tool.ts'
 import type { ForeignTool } from '../import/agents/foreign-project.ts'
 import { planAgentImport, type AgentImport } from '../import/agents/plan-agents.ts'
 import { quoteForeign } from '../import/foreign-text.ts'

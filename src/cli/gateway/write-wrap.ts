@@ -3,7 +3,7 @@
  * is as it was, and the next wrap finds its own documents again. Source: docs/design/gate.md#clients-files
  */
 import { join } from 'node:path'
-import type { McpToolLister } from '../../tools/mcp-listing.ts'
+import type { McpToolLister } from '../../tools/mcp/mcp-listing.ts'
 import { toToolName } from '../import/openapi-document.ts'
 import type { ImportQuestion } from '../import/import-plan.ts'
 import { writeImport, type ImportedFile } from '../import/write-import.ts'

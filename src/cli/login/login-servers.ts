@@ -1,6 +1,6 @@
 /** The MCP servers of a project to which a person logs in, as its documents name them. */
 import { asKind } from '../../documents/text/document.ts'
-import { findProgramConfig } from '../../tools/mcp-programs.ts'
+import { findProgramConfig } from '../../tools/mcp/mcp-programs.ts'
 import { nameOfLogin, takesLogin, type LoginServer } from '../../tools/oauth/login.ts'
 import { withDotEnv } from '../project/dot-env.ts'
 import { loadDocuments } from '../project/documents.ts'

@@ -2,7 +2,7 @@
 import { systemClock } from '../../base/clock.ts'
 import { silentLog } from '../../base/log.ts'
 import { createRedactor } from '../../base/secret.ts'
-import type { McpToolLister } from '../../tools/mcp-listing.ts'
+import type { McpToolLister } from '../../tools/mcp/mcp-listing.ts'
 import type { CommandContext } from '../shell/command.ts'
 import type { Project } from '../project/project.ts'
 import { withSpinner } from '../shell/screen/spinner.ts'
@@ -16,10 +16,10 @@ export async function createAskMcp(
   { config, directory, dataDirectory }: Project,
 ): Promise<McpToolLister> {
   const [{ listMcpTools }, { createEgress }, { createMcpPrograms }, { openLoginStore }] = await Promise.all([
-    import('../../tools/mcp-listing.ts'),
+    import('../../tools/mcp/mcp-listing.ts'),
     import('../../base/net/egress.ts'),
-    import('../../tools/mcp-programs.ts'),
-    import('../../tools/login-command.ts'),
+    import('../../tools/mcp/mcp-programs.ts'),
+    import('../../tools/oauth/login-command.ts'),
   ])
   const fetch = createEgress({ from: 'document', allowedHosts: config.network?.allowed_hosts ?? [] })
   const redactor = createRedactor()

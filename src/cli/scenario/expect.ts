@@ -1,7 +1,7 @@
 /** Compares what a scenario expects with what the run did. */
 import { canonicalJson, containsJson, type JsonValue } from '../../base/json/json.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
-import { checkValue } from '../../tools/check.ts'
+import { checkValue } from '../../tools/check/check.ts'
 import { observeRun } from './observe.ts'
 import type { PlayedScenario } from './play.ts'
 import type { ScenarioExpectation } from './scenario.ts'

@@ -1,6 +1,6 @@
 /** Pins the tools of MCP servers by digest. Source: docs/design/bundles-and-authority.md#lock */
 import type { Digest } from '../../base/digest.ts'
-import { digestOfTool, whyNotListed, type ToolListing } from '../../tools/listed-tool.ts'
+import { digestOfTool, whyNotListed, type ToolListing } from '../../tools/mcp/listed-tool.ts'
 import { mcpKeyOf } from '../state/lock-file.ts'
 import { reportFinding, type BundleAgent, type CompileState } from '../state/state.ts'
 

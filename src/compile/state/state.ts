@@ -35,7 +35,7 @@ import type {
   SessionLimits,
 } from '../../spec/snapshot.ts'
 import type { ContextRule } from '../../spec/context-rule.ts'
-import type { McpToolLister } from '../../tools/mcp-listing.ts'
+import type { McpToolLister } from '../../tools/mcp/mcp-listing.ts'
 import type { LockFile } from './lock-file.ts'
 import type { PublishedLookup } from './published.ts'
 

@@ -3,7 +3,7 @@
  * Source: docs/design/lint.md#a-rule
  */
 import type { JsonObject } from '../../base/json/json.ts'
-import type { ToolListing } from '../../tools/listed-tool.ts'
+import type { ToolListing } from '../../tools/mcp/listed-tool.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { DocumentKind } from '../../spec/document.ts'
 import type { FindingPlace, FindingText, LintSeverity } from '../text/diagnostic.ts'

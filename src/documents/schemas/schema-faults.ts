@@ -1,7 +1,7 @@
 /** What makes a JSON Schema invalid. */
 import type { ErrorObject } from 'ajv'
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
-import { measureSchema } from '../../tools/schema-size.ts'
+import { measureSchema } from '../../tools/check/schema-size.ts'
 import { metaSchema } from '../generated/validators.js'
 import { formatPointer } from '../text/pointer.ts'
 import type { SchemaText } from './schemas.ts'

@@ -1,7 +1,7 @@
 import { parseJson, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import type { TaskRecord } from '../../spec/task.ts'
-import { checkValue } from '../../tools/check.ts'
+import { checkValue } from '../../tools/check/check.ts'
 import { lastProbeResult } from './probe.ts'
 
 /**

@@ -17,7 +17,7 @@ import { createReplay, printExchange, readExchanges, type Cassette } from '../..
 import { canonicalProvider } from '../../spec/document.ts'
 import type { RehearsalOptions } from '../../operations/runs.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'
-import { withToolCassette } from '../../tools/cassette.ts'
+import { withToolCassette } from '../../tools/routes/cassette.ts'
 import type { Toolbox } from '../../tools/tool.ts'
 
 export interface RehearsalRegistry {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../../../src/base/json/json.ts'
 import { convertSchema } from '../../../src/cli/import/openapi-schema.ts'
-import { measureSchema } from '../../../src/tools/schema-size.ts'
+import { measureSchema } from '../../../src/tools/check/schema-size.ts'
 import { expandable } from './sources.ts'
 
 const ROOM = { bytes: 24 * 1024, nodes: 600 }

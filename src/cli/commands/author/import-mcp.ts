@@ -1,7 +1,7 @@
 /** `svc import mcp`: tools of MCP servers as Tool documents. Source: docs/design/command-line.md#imports */
 import type { mcpImportAnswer, mcpImportListAnswer } from '../../answers/author.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
-import type { ToolListing } from '../../../tools/listed-tool.ts'
+import type { ToolListing } from '../../../tools/mcp/listed-tool.ts'
 import type { ForeignServer, ForeignTool } from '../../import/agents/foreign-project.ts'
 import { cleanForeignText, quoteForeign } from '../../import/foreign-text.ts'
 import { anyGlob } from '../../import/glob.ts'

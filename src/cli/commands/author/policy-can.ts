@@ -24,7 +24,7 @@ export async function policyCan(call: CommandContext<ValueOf<typeof policyCanAns
   const callee = calleeOf(subject, tool)
   const unattended = given.flag('unattended')
   const where = readWhere(given.text('where'))
-  const { checkValue } = await import('../../../tools/check.ts')
+  const { checkValue } = await import('../../../tools/check/check.ts')
   const answer = findPassableCall({
     sets: policySetsOf(subject),
     callee: callee.tool,

@@ -58,7 +58,7 @@ export async function policyEval(call: CommandContext<ValueOf<typeof policyEvalA
 /** Why a run would refuse the arguments before it evaluates policies. Source: docs/design/policies.md#when-a-call-is-decided */
 async function problemsOf(args: JsonValue, { schemas }: EvalCallee): Promise<readonly InvalidPlace[]> {
   if (!isJsonObject(args)) return [{ path: '', message: 'must be a JSON object' }]
-  const { checkValue } = await import('../../../tools/check.ts')
+  const { checkValue } = await import('../../../tools/check/check.ts')
   return schemas.flatMap((schema) => checkValue(schema, args))
 }
 

@@ -1,4 +1,4 @@
-import { digestOfTool, whyNotListed } from '../../../tools/listed-tool.ts'
+import { digestOfTool, whyNotListed } from '../../../tools/mcp/listed-tool.ts'
 import { mcpUsesOf } from '../../facts/agents/mcp-uses.ts'
 import { lockOf } from '../../facts/lock/lock-file.ts'
 import type { LintRule } from '../../facts/rule.ts'

@@ -1,7 +1,7 @@
 import { effectiveClass } from '../../facts/agents/bindings.ts'
 import { mcpUsesOf } from '../../facts/agents/mcp-uses.ts'
 import type { LintRule } from '../../facts/rule.ts'
-import { type ListedTool } from '../../../tools/listed-tool.ts'
+import { type ListedTool } from '../../../tools/mcp/listed-tool.ts'
 
 export const mcpHintConflict: LintRule<'mcp'> = {
   severity: 'warning',

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../../base/json/json.ts'
 import { fromJson } from '../../../base/json/typed-json.ts'
 import type { SchemaSpec } from '../../../spec/document.ts'
-import { measureSchema } from '../../../tools/schema-size.ts'
+import { measureSchema } from '../../../tools/check/schema-size.ts'
 import type { Document } from '../../text/document.ts'
 import { schemaByValue } from '../../facts/lock/published-form.ts'
 import type { LintRule } from '../../facts/rule.ts'
