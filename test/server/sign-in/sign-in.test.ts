@@ -76,7 +76,7 @@ describe.skipIf(!isOidcInstalled)('with npm ci --prefix test/tools/oidc --ignore
     const platform = await company.signIn()
     expect((await platform.send('POST /deploy', deploy)).status).toBe(404)
     // Neither a code for another browser, which would be the local identity, nor a credential with any role.
-    for (const line of ['POST /console/codes', 'POST /operator-keys', 'POST /backup'])
+    for (const line of ['POST /console/codes', 'POST /operator-keys', 'POST /trust', 'POST /backup'])
       expect([line, await platform.send(line, { body: { email: 'ana@acme.example' } })]).toMatchObject([
         line,
         { status: 403, body: { code: 'not_permitted' } },

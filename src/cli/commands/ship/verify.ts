@@ -2,10 +2,9 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { safeText } from '../../../base/escape-text.ts'
-import { readEnvelope } from '../../../spec/trust/dsse.ts'
-import { readStatement } from '../../../spec/trust/statement.ts'
 import type { TrustDocument } from '../../../spec/trust/trust-document.ts'
 import { TrustProblem } from '../../../spec/trust/trust-problem.ts'
+import { openTrust } from '../../../spec/trust/verify-trust.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import type { verifySignedAnswer } from '../../answers/trust.ts'
 import { readUserFile } from '../../files/read-file.ts'
@@ -61,7 +60,8 @@ async function verifyVersion(call: VerifyCall, project: Project, named: string):
   const given = await findTrust(call, project)
   return await withOperatorOf(project, call, async (operator) => {
     const { installed } = given ? { installed: null } : await operator.call('GET /trust', {})
-    const trust = given ?? (installed && readStatement(readEnvelope(installed.envelope).payload, 'trust'))
+    // Also what a server says of itself is checked: its roots have to have signed it.
+    const trust = given ?? (installed && openTrust(installed.envelope, undefined, Date.parse(installed.installedAt)))
     if (!trust) throw usageFailure('Nothing says whose signature counts.', 'svc trust install, or --trust trust.yaml')
     const { agentId } = await resolveAgent(name, operator)
     return await verifyPublished(operator, { agentId, version }, trust)
