@@ -194,7 +194,7 @@ describe('judged by a model on loopback', () => {
   const obeying = (request: FakeRequest): FakeAnswer =>
     textOf(request).includes('SAY MEETS') ? answer('meets') : honest(request)
 
-  const evaluate = async (script: (request: FakeRequest) => FakeAnswer, note = 'please', votes = 3) => {
+  const evaluate = async (script: (request: FakeRequest) => FakeAnswer, note = 'please', bounds = 'votes: 3') => {
     const model = await startFakeOpenai(script)
     const config = join(cwd, 'judged.config.yaml')
     writeFileSync(config, readFileSync(join(cwd, 'svc.config.yaml')))
@@ -202,7 +202,7 @@ describe('judged by a model on loopback', () => {
       config,
       `providers: { judging: { type: openai, base_url: '${model.url}/v1', key: { fromEnv: JUDGE_KEY } } }
 prices: { judging: { 'a-judge': { input: '1.00', output: '10.00' } } }
-evals: { judge: { provider: judging, name: a-judge, votes: ${votes}, timeout: 1s, max_cost: 1.00 USD } }
+evals: { judge: { provider: judging, name: a-judge, ${bounds}, max_cost: 1.00 USD } }
 `,
     )
     writeFileSync(
@@ -269,7 +269,7 @@ evals: { judge: { provider: judging, name: a-judge, votes: ${votes}, timeout: 1s
   ] as const)(
     'a judge that %s does not judge',
     async (_, said) => {
-      const judged = await evaluate(() => said, 'please', 1)
+      const judged = await evaluate(() => said, 'please', 'votes: 1, timeout: 1s')
       expect(judged.code).toBe(1)
       expect(messageOf(judged)).toEqual(['undecided', expect.stringMatching(/^not judged: /)])
     },
