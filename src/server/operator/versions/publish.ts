@@ -63,9 +63,11 @@ export const publishClosure: OperatorAction<'POST /publish'> = async ({ services
     'the root of a bundle is among its agents',
   )
   // A version that was already published may have been yanked since.
-  refuseYanked(await store.version(root.id), false)
+  const to = await store.version(root.id)
+  refuseYanked(to, false)
   const { version } = root.snapshot
   const agent = await findAgent(services, root.agentId)
+  if (to) await checkSignedDeployment(services, { agent, to, rollback: false, text: undefined })
   const from = await activate(services, operator, { agent, versionId: root.id, message }, (before) =>
     act('version.deployed', { subject: `${agent.name}@${version}`, reason: message, before, after: { version } }),
   )
@@ -142,6 +144,8 @@ async function activate(
   toAct: (before: JsonValue) => NewAct,
 ): Promise<AgentVersion | undefined> {
   const known = agent.deployedVersionId === null ? undefined : await store.version(agent.deployedVersionId)
+  // Whether a signature is needed was decided by this: what is replaced meanwhile is not deployed again without one.
+  if (known?.id === versionId) return known
   const recorded = store.recording((answer) => {
     const { from: id } = answer as { readonly from: VersionId | null }
     // The same version again changes nothing.
