@@ -10,6 +10,8 @@ import type { LiveSession } from '../session/live-session.ts'
 
 /** Characters of all steps that are kept. */
 const MAX_CHARS = 32 * 1024 * 1024
+/** One of few steps takes more memory than its characters. */
+const MAX_SESSIONS = 1000
 
 export interface RestingSessions {
   /** Keeps a session that waits for its client and was saved; forgets any other. */
@@ -42,7 +44,7 @@ export function createRestingSessions(store: SessionStore, maxChars = MAX_CHARS)
       const resting = { live, chars: countChars(live) }
       kept.set(id, resting)
       chars += resting.chars
-      for (const oldest of kept.keys()) if (chars > maxChars) forget(oldest)
+      for (const oldest of kept.keys()) if (chars > maxChars || kept.size > MAX_SESSIONS) forget(oldest)
     },
     async take(id) {
       const { live } = kept.get(id) ?? {}
