@@ -2,11 +2,9 @@
 import { appendFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, relative, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { fail } from '../../../base/failure.ts'
-import { fromJson } from '../../../base/json/typed-json.ts'
-import type { Log } from '../../../base/log.ts'
 import { makeDirectory } from '../../../base/files/make-directory.ts'
 import type { VersionChange } from '../../../authority/change.ts'
 import { loadWorkspace } from '../../../documents/workspace/load.ts'
@@ -14,25 +12,16 @@ import type { Workspace } from '../../../documents/workspace/workspace.ts'
 import { createReplay, printExchange, readExchanges, type Cassette } from '../../../spec/cassette.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
 import type { TriggerView } from '../../../operations/triggers.ts'
-import { safeText } from '../../../base/escape-text.ts'
-import { wrapText } from '../../../terminal/text.ts'
-import { timeOfDay } from '../../../terminal/time.ts'
-import { changeLines } from '../../release/changes.ts'
 import type { CommandContext } from '../../shell/command.ts'
+import { announceServer, quietLog, tellMissingSecrets } from '../../dev/announce.ts'
+import { describeFindings, publishSave, tellDiagnostics } from '../../dev/reload.ts'
 import { openDevProxy, type HttpsProxy } from '../../dev/https.ts'
-import { haveSettingsChanged } from '../../dev/changed-settings.ts'
 import { openConsole } from '../../dev/open-console.ts'
 import { handleHotkeys, type HotkeyContext } from '../../dev/hotkeys.ts'
 import { logRuns } from '../../dev/live-log.ts'
-import { createStatusArea, type StatusArea } from '../../dev/status-area.ts'
+import { createStatusArea } from '../../dev/status-area.ts'
 import { createTriggers } from '../../dev/triggers.ts'
-import { describeRefusedTick, REFUSED_TICK, type RefusedTick } from '../../../server/runtime/schedule.ts'
-import { messageScreen } from '../../shell/screen/list.ts'
 import { withDotEnv } from '../../project/dot-env.ts'
-import { startCommandOf } from '../../runs/example-input.ts'
-import { printFindings } from '../../release/findings.ts'
-import { describeCommandError, formatCommandError } from '../../shell/exit.ts'
-import { nextTimes } from '../../pages/next-times.ts'
 import { readText } from '../../runs/input.ts'
 import { createOperator, openOperatorChannel, type OperatorClient } from '../../project/server/operator.ts'
 import {
@@ -42,23 +31,13 @@ import {
   replaceServerFile,
   type FoundServerFile,
 } from '../../project/server/running-server.ts'
-import { openProject, type Project } from '../../project/project.ts'
-import { checksOfAgent } from '../../project/secret-checks.ts'
-import {
-  openServerNearPort,
-  readAddress,
-  readyLine,
-  throwWhyEnded,
-  untilStopped,
-  withDoors,
-} from '../../project/open-server.ts'
+import { openProject } from '../../project/project.ts'
+import { openServerNearPort, readAddress, throwWhyEnded, untilStopped, withDoors } from '../../project/open-server.ts'
 import { readTapes } from '../../scenario/rehearsal.ts'
 import { bundlesOf, saveSnapshot, type SavedSnapshots, type SnapshotSave } from '../../release/snapshots.ts'
-import { packageVersion } from '../../shell/version.ts'
 import { watchFiles } from '../../files/watch.ts'
 import type { readyAnswer, reloadAnswer, diagnosticLine } from '../../answers/serve.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
-import { isIdentified } from '../../../documents/text/document.ts'
 
 /** Name of the trigger that `dev` creates. */
 const TRIGGER = 'api'
@@ -144,10 +123,10 @@ export async function dev(
     if (given.choice('watch') !== false)
       watching = await watchFiles(
         project.directory,
-        (changed) => reload(call, project, save, differences, changed, area),
+        (changed) => publishSave(call, project, save, differences, changed, area),
         signal,
       )
-    await announce(call, server, project.dataDirectory, saving.saved, key, triggers)
+    await announceServer(call, server, project.dataDirectory, saving.saved, key, triggers)
     if (!given.flag('offline')) tellMissingSecrets(call, project, saving.build.workspace, env)
     if (given.flag('https') || given.flag('qr')) {
       front = await openDevProxy(server.url, address.host, given.flag('https'))
@@ -279,144 +258,3 @@ async function makeKey(operator: OperatorClient, { agent }: SavedSnapshots): Pro
     body: { agent, trigger: trigger.triggerId, allowUploads: true, name: 'svc dev' },
   })
 }
-
-async function announce(
-  { mode, out, io, cwd }: CommandContext<ValueOf<typeof readyAnswer>>,
-  server: Parameters<typeof readyLine>[0],
-  dataDirectory: string,
-  saved: SavedSnapshots | undefined,
-  key: OperatorAnswer<'POST /keys'> | undefined,
-  triggers: readonly TriggerView[],
-): Promise<void> {
-  if (mode.json) return await out.ndjson(readyLine(server))
-  if (!io.stdout.isTTY) out.line(`ready ${server.url}`)
-  const model = saved && `   model: ${saved.model}${saved.model.startsWith('scripted/') ? ' (no key needed)' : ''}`
-  out.message(
-    `  svc ${packageVersion}   ${saved ? `${saved.agent}@${saved.version}${model}` : 'waiting for a clean save'}`,
-  )
-  const below = relative(cwd, dataDirectory)
-  const file = join(below.startsWith('..') ? dataDirectory : below, 'server.json')
-  out.message(`  API      ${server.url}${key ? `      key  ${key.prefix}…  (in ${safeText(file)})` : ''}`)
-  out.message(`  uploads  ${server.uploadUrl}`)
-  if (server.consoleUrl !== null) out.message(`  console  ${server.consoleUrl}`)
-  for (const { name, cron, timeZone } of triggers) {
-    if (cron === null) continue
-    const [next] = await nextTimes(cron, timeZone ?? undefined, io.clock.now())
-    out.message(`  schedule ${safeText(name)}      next ${next} (${timeZone ?? 'UTC'})`)
-  }
-  if (saved) out.hint(`  try      ${startCommandOf(saved.agent, saved.model, saved.inputContract)}`)
-}
-
-/** A run would fail at its first model call or tool call; a person who starts a server learns it at once. */
-function tellMissingSecrets(
-  { mode, out }: CommandContext,
-  { config }: Project,
-  { documents }: Workspace,
-  env: Readonly<Record<string, string | undefined>>,
-): void {
-  if (mode.json) return
-  const needed = documents
-    .filter(isIdentified)
-    .filter(({ kind }) => kind === 'Agent')
-    .flatMap((document) => checksOfAgent(document, config, new Map(), env))
-    .filter(({ shown: { state, usedBy } }) => state !== 'ok' && usedBy.length > 0)
-  const users = new Map<string, string>()
-  for (const { shown } of needed)
-    if (!users.has(shown.env)) users.set(shown.env, `${shown.state}, ${shown.usedBy.join(', ')} of ${shown.agent}`)
-  for (const [name, why] of users) out.message(`  key      ${name} (${why})   svc secrets set ${name}`)
-}
-
-/** Publishes a save. Prints why one cannot be published; the deployed version then stays. */
-async function reload(
-  call: CommandContext<ValueOf<typeof reloadAnswer> | ValueOf<typeof diagnosticLine>>,
-  project: Project,
-  save: () => Promise<SnapshotSave & { readonly mended: boolean }>,
-  differences: (next: SnapshotSave) => Promise<readonly VersionChange[]>,
-  paths: readonly string[],
-  area: StatusArea | null,
-): Promise<void> {
-  const { mode, out, io } = call
-  const since = io.clock.monotonic()
-  const changed = paths.map((path) => relative(project.directory, path).replaceAll('\\', '/'))
-  try {
-    const saving = await save()
-    await tellDiagnostics(call, saving)
-    area?.setProblem(describeFindings(saving))
-    if (changed.some((name) => DOT_ENV.test(name)))
-      out.message(
-        `${timeOfDay(io.clock.now())}  read ${safeText(changed.join(', '))}; secrets count from the next call`,
-      )
-    if (await haveSettingsChanged(call, project, paths))
-      out.message(`${timeOfDay(io.clock.now())}  changed ${safeText(changed.join(', '))}; restart svc dev to apply it`)
-    if (saving.saved?.unchanged && saving.mended && !mode.json)
-      out.message(`${timeOfDay(io.clock.now())}  clean again; ${saving.saved.version} stays deployed`)
-    if (!saving.saved || saving.saved.unchanged) return
-    const { agent, version: deployed } = saving.saved
-    const ms = Math.round(io.clock.monotonic() - since)
-    // Deploys first: the comparison may take longer.
-    const changes = await differences(saving)
-    if (mode.json) return await out.ndjson({ type: 'reload', changed, agent, version: deployed, ms, changes })
-    out.message(
-      `${timeOfDay(io.clock.now())}  changed ${safeText(changed.join(', '))} → ${deployed} deployed in ${ms} ms`,
-    )
-    printChanges(call, changes, area)
-  } catch (error) {
-    const words = describeCommandError(error)
-    if (!words) throw error
-    if (mode.json) await out.ndjson({ type: 'diagnostic', severity: 'error', rule: words.code, message: words.message })
-    else out.message(formatCommandError(words, false))
-    area?.setProblem(words.message)
-  }
-}
-
-/** Below the time and its gap. */
-const INDENT = ' '.repeat(10)
-
-/** Prints what a save changes. Wider authority is the most visible line on the screen, and stays in the status area. */
-function printChanges(call: CommandContext, changes: readonly VersionChange[], area: StatusArea | null): void {
-  const wider = changeLines(
-    changes.filter(({ widens }) => widens),
-    true,
-  )
-  const others = changeLines(
-    changes.filter(({ widens }) => !widens),
-    true,
-  )
-  const screen = messageScreen(call)
-  const width = screen.width - INDENT.length
-  const indented = (line: string, style: (text: string) => string = (text) => text): string[] =>
-    (area ? wrapText(line, width) : [line]).map((part) => INDENT + style(part))
-  if (area) screen.lines(...wider.flatMap((line) => indented(line, screen.theme.strong)))
-  else wider.forEach((line) => call.out.message(INDENT + line))
-  others.flatMap((line) => indented(line)).forEach((line) => call.out.message(line))
-  area?.setWider(wider.map((line) => line.replace(/^wider\s+/, '')))
-}
-
-/** The first error of a save; undefined without one. */
-function describeFindings({ build: { findings } }: SnapshotSave): string | undefined {
-  const errors = findings.filter(({ severity }) => severity === 'error')
-  const [first] = errors
-  if (!first) return undefined
-  const more = errors.length === 1 ? '' : ` (and ${errors.length - 1} more)`
-  return `${first.path}:${first.range.start.line}: ${first.message}${more}`
-}
-
-async function tellDiagnostics(
-  call: CommandContext<ValueOf<typeof diagnosticLine>>,
-  { build: { findings, workspace } }: SnapshotSave,
-): Promise<void> {
-  const worth = findings.filter(({ severity }) => severity !== 'info')
-  if (call.mode.json) for (const each of worth) await call.out.ndjson({ type: 'diagnostic', ...each })
-  else printFindings(call, worth, workspace)
-}
-
-const DOT_ENV = /^\.env(?:\.local)?$/
-
-/** Logs errors only, and of values only why a schedule starts nothing, since these lines are not redacted. */
-const quietLog = (out: CommandContext['out'], area: StatusArea | null): Log => ({
-  write(level, message, about) {
-    if (message === REFUSED_TICK) out.message(safeText(`warn: ${describeRefusedTick(fromJson<RefusedTick>(about))}`))
-    else if (level === 'warn' || level === 'error') out.message(`${level}: ${message}`)
-    if (level === 'error') area?.setProblem(message)
-  },
-})
