@@ -10,9 +10,13 @@ const read = (file) => JSON.parse(readFileSync(file, 'utf8'))
 
 /** True where each package that the folder names is there at its version, in the folder or above it. */
 function isInstalled(folder) {
-  const { dependencies = {}, optionalDependencies = {} } = read(join(root, folder, 'package.json'))
+  const {
+    dependencies = {},
+    devDependencies = {},
+    optionalDependencies = {},
+  } = read(join(root, folder, 'package.json'))
   const { packages } = read(join(root, folder, 'package-lock.json'))
-  return Object.keys({ ...dependencies, ...optionalDependencies }).every((name) => {
+  return Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies }).every((name) => {
     const locked = packages[`node_modules/${name}`]
     if (locked.os && !(locked.os.includes(process.platform) && locked.cpu.includes(process.arch))) return true
     return [folder, '.'].some((each) => {

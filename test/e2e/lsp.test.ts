@@ -11,10 +11,12 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
   type CodeAction,
+  type CodeLens,
   type CompletionItem,
   type DocumentSymbol,
   type Hover,
   type Location,
+  type MarkupContent,
   type ProtocolConnection,
   type PublishDiagnosticsParams,
   type RegistrationParams,
@@ -775,4 +777,39 @@ test('offers the tool that was meant, or a Tool document, where a tool is not in
   expect(await diagnostics(DESK, 'tool/unresolved', 0)).toEqual([])
   await diagnostics('tools/refund.yaml', 'tool/unresolved', 0)
   expect(diagnosticsByUri.get(tool)).toMatchObject([{ code: 'tool/undo-undeclared', severity: 3 }])
+})
+
+const lenses = async (path: string): Promise<readonly string[]> =>
+  (await client.sendRequest<CodeLens[]>('textDocument/codeLens', { textDocument: { uri: uri(path) } })).map(
+    ({ range, command }) => `${range.start.line + 1}: ${command!.title}`,
+  )
+
+test('above each call of an agent stands what is decided about it, as it is typed', async () => {
+  const text = original(DESK)
+  await openText(DESK, text)
+  expect(await lenses(DESK)).toEqual([
+    '29: allow (read_only)',
+    '30: require_approval when refund:{args.order} again · require_approval when args.amount > 1000 · require_approval when args.amount > 100 · otherwise allow',
+    '35: allow (delegation)',
+  ])
+  await changeText(DESK, text.replace('        - acme.refund-limit\n', ''))
+  expect((await lenses(DESK))[1]).toBe(
+    '30: require_approval when refund:{args.order} again · require_approval when args.amount > 1000 · otherwise allow',
+  )
+  await changeText(DESK, text.replace('acme.refunds@^1.0', 'acme.refund@^1.0'))
+  expect(await lenses(DESK)).toEqual([])
+  expect(await lenses('policies/refund-limit.yaml')).toEqual([])
+})
+
+test('hover over a tool of an agent shows its decisions, with the policy behind each', async () => {
+  const shown = await requestAtMark<Hover>('hover', DESK, original(DESK).replace('acme.refunds@', 'acme.ref|unds@'))
+  expect((shown.contents as MarkupContent).value.split('\n').slice(0, 7)).toEqual([
+    '| decision | when | by |',
+    '| --- | --- | --- |',
+    '| require_approval | refund:{args.order} again | effect key |',
+    '| require_approval | args.amount > 1000 | acme.large-refunds@1.0.0 |',
+    '| require_approval | args.amount > 100 | acme.refund-limit@1.0.0 |',
+    '| allow | otherwise | default |',
+    '',
+  ])
 })

@@ -17,6 +17,8 @@ export interface CheckedFolder {
   readonly findings: readonly Diagnostic[]
   /** Provider names of the project configuration. */
   readonly providers: readonly string[]
+  /** Paths of policies that apply to every agent of the project. */
+  readonly guardrails: readonly string[]
 }
 
 export interface LspProject {

@@ -13,6 +13,7 @@ import { completeAt } from '../../documents/lsp/complete.ts'
 import { hoverAt } from '../../documents/lsp/hover.ts'
 import { unresolvedToolFixes } from '../../documents/lsp/unresolved-tool.ts'
 import { quickFix, toItem } from './answers.ts'
+import { authorityIn, describeRows, tableOfRows } from './authority.ts'
 
 /**
  * Answers the connection until it ends.
@@ -22,9 +23,13 @@ export function serveLanguage(connection: Connection, open: (directory: string |
   const folders = createLspFolders(connection, open)
   const checkAll = (): void => folders.checkAll()
   let [canCreate, canWatch] = [false, false]
+  /** The editor's command that shows the matrix of an agent; a lens is text alone without it. */
+  let matrixCommand = ''
 
   // oxlint-disable-next-line typescript/no-deprecated -- Older editors send nothing else.
-  connection.onInitialize(({ workspaceFolders, rootUri, capabilities }) => {
+  connection.onInitialize(({ workspaceFolders, rootUri, capabilities, initializationOptions }) => {
+    const { matrixCommand: given } = (initializationOptions ?? {}) as { readonly matrixCommand?: unknown }
+    if (typeof given === 'string') matrixCommand = given
     const { documentChanges, resourceOperations } = capabilities.workspace?.workspaceEdit ?? {}
     canWatch = capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration === true
     canCreate = documentChanges === true && resourceOperations?.includes('create') === true
@@ -43,6 +48,7 @@ export function serveLanguage(connection: Connection, open: (directory: string |
         workspaceSymbolProvider: true,
         codeActionProvider: { codeActionKinds: ['quickfix', FIX_ALL] },
         documentFormattingProvider: true,
+        codeLensProvider: {},
         workspace: { workspaceFolders: { supported: true, changeNotifications: true } },
       },
     }
@@ -79,6 +85,7 @@ export function serveLanguage(connection: Connection, open: (directory: string |
   })
 
   serveAssistance(connection, folders, () => canCreate)
+  serveLenses(connection, folders, () => matrixCommand)
   serveNavigation(
     connection,
     (uri) => folders.homeOf(uri),
@@ -111,12 +118,16 @@ function serveAssistance(connection: Connection, folders: LspFolders, canCreate:
     const home = folders.homeOf(uri)
     if (home === undefined) return null
     const { path, text } = home
-    const value = hoverAt(
+    const offset = offsetAt(text, position)
+    const page = hoverAt(
       text,
-      offsetAt(text, position),
+      offset,
       (checked?.findings ?? []).filter((each) => each.path === path),
     )
-    return value === undefined ? null : { contents: { kind: 'markdown', value } }
+    const calls = checked && (await authorityIn(checked.workspace, path, checked.guardrails))
+    const call = calls?.find(({ range }) => range.start.offset <= offset && offset <= range.end.offset)
+    const parts = [...(call ? [tableOfRows(call.rows)] : []), ...(page === undefined ? [] : [page])]
+    return parts.length === 0 ? null : { contents: { kind: 'markdown', value: parts.join('\n\n---\n\n') } }
   })
   connection.onCodeAction(async ({ textDocument: { uri }, range, context: { only } }) => {
     const checked = await folders.folderOf(uri)?.checkNow()
@@ -147,6 +158,20 @@ function serveAssistance(connection: Connection, folders: LspFolders, canCreate:
     const { formatDocuments } = await import('../../documents/fmt/format.ts')
     const formatted = formatDocuments({ path: home.path, text: home.text })
     return 'text' in formatted ? editsBetween(home.text, formatted.text) : []
+  })
+}
+
+/** Above each binding of an agent, what is decided about its calls. */
+function serveLenses(connection: Connection, folders: LspFolders, matrixCommand: () => string): void {
+  connection.onCodeLens(async ({ textDocument: { uri } }) => {
+    const checked = await folders.folderOf(uri)?.checkNow()
+    const path = folders.homeOf(uri)?.path
+    if (checked === undefined || path === undefined) return []
+    const calls = await authorityIn(checked.workspace, path, checked.guardrails)
+    return calls.map(({ agent, range, rows }) => ({
+      range: toRange(range),
+      command: { title: describeRows(rows), command: matrixCommand(), arguments: [agent, uri] },
+    }))
   })
 }
 

@@ -38,6 +38,7 @@ function checkOf(call: CommandContext): LspProject['check'] {
     }
     const options = { ...lintOptionsOf(project.config), published: registry, missingHandlers }
     const findings = lintWorkspace(workspace, options)
-    return { workspace, findings, providers: Object.keys(project.config.providers ?? {}) }
+    const { providers = {}, guardrails = [] } = project.config
+    return { workspace, findings, providers: Object.keys(providers), guardrails }
   }
 }
