@@ -66,12 +66,15 @@ export async function playScenario(
   { project, bundle, lateBound, agent, cassette, env, signal, isEvaluation = false }: PlayOptions,
 ): Promise<PlayedScenario> {
   const unscripted: UnscriptedCall[] = []
+  // To be evaluated, or recorded.
+  const isLive = isEvaluation || cassette.record !== undefined
   const server = await openScenarioServer({
     project,
     bundles: [...lateBound, bundle],
     doubles: scenario.tools ?? {},
     env,
     cassette,
+    isLive,
     ...(isEvaluation && { evaluation: { onUnscripted: (call) => void unscripted.push(call) } }),
   })
   const undecided = new Set<string>()
@@ -82,7 +85,7 @@ export async function playScenario(
       waitsOut: boolean,
     ): Promise<PlayedRun> => {
       await fakeFiles(server, project, run.input)
-      return await playRun(server, run.agent ?? agent, run, { waitsOut, undecided, signal, isEvaluation })
+      return await playRun(server, run.agent ?? agent, run, { waitsOut, undecided, signal, isLive })
     }
     const virtualMs = (): number => server.time.clock.now() - since
     for (const [at, run] of (scenario.before ?? []).entries()) {
@@ -140,7 +143,7 @@ interface RunWaits {
   readonly undecided: Set<string>
   readonly signal: AbortSignal
   /** True if models on the network answer. */
-  readonly isEvaluation: boolean
+  readonly isLive: boolean
 }
 
 /** Plays one run to its end, or until it cannot continue. */
@@ -148,7 +151,7 @@ async function playRun(
   server: ScenarioServer,
   agent: string,
   { input = {}, decide = [], outside = [], undo = false }: EarlierRun & Pick<Scenario, 'outside' | 'undo'>,
-  { signal, isEvaluation, ...waits }: RunWaits,
+  { signal, isLive, ...waits }: RunWaits,
 ): Promise<PlayedRun> {
   const used = new Set(outside.filter(isBeforeStart))
   const startedAt = server.time.clock.now()
@@ -169,7 +172,7 @@ async function playRun(
       if (refused !== undefined) return { started, problem: refused }
       continue
     }
-    if (isEvaluation) await waitForModels(server, tree.runs, signal)
+    if (isLive) await waitForModels(server, tree.runs, signal)
     const coming = nextOutside(tree.runs, outside, used, startedAt)
     const problem = await answerOrAdvance(server, answers, waits, coming, (event) => used.add(event))
     if (problem !== undefined) return { started, problem }

@@ -54,7 +54,9 @@ export interface ScenarioServerOptions {
   readonly cassette: Cassette
   /** By logical id of the tool. */
   readonly doubles: Readonly<Record<string, ToolDouble>>
-  /** Asks the models that the documents name, and carries out no call of a tool without a double. */
+  /** True to ask the models that the documents name. */
+  readonly isLive: boolean
+  /** Carries out no call of a tool without a double. */
   readonly evaluation?: { readonly onUnscripted: (call: UnscriptedCall) => void }
 }
 
@@ -64,6 +66,7 @@ export async function openScenarioServer({
   doubles,
   env,
   cassette,
+  isLive,
   evaluation,
 }: ScenarioServerOptions): Promise<ScenarioServer> {
   const time = createVirtualTime(START)
@@ -72,7 +75,7 @@ export async function openScenarioServer({
   const server = await openOperator({
     ...projectServerOptions(project),
     env,
-    offline: !evaluation,
+    offline: !isLive,
     clock: time.clock,
     log: silentLog,
     timers: time.timers,
