@@ -21,8 +21,8 @@ export default defineConfig({
     // A failed hook is not tried again.
     hookTimeout: 300_000,
     expect: { poll: { timeout: 50_000 } },
-    // Tests wait for programs, browsers and time-outs: three at once keep two processors busy, and five take longer.
-    maxWorkers: 3,
+    // Tests wait for programs, browsers and time-outs: four at once keep two processors busy.
+    maxWorkers: 4,
     // CI tries a test that failed once more, and names it at its end (`test/summary.ts`). Generated cases have a fixed seed
     // (`test/seed.ts`), so a fault of the code fails twice.
     retry: Number(process.env['SVC_TEST_RETRY'] ?? 0),

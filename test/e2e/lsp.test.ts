@@ -792,13 +792,14 @@ test('above each call of an agent stands what is decided about it, as it is type
     '30: require_approval when refund:{args.order} again · require_approval when args.amount > 1000 · require_approval when args.amount > 100 · otherwise allow',
     '35: allow (delegation)',
   ])
-  await changeText(DESK, text.replace('        - acme.refund-limit\n', ''))
+  const policy = 'policies/refund-limit.yaml'
+  await openText(policy, original(policy).replace('value: 100', 'value: 250'))
   expect((await lenses(DESK))[1]).toBe(
-    '30: require_approval when refund:{args.order} again · require_approval when args.amount > 1000 · otherwise allow',
+    '30: require_approval when refund:{args.order} again · require_approval when args.amount > 1000 · require_approval when args.amount > 250 · otherwise allow',
   )
   await changeText(DESK, text.replace('acme.refunds@^1.0', 'acme.refund@^1.0'))
   expect(await lenses(DESK)).toEqual([])
-  expect(await lenses('policies/refund-limit.yaml')).toEqual([])
+  expect(await lenses(policy)).toEqual([])
 })
 
 test('hover over a tool of an agent shows its decisions, with the policy behind each', async () => {
