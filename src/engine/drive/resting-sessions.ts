@@ -44,7 +44,10 @@ export function createRestingSessions(store: SessionStore, maxChars = MAX_CHARS)
       const resting = { live, chars: countChars(live) }
       kept.set(id, resting)
       chars += resting.chars
-      for (const oldest of kept.keys()) if (chars > maxChars || kept.size > MAX_SESSIONS) forget(oldest)
+      for (const oldest of kept.keys()) {
+        if (chars <= maxChars && kept.size <= MAX_SESSIONS) break
+        forget(oldest)
+      }
     },
     async take(id) {
       const { live } = kept.get(id) ?? {}
