@@ -114,15 +114,17 @@ describe.each(Object.keys(CLIENTS))('a client of %s', (which) => {
     const sum = join(project.directory, 'tools/claude/everything_get_sum.yaml')
     writeFileSync(sum, readFileSync(sum, 'utf8').replace('irreversible_action', 'read_only'))
     await serveProject(project, 'claude-assistant.yaml')
-    const client = await openClient(project, which, '--hold', '1')
+    const client = await openClient(project, which)
     expect(await client.list()).toEqual(expect.arrayContaining(['everything_echo', 'everything_get_sum']))
     // It was given a class, so no person is asked.
     expect(await client.call('everything_get_sum', { a: 2, b: 3 })).toMatchObject({
       content: [{ type: 'text', text: expect.stringContaining('5') as string }],
     })
-    const asked = await client.call('everything_echo', { message: 'hi' })
-    expect(asked).toMatchObject({ isError: true, structuredContent: { status: 'asking' } })
     await client.close()
+    const hurried = await openClient(project, which, '--hold', '3')
+    const asked = await hurried.call('everything_echo', { message: 'hi' })
+    expect(asked).toMatchObject({ isError: true, structuredContent: { status: 'asking' } })
+    await hurried.close()
     await approveFirst(project)
     const later = await openClient(project, which)
     const { handle } = asked.structuredContent!

@@ -40,12 +40,14 @@ describe.skipIf(!postgres)('servers on one database', () => {
     'tell everybody the truth, and ask nobody, when replies of the database are lost, cut or late',
     PATIENCE,
     async () => {
-      const { broken, errors, reviews, faults } = await torture({ ...options, plan: 'bad network' })
-      expect(broken).toEqual([])
-      expect(errors).toEqual([])
-      expect(reviews).toEqual({})
-      // Each way at least once.
-      expect(faults['disturbed reply']).toBeGreaterThanOrEqual(REPLY_FAULTS.length)
+      // Each way at least once: how many replies a run has depends on the machine.
+      let disturbed = 0
+      for (let seed = SEED; seed < SEED + 5 && disturbed < REPLY_FAULTS.length; seed++) {
+        const { broken, errors, reviews, faults } = await torture({ ...options, seed, plan: 'bad network' })
+        expect({ broken, errors, reviews }).toEqual({ broken: [], errors: [], reviews: {} })
+        disturbed += faults['disturbed reply'] ?? 0
+      }
+      expect(disturbed).toBeGreaterThanOrEqual(REPLY_FAULTS.length)
     },
   )
 })
