@@ -1,4 +1,5 @@
 import type { JsonValue } from './json/json.ts'
+import type { Redactor } from './secret.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
@@ -8,3 +9,8 @@ export interface Log {
 }
 
 export const silentLog: Log = { write() {} }
+
+/** A log that gets values without their secrets. */
+export const withoutSecrets = (log: Log, redactor: Pick<Redactor, 'json'>): Log => ({
+  write: (level, message, values) => log.write(level, message, values && redactor.json(values)),
+})

@@ -230,7 +230,7 @@ describe('each fault is reported at its place', () => {
     [
       'a script with an unknown key',
       { ...DESK, 'models/clerk.yaml': '- says: Yes.\n' },
-      'agents/clerk.yaml:7 error doc/schema models/clerk.yaml: turn 1 has no key "says"; it has when, say, call, usage, delay_ms, fail.',
+      'agents/clerk.yaml:7 error model/script models/clerk.yaml: turn 1 has no key "says"; it has when, say, call, usage, delay_ms, fail.',
     ],
     [
       'a guardrail that is nowhere',

@@ -46,6 +46,11 @@ describe('each fault is reported once', () => {
       ['doc/misplaced-key [secrets] `secrets` does not belong in spec but at the top level, beside `spec`.'],
     ],
     [
+      'instructions as other formats write them',
+      agent('  instructions: {inline: t}\n'),
+      ['doc/unknown-key [inline] `inline` is not a key of spec.instructions.'],
+    ],
+    [
       'what belongs in a mapping that is not there either',
       'apiVersion: svc/v1\nkind: Tool\nname: a\nnamespace: b\nversion: 1.0.0\nside_effect_class: read_only\n',
       [

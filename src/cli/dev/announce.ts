@@ -66,11 +66,17 @@ export function tellMissingSecrets(
   for (const [name, why] of users) out.message(`  key      ${name} (${why})   svc secrets set ${name}`)
 }
 
-/** Logs errors only, and of values only why a schedule starts nothing, since these lines are not redacted. */
+/** Logs errors only, with the first line of their cause, and why a schedule starts nothing. */
 export const quietLog = (out: CommandContext['out'], area: StatusArea | null): Log => ({
   write(level, message, about) {
     if (message === REFUSED_TICK) out.message(safeText(`warn: ${describeRefusedTick(fromJson<RefusedTick>(about))}`))
-    else if (level === 'warn' || level === 'error') out.message(`${level}: ${message}`)
+    else if (level === 'warn' || level === 'error') out.message(safeText(`${level}: ${message}${causeIn(about)}`))
     if (level === 'error') area?.setProblem(message)
   },
 })
+
+/** `: TypeError: …` from the values of a log line; empty where they name no cause. The log file of the server has all of it. */
+function causeIn(about: Parameters<Log['write']>[2]): string {
+  const cause = about?.['detail'] ?? about?.['error']
+  return typeof cause === 'string' ? `: ${cause.split('\n', 1)[0]}` : ''
+}

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, fstatSync, statSync, type Stats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileFailure } from '../../base/files/file-error.ts'
 
@@ -41,6 +41,7 @@ export async function watchFiles(
   watcher.on('all', (event, path) => {
     // Files report their own events.
     if (event === 'addDir' || event === 'unlinkDir') return
+    if (isOwnOutput(path)) return
     if (event === 'add' && !paths.has(path)) added.add(path)
     paths.add(path)
     clearTimeout(timer)
@@ -77,3 +78,12 @@ const isIgnored = (path: string): boolean => {
     (name.startsWith('.') && !name.startsWith('.env'))
   )
 }
+
+/** True for the file into which a shell leads what this process prints: else each line would count as a save. */
+function isOwnOutput(path: string): boolean {
+  const file = statSync(path, { throwIfNoEntry: false })
+  return file !== undefined && OUTPUTS.some(({ dev, ino }) => dev === file.dev && ino === file.ino)
+}
+
+/** Standard output and error, where they are files. */
+const OUTPUTS: readonly Stats[] = [1, 2].map((descriptor) => fstatSync(descriptor)).filter((each) => each.isFile())

@@ -4,11 +4,8 @@ import { stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { readBoundedText } from '../../base/net/read-bounded.ts'
-import type { JsonValue } from '../../base/json/json.ts'
-import { fromJsonList } from '../../base/json/typed-json.ts'
 import { makeDirectory } from '../../base/files/make-directory.ts'
-import { turnProblem } from '../../compile/stages/inline.ts'
-import { readValues } from '../../documents/workspace/read.ts'
+import { readModelScript } from '../../documents/facts/agents/model-script.ts'
 import { createReplay, printExchange, readExchanges, type Cassette } from '../../spec/cassette.ts'
 import { digestOfSnapshot, type CompiledBundle, type ScriptTurn, type AgentSnapshot } from '../../spec/snapshot.ts'
 import { pathOfAgent } from '../project/agent-path.ts'
@@ -187,13 +184,7 @@ async function openCassette(path: string | undefined, record: boolean): Promise<
 
 async function readScript(path: string): Promise<readonly ScriptTurn[]> {
   if (!(await stat(path).catch(() => undefined))?.isFile()) throw fail('not_found', { what: `script ${path}` })
-  const { values, findings } = readValues({ path, text: (await readUserFile(path)).toString('utf8') })
-  const error = findings.find(({ severity }) => severity === 'error')
-  if (error) throw usageFailure(`${path}:${error.range.start.line}: ${error.message}`)
-  const turns: JsonValue | undefined = values[0]
-  if (!Array.isArray(turns)) throw usageFailure(`${path} is not a script, which is a list of turns.`)
-  const problem = turns.flatMap((turn, at) => turnProblem(turn, at + 1) ?? [])[0]
-  if (problem !== undefined) throw usageFailure(`${path}: ${problem}`)
-  // Every turn was checked to be one.
-  return fromJsonList<ScriptTurn>(turns)
+  const script = readModelScript({ path, text: (await readUserFile(path)).toString('utf8') })
+  if ('problem' in script) throw usageFailure(script.problem)
+  return script.turns
 }

@@ -1,13 +1,11 @@
 /** Puts files that agents name in by value: instructions, schemas, the script of a scripted model. */
-import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
-import { fromJsonList } from '../../base/json/typed-json.ts'
 import { MAX_COST } from '../../documents/facts/cost-cap.ts'
 import { readOutageTerms } from '../../documents/facts/outage.ts'
 import { readWholeLimit, type WholeLimit } from '../../documents/facts/whole-limits.ts'
 import { MODEL_FALLBACK, namesFallbackFile, readModelFallback } from '../../documents/facts/agents/model-fallback.ts'
-import { readValues } from '../../documents/workspace/read.ts'
 import { isOnlineProvider, type AgentDocument, type ModelSpec } from '../../spec/document.ts'
 import { readMoney, type Money } from '../../spec/price.ts'
+import { readModelScript } from '../../documents/facts/agents/model-script.ts'
 import { CONTEXT_RULE, readContextRule } from '../../documents/facts/agents/context-rule.ts'
 import type { ContextRule } from '../../spec/context-rule.ts'
 import type { ScriptTurn } from '../../spec/snapshot.ts'
@@ -126,50 +124,8 @@ function readScript(
   // The project may map any other name to the scripted model.
   if (typeof ref !== 'string' || isOnlineProvider(provider)) return undefined
   const at = spot('/spec/model/provider_options/script')
-  const file = readFileMember(state, 'script', 'doc/schema', ref, at)
+  const file = readFileMember(state, 'script', 'model/script', ref, at)
   if (!file) return undefined
-  const { values, findings } = readValues(file)
-  const fault = findings.find((each) => each.severity === 'error')
-  if (fault)
-    return reportFinding(
-      state,
-      'doc/schema',
-      at,
-      `${file.path}:${fault.range.start.line} cannot be read: ${fault.message}`,
-    )
-  const [turns] = values
-  if (!Array.isArray(turns))
-    return reportFinding(state, 'doc/schema', at, `${file.path} is not a script, which is a list of turns.`)
-  const problem = turns.flatMap((turn, index) => turnProblem(turn, index + 1) ?? [])[0]
-  // Every turn was checked above.
-  return problem === undefined
-    ? fromJsonList<ScriptTurn>(turns)
-    : reportFinding(state, 'doc/schema', at, `${file.path}: ${problem}`)
+  const script = readModelScript(file)
+  return 'turns' in script ? script.turns : failUnchecked('model/script', at)
 }
-
-const TURN_KEYS = ['when', 'say', 'call', 'usage', 'delay_ms', 'fail']
-const WHEN_KEYS = ['contains', 'tool', 'matches', 'input']
-
-/** Why a turn of a script is invalid. Source: docs/design/models-and-tools.md#record-and-replay */
-export function turnProblem(turn: JsonValue, number: number): string | undefined {
-  const here = `turn ${number}`
-  if (!isJsonObject(turn)) return `${here} is not a mapping.`
-  const unknown = Object.keys(turn).find((key) => !TURN_KEYS.includes(key))
-  if (unknown !== undefined) return `${here} has no key "${unknown}"; it has ${TURN_KEYS.join(', ')}.`
-  const { when, call, delay_ms: delay } = turn
-  if (when !== undefined) {
-    const matcher = isJsonObject(when) ? Object.keys(when).find((key) => !WHEN_KEYS.includes(key)) : ''
-    if (matcher !== undefined) return `${here}: \`when\` has ${WHEN_KEYS.join(', ')}.`
-  }
-  if (delay !== undefined && !(typeof delay === 'number' && delay >= 0))
-    return `${here}: delay_ms is a number of milliseconds.`
-  if (call === undefined) return undefined
-  const calls = Array.isArray(call) ? call : [call]
-  return calls.every(isCall) ? undefined : `${here}: a call has a \`tool\` and, where it needs them, \`arguments\`.`
-}
-
-const isCall = (call: JsonValue): boolean =>
-  isJsonObject(call) &&
-  typeof call['tool'] === 'string' &&
-  (call['arguments'] === undefined || isJsonObject(call['arguments'])) &&
-  Object.keys(call).every((key) => key === 'tool' || key === 'arguments')

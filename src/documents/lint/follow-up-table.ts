@@ -52,6 +52,7 @@ export const FOLLOW_UPS: Readonly<Partial<Record<RuleName, FollowUp>>> = {
   'tool/effect-key-missing': { missingKeys: ['metadata.labels.svc/effect-key'] },
   'tool/undo-undeclared': { missingKeys: ['metadata.labels.svc/undone-by'] },
   'agent/instructions-missing-file': { bundlePath: true },
+  'model/script': { bundlePath: true },
   'agent/no-tools-but-policies': { sameValue: true, samePlace: ['policy/attachment-missing'] },
   'model/base-url-invalid': { sameValue: true },
   'model/base-url-insecure': { sameValue: true },
@@ -148,7 +149,7 @@ export const FOLLOW_UPS: Readonly<Partial<Record<RuleName, FollowUp>>> = {
   'bundle/unreferenced-file': {
     referencingKeys: PATH_USERS,
     missesDocument: true,
-    sameName: ['agent/instructions-missing-file', ...SCHEMA_FAULTS],
+    sameName: ['agent/instructions-missing-file', 'model/script', ...SCHEMA_FAULTS],
     missingDocuments: GAPS,
   },
   'security/blanket-allow-irreversible': { missingKeys: ['spec.conditions'], usesRelated: true },

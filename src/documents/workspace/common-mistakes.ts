@@ -61,6 +61,20 @@ const COMMON_MISTAKES: readonly CommonMistake[] = [
     hint: 'Conditions go under `conditions`: `conditions: {when: args.amount > 100}`.',
     of: ['policy'],
   },
+  {
+    at: 'spec.instructions',
+    keys: ['inline', 'content', 'prompt', 'value'],
+    hint: 'The instructions stand in `text`, or in the file that `ref` names.',
+    meant: 'text',
+    rename: true,
+  },
+  {
+    at: 'spec.instructions',
+    keys: ['file', 'path'],
+    hint: 'The file is named by `ref`.',
+    meant: 'ref',
+    rename: true,
+  },
   { at: 'spec', keys: ['policies'], hint: 'Policies of a whole agent are listed in `default_policies`.' },
   {
     at: 'spec.model',

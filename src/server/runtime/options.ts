@@ -27,7 +27,7 @@ export interface RuntimeOptions {
   /** Replaces every model provider by `auto`, except scripted ones. */
   readonly offline?: boolean
   readonly clock?: Clock
-  /** JSON lines on standard error when absent. */
+  /** Gets values without secrets. JSON lines on standard error when absent. */
   readonly log?: Log
   /** Exports telemetry, whether or not a variable of OpenTelemetry asks for it; it is an error if that is impossible. */
   readonly otel?: boolean

@@ -233,6 +233,19 @@ test.each([
   expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) })
 })
 
+test.each(['npx notes', 7, null, ['npx']])(
+  'an entry that is %j, no mapping, is named among what is lost',
+  async (entry) => {
+    write('.mcp.json', JSON.stringify({ mcpServers: { notes: entry, local: { url: fake.url } } }))
+    expect((await importMcp('.mcp.json')).lost).toContainEqual(
+      expect.objectContaining({
+        at: 'server "notes"',
+        what: expect.stringContaining('neither an address nor a program'),
+      }),
+    )
+  },
+)
+
 test('a file longer than any list of tools is refused before it is parsed', async () => {
   write('long.json', `{"tools": [{"name": "t", "description": "${'d'.repeat(11 * 1024 * 1024)}"}]}`)
   const { code, stderr } = await svc(['import', 'mcp', 'long.json'], { cwd })

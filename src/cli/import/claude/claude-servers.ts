@@ -1,14 +1,15 @@
 /** MCP servers as `.mcp.json`, settings and agents declare them. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
+import type { JsonObject, JsonValue } from '../../../base/json/json.ts'
 import type { ForeignServer } from '../agents/foreign-project.ts'
 import { objectOf, textMembersOf, foreignTextOf, textsOf } from '../agents/foreign-value.ts'
 
 /** @param declared the value of `mcpServers`: servers by name */
 export function readServers(declared: JsonValue | undefined, at: string): ReadonlyMap<string, ForeignServer> {
   return new Map(
-    Object.entries(objectOf(declared)).flatMap(([name, given]) =>
-      isJsonObject(given) ? [[name, readServer(name, given, `${at} mcpServers.${name}`)] as const] : [],
-    ),
+    Object.entries(objectOf(declared)).map(([name, given]) => [
+      name,
+      readServer(name, objectOf(given), `${at} mcpServers.${name}`),
+    ]),
   )
 }
 

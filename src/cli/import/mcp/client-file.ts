@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, join, relative } from 'node:path'
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 import type { ForeignServer } from '../agents/foreign-project.ts'
-import { foreignTextOf, textMembersOf, textsOf } from '../agents/foreign-value.ts'
+import { foreignTextOf, objectOf, textMembersOf, textsOf } from '../agents/foreign-value.ts'
 import { quoteForeign } from '../foreign-text.ts'
 import { parseCommentedJson, type CommentedJson } from './commented-json.ts'
 
@@ -86,9 +86,8 @@ export function readClientFile(text: string, path: string, name: string, project
   const directory = relative(projectDirectory, folder)
   const entries = Object.entries(json.value[format.member] as JsonObject)
   if (entries.length > MAX_SERVERS) throw usageFailure(`${name} has more than ${MAX_SERVERS} servers.`)
-  const servers = entries.flatMap(([server, given]) =>
-    isJsonObject(given) ? [readClientServer(server, given, directory)] : [],
-  )
+  // What is no mapping says neither a program nor an address, which is reported as for any other server.
+  const servers = entries.map(([server, given]) => readClientServer(server, objectOf(given), directory))
   return { json, format, folder, servers }
 }
 

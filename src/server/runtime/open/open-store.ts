@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fail, type Failure } from '../../../base/failure.ts'
 import type { Clock } from '../../../base/clock.ts'
-import type { Log } from '../../../base/log.ts'
+import { withoutSecrets, type Log } from '../../../base/log.ts'
 import type { Redactor } from '../../../base/secret.ts'
 import { JOB_SCHEMA } from '../../../queue/jobs.ts'
 import { lockDirectory } from '../../../store/sqlite/database/lock.ts'
@@ -80,7 +80,9 @@ export async function openLogAndStore(
   { clock, redactor, closing, serving, damaged, noticesAdded }: StoreParts,
 ): Promise<{ readonly log: Log; readonly store: Store; readonly telemetry: OpenTelemetry | undefined }> {
   const { dataDirectory } = options
-  const processLog = options.log ?? (await import('../../log/log.ts')).createLog(redactor, 'info', options.logTo)
+  const processLog = options.log
+    ? withoutSecrets(options.log, redactor)
+    : (await import('../../log/log.ts')).createLog(redactor, 'info', options.logTo)
   const logFile =
     dataDirectory !== undefined && serving ? openLogFile({ directory: dataDirectory, redactor, clock }) : undefined
   if (logFile) closing.push(() => logFile.close())
