@@ -86,6 +86,8 @@ export interface McpProgramConfig {
   readonly directory?: string
   /** For the program to start and to answer; 60s when absent. */
   readonly start_timeout?: string
+  /** Of main memory, of it and all that it started; 4 GiB when absent. Linux only. */
+  readonly memory_bytes?: number
 }
 
 export interface MockResult {

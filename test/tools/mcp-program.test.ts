@@ -101,6 +101,7 @@ test('no message that its program read counts as not sent', async () => {
     cwd: directory,
     env: {},
     allow: [],
+    mostMemory: Infinity,
     redactor: createRedactor(),
     onLine: () => {},
   })
@@ -124,6 +125,7 @@ test('what may not leave any more when its turn comes is not written', async () 
     cwd: directory,
     env: {},
     allow: [],
+    mostMemory: Infinity,
     redactor: createRedactor(),
     onLine: () => {},
   })
@@ -169,7 +171,7 @@ test('a program gets the variables that are named, and no others', async () => {
   )
   const { result } = (await call('environment')) as { result: { names: string[]; cwd: string } }
   expect([result.names.filter((name) => !name.startsWith('__')), result.cwd]).toEqual([
-    ['PATH', 'TOKEN_OF_TEST'],
+    ['PATH', 'SVC_MCP_PROGRAM', 'TOKEN_OF_TEST'],
     directory,
   ])
 })
@@ -308,6 +310,25 @@ test.each([
   expect(pids().map(isAlive)).toEqual([goesOn])
 })
 
+test.runIf(process.platform === 'linux').each([
+  ['more than it may', false, 150],
+  ['what it may', true, 2000],
+])('a program that takes %s of memory with what it started goes on: %s', async (_, goesOn, mebibytes) => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  openMode('grows', { memory_bytes: mebibytes * 2 ** 20 })
+  expect(await call('echo', { text: 'x' })).toEqual(said('echo x'))
+  vi.advanceTimersByTime(2000)
+  if (!goesOn) await waitUntil(() => !pids().some(isAlive))
+  expect(pids().map(isAlive)).toEqual([goesOn, goesOn])
+  const next = await call('echo', { text: 'y' })
+  expect('error' in next ? next.error : next).toEqual(
+    goesOn
+      ? said('echo y')
+      : 'MCP server "local" cannot be reached: it ended and is started again after a pause. node took more memory than the 150 MiB of `memory_bytes`, and was ended.',
+  )
+})
+
 test('many calls at once are no leak', async () => {
   openMode('good')
   const warnings: string[] = []
@@ -346,13 +367,13 @@ test('a tool that is not the pinned one any more is refused', async () => {
   })
 })
 
-test.each(['good', 'stubborn', 'forks'])(
+test.each(['good', 'stubborn', 'forks', 'leaves'])(
   'a program that is %s is ended with the toolbox, its own processes too',
   async (mode) => {
     openMode(mode)
     expect(await call('echo', { text: 'x' })).toEqual(said('echo x'))
     const started = pids()
-    expect(started.filter(isAlive)).toHaveLength(mode === 'forks' ? 2 : 1)
+    expect(started.filter(isAlive)).toHaveLength(mode === 'forks' || mode === 'leaves' ? 2 : 1)
     await toolbox!.close()
     await waitUntil(() => started.every((pid) => !isAlive(pid)))
   },

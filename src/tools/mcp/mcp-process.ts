@@ -2,12 +2,14 @@
  * One process of an MCP server that runs as a program and speaks over its standard streams, a message a line.
  * Source: docs/design/models-and-tools.md#mcp-servers-as-programs
  */
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { shortenText } from '../../base/cut-text.ts'
 import { UnsentError } from '../../base/net/transport.ts'
 import type { Redactor } from '../../base/secret.ts'
 import { createLineReader, type OutputLine } from './output-lines.ts'
-import { closeOutput, collectTail, environmentOf, pathOfProgram, signalGroup, type ProgramProcess } from '../program.ts'
+import { closeOutput, collectTail, environmentOf, pathOfProgram, signalGroup } from '../program.ts'
+import { killMarked, memoryOfTree, PROGRAM_MARK } from '../program-tree.ts'
 
 export interface McpProcessParts {
   readonly argv: readonly string[]
@@ -15,6 +17,8 @@ export interface McpProcessParts {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Names of further variables that the program gets. */
   readonly allow: readonly string[]
+  /** Of it and all that it started, in bytes. */
+  readonly mostMemory: number
   readonly redactor: Redactor
   readonly onLine: (line: OutputLine) => void
 }
@@ -47,26 +51,30 @@ const MAX_UNREAD_BYTES = 16 * 1024 * 1024
 /** After its input was closed, and again after SIGTERM. */
 const GRACE_MS = 1000
 
+/** Time between two looks at its memory. */
+const MEMORY_EVERY_MS = 2000
+
 /** Characters of stderr, or of the last output that is no message, that an error shows. */
 const TAIL_CHARACTERS = 400
 
-/** Processes whose groups must not outlive this process. */
-const running = new Set<ProgramProcess>()
+/** What must not outlive this process: kills a program with all that it started. */
+const running = new Set<() => void>()
 let isWatchingExit = false
 
 function watchExit(): void {
   if (isWatchingExit) return
   isWatchingExit = true
-  process.on('exit', () => running.forEach((child) => signalGroup(child, 'SIGKILL')))
+  process.on('exit', () => running.forEach((killAll) => killAll()))
 }
 
 /** @throws UnsentError when the program cannot be started */
 export async function startMcpProcess(parts: McpProcessParts): Promise<McpProcess> {
   const { execa } = await import('execa')
   const [program = '', ...args] = parts.argv
+  const mark = randomUUID()
   const child = execa(pathOfProgram(program), args, {
     cwd: parts.cwd,
-    env: environmentOf(parts.env, parts.allow),
+    env: { ...environmentOf(parts.env, parts.allow), [PROGRAM_MARK]: mark },
     extendEnv: false,
     stdin: 'pipe',
     reject: false,
@@ -76,13 +84,19 @@ export async function startMcpProcess(parts: McpProcessParts): Promise<McpProces
     detached: process.platform !== 'win32',
     windowsHide: true,
   })
-  if (child.pid === undefined) {
+  const { pid } = child
+  if (pid === undefined) {
     const { code, shortMessage } = await child
     const where = existsSync(parts.cwd) ? '' : ` in ${parts.cwd}, which does not exist`
     throw new UnsentError(`${program} could not be started${where}: ${code ?? shortMessage}.`, code, undefined)
   }
   watchExit()
-  running.add(child)
+  // Its own child processes end with it, those in its group at once.
+  const killAll = (): void => {
+    signalGroup(child, 'SIGKILL')
+    killMarked(mark)
+  }
+  running.add(killAll)
   const { stdin } = child
   const ended = new AbortController()
   const stderr = collectTail(child.stderr, TAIL_CHARACTERS, parts.redactor)
@@ -96,9 +110,9 @@ export async function startMcpProcess(parts: McpProcessParts): Promise<McpProces
       // What it wrote before has been read by then.
       setImmediate(() => {
         stop(withTail(`${program} ended with ${signal ?? `exit code ${code}`}`))
-        // Its own child processes end with it.
-        signalGroup(child, 'SIGKILL')
-        running.delete(child)
+        clearInterval(memoryTimer)
+        killAll()
+        running.delete(killAll)
         closeOutput(child)
         resolve()
       })
@@ -106,9 +120,16 @@ export async function startMcpProcess(parts: McpProcessParts): Promise<McpProces
   })
   const kill = (why: string): void => {
     stop(withTail(`${program} ${why}, and was ended`))
-    signalGroup(child, 'SIGKILL')
+    killAll()
     closeOutput(child)
   }
+
+  const memoryTimer = setInterval(() => {
+    void memoryOfTree(pid).then((bytes) => {
+      if (bytes !== undefined && bytes > parts.mostMemory && !ended.signal.aborted)
+        kill(`took more memory than the ${mebibytes(parts.mostMemory)} of \`memory_bytes\``)
+    })
+  }, MEMORY_EVERY_MS).unref()
 
   let window = { since: 0, bytes: 0, lines: 0 }
   const countUnasked = (bytes: number): void => {
@@ -167,6 +188,8 @@ export async function startMcpProcess(parts: McpProcessParts): Promise<McpProces
     kill,
   }
 }
+
+const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`
 
 const notSent = (cause: Error): UnsentError => new UnsentError(cause.message, undefined, cause)
 

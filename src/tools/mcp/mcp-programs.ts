@@ -47,11 +47,14 @@ const STEADY_MS = 60_000
 
 const DEFAULT_START_MS = 60_000
 
+/** A browser that a server drives counts its shared memory several times. */
+const DEFAULT_MEMORY = 4 * 2 ** 30
+
 export function createMcpPrograms({ config, configDir, env, redactor, clock, log }: McpProgramsParts): McpPrograms {
   const programs = new Map<string, McpProgram>()
   for (const [url, each] of Object.entries(config.mcp_servers ?? {})) programs.set(keyOf(url), createProgram(url, each))
 
-  function createProgram(url: string, { command, env: names = [], directory, start_timeout }: McpProgramConfig) {
+  function createProgram(url: string, { command, env: names = [], directory, ...bounds }: McpProgramConfig) {
     /** Ends in a row, and the last of them. */
     let failure: { readonly times: number; readonly until: number; readonly why: Error } | undefined
     const open = (): McpLink => {
@@ -59,7 +62,8 @@ export function createMcpPrograms({ config, configDir, env, redactor, clock, log
       for (const name of names) if (env[name]) redactor.add(env[name])
       const started = clock.monotonic()
       const cwd = resolve(configDir, directory ?? '.')
-      return openMcpProgram({ argv: command, cwd, env, allow: names, redactor }, (why) => {
+      const mostMemory = bounds.memory_bytes ?? DEFAULT_MEMORY
+      return openMcpProgram({ argv: command, cwd, env, allow: names, mostMemory, redactor }, (why) => {
         const now = clock.monotonic()
         const times = now - started >= STEADY_MS ? 1 : (failure?.times ?? 0) + 1
         const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (times - 1), LAST_PAUSE_MS)
@@ -74,7 +78,8 @@ export function createMcpPrograms({ config, configDir, env, redactor, clock, log
     }
     return {
       key: `program ${keyOf(url)}`,
-      startMs: (start_timeout === undefined ? undefined : parseDuration(start_timeout)) ?? DEFAULT_START_MS,
+      startMs:
+        (bounds.start_timeout === undefined ? undefined : parseDuration(bounds.start_timeout)) ?? DEFAULT_START_MS,
       findUnsetVariable: () => names.find((name) => !env[name]),
       open,
     }

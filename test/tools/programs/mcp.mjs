@@ -24,6 +24,20 @@ if (mode === 'forks') {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
   appendFileSync(pids, `${child.pid}\n`)
 }
+if (mode === 'leaves') {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore', detached: true })
+  appendFileSync(pids, `${child.pid}\n`)
+  child.unref()
+}
+// Its answers wait until a process that it started has 200 MiB.
+const grown =
+  mode === 'grows' &&
+  new Promise((resolve) => {
+    const program = 'globalThis.kept = Buffer.alloc(200 * 2 ** 20, 1); console.log(); setInterval(() => {}, 1000)'
+    const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'ignore'] })
+    appendFileSync(pids, `${child.pid}\n`)
+    child.stdout.once('data', resolve)
+  })
 
 const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\n')
 const say = (id, text) => send({ id, result: { content: [{ type: 'text', text }] } })
@@ -76,7 +90,7 @@ const answers = {
       const progress = { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: id, progress: 1 } }
       return process.stdout.write(JSON.stringify([progress, own, other, own, { ...own, id: 'nobody' }]) + '\r\n')
     }
-    if (name === 'echo') return say(id, `echo ${given.text}`)
+    if (name === 'echo') return void Promise.resolve(grown).then(() => say(id, `echo ${given.text}`))
     if (name === 'pid') return say(id, String(process.pid))
     if (name === 'environment')
       return say(id, JSON.stringify({ names: Object.keys(process.env).sort(), cwd: process.cwd() }))
