@@ -16,6 +16,7 @@ import {
   type Project,
   type RunningServer,
 } from './binary.ts'
+import { waitUntil } from '../wait-until.ts'
 
 let project: Project
 let server: RunningServer
@@ -231,32 +232,40 @@ secrets:
   counter.remove()
 })
 
-test('dev says that a changed setting needs a restart', async () => {
+test('dev starts again with changed settings, at the same address and with the same key', async () => {
+  const settings = (counted: number): string =>
+    `workspace: counter\ntools: { acme.count: { mock: [{ result: { counted: ${counted} } }] } }\n`
   const counter = writeProject({
-    'svc.config.yaml': 'workspace: counter\n',
+    'svc.config.yaml': settings(1),
+    'tools/count.yaml': `apiVersion: svc/v1
+kind: Tool
+metadata: { name: count, namespace: acme, version: 1.0.0 }
+spec: { side_effect_class: read_only, description: Counts. }
+`,
+    'script.yaml': "- call: { tool: count }\n- say: '${results.count.counted}'\n",
     'counter.agent.yaml': `apiVersion: svc/v1
 kind: Agent
 metadata: { name: counter, namespace: acme, version: 1.0.0 }
 spec:
   purpose: Count.
   instructions: { text: Count. }
-  model: { provider: scripted, name: counter }
+  model: { provider: scripted, name: counter, provider_options: { script: script.yaml } }
+  tools: [{ ref: acme.count@^1.0 }]
 `,
   })
-  const serving = await dev([], { cwd: counter.directory })
-  let said = ''
-  const told = new Promise<void>((resolve) =>
-    serving.process.stderr!.on('data', (chunk) => {
-      said += String(chunk)
-      if (said.includes('restart')) resolve()
-    }),
-  )
-  writeFileSync(
-    join(counter.directory, 'svc.config.yaml'),
-    'workspace: counter\nmcp_servers: { "https://files.invalid/mcp": { command: [files] } }\n',
-  )
-  await told
-  expect(said.match(/changed .*; restart svc dev to apply it/g)).toHaveLength(1)
-  await serving.stop()
+  const at = { cwd: counter.directory }
+  const serving = await dev([], at)
+  const counted = async (): Promise<string> => (await svc(['run', 'acme.counter'], at)).stdout
+  const reached = (): unknown => {
+    const { url, key } = JSON.parse(readFileSync(join(counter.data, 'server.json'), 'utf8')) as Record<string, unknown>
+    return { url, key }
+  }
+  expect(await counted()).toBe('1\n')
+  const before = reached()
+  writeFileSync(join(counter.directory, 'svc.config.yaml'), settings(2))
+  await waitUntil(() => serving.stdout().match(/"type":"ready"/g)?.length === 2)
+  expect([await counted(), reached()]).toEqual(['2\n', before])
+  expect(serving.stderr().match(/changed svc.config.yaml; starting again/g)).toHaveLength(1)
+  expect(await serving.stop()).toBe(0)
   counter.remove()
 })

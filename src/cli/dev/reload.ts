@@ -6,7 +6,7 @@ import { wrapText } from '../../terminal/text.ts'
 import { timeOfDay } from '../../terminal/time.ts'
 import { changeLines } from '../release/changes.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { haveSettingsChanged } from './changed-settings.ts'
+import { readChangedSettings } from './changed-settings.ts'
 import type { StatusArea } from './status-area.ts'
 import { messageScreen } from '../shell/screen/list.ts'
 import { printFindings } from '../release/findings.ts'
@@ -16,7 +16,10 @@ import type { SnapshotSave } from '../release/snapshots.ts'
 import type { reloadAnswer, diagnosticLine } from '../answers/serve.ts'
 import type { ValueOf } from '../../operations/schema.ts'
 
-/** Publishes a save. Prints why one cannot be published; the deployed version then stays. */
+/**
+ * Publishes a save. Prints why one cannot be published; the deployed version then stays.
+ * @returns the project where the save changed its settings, which counts before all else; undefined otherwise
+ */
 export async function publishSave(
   call: CommandContext<ValueOf<typeof reloadAnswer> | ValueOf<typeof diagnosticLine>>,
   project: Project,
@@ -24,11 +27,16 @@ export async function publishSave(
   differences: (next: SnapshotSave) => Promise<readonly VersionChange[]>,
   paths: readonly string[],
   area: StatusArea | null,
-): Promise<void> {
+): Promise<Project | undefined> {
   const { mode, out, io } = call
   const since = io.clock.monotonic()
   const changed = paths.map((path) => relative(project.directory, path).replaceAll('\\', '/'))
   try {
+    const settings = await readChangedSettings(call, project, paths)
+    if (settings) {
+      out.message(`${timeOfDay(io.clock.now())}  changed ${safeText(changed.join(', '))}; starting again`)
+      return settings
+    }
     const saving = await save()
     await tellDiagnostics(call, saving)
     area?.setProblem(describeFindings(saving))
@@ -36,16 +44,17 @@ export async function publishSave(
       out.message(
         `${timeOfDay(io.clock.now())}  read ${safeText(changed.join(', '))}; secrets count from the next call`,
       )
-    if (await haveSettingsChanged(call, project, paths))
-      out.message(`${timeOfDay(io.clock.now())}  changed ${safeText(changed.join(', '))}; restart svc dev to apply it`)
     if (saving.saved?.unchanged && saving.mended && !mode.json)
       out.message(`${timeOfDay(io.clock.now())}  clean again; ${saving.saved.version} stays deployed`)
-    if (!saving.saved || saving.saved.unchanged) return
+    if (!saving.saved || saving.saved.unchanged) return undefined
     const { agent, version: deployed } = saving.saved
     const ms = Math.round(io.clock.monotonic() - since)
     // Deploys first: the comparison may take longer.
     const changes = await differences(saving)
-    if (mode.json) return await out.ndjson({ type: 'reload', changed, agent, version: deployed, ms, changes })
+    if (mode.json) {
+      await out.ndjson({ type: 'reload', changed, agent, version: deployed, ms, changes })
+      return undefined
+    }
     out.message(
       `${timeOfDay(io.clock.now())}  changed ${safeText(changed.join(', '))} → ${deployed} deployed in ${ms} ms`,
     )
@@ -57,6 +66,7 @@ export async function publishSave(
     else out.message(formatCommandError(words, false))
     area?.setProblem(words.message)
   }
+  return undefined
 }
 
 /** Below the time and its gap. */
