@@ -85,6 +85,16 @@ const stepsOf = (text: string): Step[] =>
 const scriptsOf = (text: string): string[] =>
   Object.values(parse(text) as Record<string, { script?: string[] }>).flatMap((job) => job?.script ?? [])
 
+/** A dataset of one case, which needs no key. */
+const SMALL_REFUND = JSON.stringify({
+  input: { order: 'A-1042', amount: 40 },
+  tools: {
+    'acme.orders.lookup': { result: { order: 'A-1042', status: 'delivered', damaged: true } },
+    'acme.refunds': { result: { order: 'A-1042', amount: 40, currency: 'EUR' } },
+  },
+  checks: [{ calls: 'acme.refunds' }],
+})
+
 test('the GitHub workflow is what svc init writes, and passes on what svc init wrote', () => {
   const directory = repository('github', '--full --ci github')
   const text = readFileSync(join(directory, '.github/workflows/agents.yml'), 'utf8')
@@ -100,11 +110,17 @@ test('the GitHub workflow is what svc init writes, and passes on what svc init w
     'svc policy test',
     'svc bundle pack',
     'svc bundle diff',
+    'svc eval',
     'svc bundle diff',
     'svc test',
     'svc publish',
   ])
+  mkdirSync(join(directory, 'evals'))
+  writeFileSync(join(directory, 'evals/refunds.jsonl'), SMALL_REFUND)
   for (const command of commands) shell(directory, command, { BASE: 'main' })
+  expect(readFileSync(join(directory, 'review/comment.md'), 'utf8')).toMatch(
+    /^### What the agents may do$[^]*^### Evals: evals\/refunds\.jsonl$[^]*^\| origin\/main \| 1 \| 0 \|[^]*^\| workspace \| 1 \| 0 \|/m,
+  )
   expect(readFileSync(join(directory, 'scenarios.xml'), 'utf8')).toContain('<testsuites')
 })
 

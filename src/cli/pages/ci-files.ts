@@ -49,6 +49,15 @@ const ACTIONS = {
 const lines = (...parts: readonly (string | false)[]): string =>
   `${parts.filter((part) => part !== false).join('\n')}\n`
 
+/** Adds to the comment what the evals of the project say, beside the version that the change is made from. */
+const evalsOf = (before: string): readonly string[] => [
+  '# Evals ask the models of the agents: give this step their keys.',
+  'for set in evals/*.jsonl; do',
+  '  [ -e "$set" ] || continue',
+  `  npx --no svc eval "$set" --against "${before}" --fail-on nothing --format markdown >> review/comment.md`,
+  'done',
+]
+
 const github = ({ policies, scenarios }: PipelineTests): string =>
   lines(
     '# Proves the agents of this project. Nothing here asks: what a person would be asked fails instead.',
@@ -89,6 +98,7 @@ const github = ({ policies, scenarios }: PipelineTests): string =>
     '          npx --no svc bundle pack -C ../base -o "$PWD/before.tgz"',
     '          mkdir -p review',
     '          npx --no svc bundle diff before.tgz . --format markdown > review/comment.md',
+    ...evalsOf('origin/$BASE').map((line) => `          ${line}`),
     '          npx --no svc bundle diff before.tgz . --fail-on breaking',
     '      # For agents-comment.yml, which may write and runs nothing of the project.',
     `      - uses: ${ACTIONS.upload}`,
@@ -246,6 +256,8 @@ const gitlab = ({ policies, scenarios }: PipelineTests): string =>
     '    - npx --no svc bundle pack -C ../base -o "$PWD/before.tgz"',
     '    - mkdir -p review',
     '    - npx --no svc bundle diff before.tgz . --format markdown > review/comment.md',
+    '    - |',
+    ...evalsOf('$CI_MERGE_REQUEST_DIFF_BASE_SHA').map((line) => `      ${line}`),
     '    - npx --no svc bundle diff before.tgz . --fail-on breaking',
     '  artifacts:',
     '    when: always',

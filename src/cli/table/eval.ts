@@ -25,6 +25,11 @@ export const evalCommands: readonly CommandEntry[] = [
         flags: '--at-least <percent>',
         description: 'for --fail-on failed: how many of the cases pass; 100 by default',
       },
+      {
+        flags: '--format <format>',
+        description: 'output format; markdown is a part of the comment of a review',
+        choices: ['text', 'markdown'],
+      },
       { flags: '--junit <file>', description: 'also write the cases as JUnit XML' },
       { flags: '--jobs <n>', description: 'cases at work at once; 4 by default' },
       { flags: '--case-timeout <duration>', description: 'how long one run may take; 5m by default' },

@@ -8,6 +8,7 @@ import { readDataset } from '../../eval/dataset.ts'
 import { evaluateCase, inParallel, type EvaluatedCase, type EvaluationParts } from '../../eval/evaluate.ts'
 import { compileJudge, JUDGE } from '../../eval/judge-agent.ts'
 import { createJudge, type Judge } from '../../eval/judge.ts'
+import { evalComment } from '../../eval/eval-comment.ts'
 import {
   basisLines,
   brokenLine,
@@ -42,6 +43,7 @@ export async function evaluate(call: CommandContext<ValueOf<typeof evalAnswer>>)
   const jobs = wholeNumber(given.text('jobs'), 'jobs', 1) ?? DEFAULT_JOBS
   const timeoutMs = durationMs(given.text('case-timeout'), 'case-timeout') ?? DEFAULT_TIMEOUT_MS
   const gate = readGate(call)
+  const isComment = given.text('format') === 'markdown'
   const { cases: read, broken } = await readDataset(path, named)
   const [agent, against] = [given.text('agent'), given.text('against')]
   const cases = agent === undefined ? read : read.map((each) => ({ agent, ...each }))
@@ -63,7 +65,7 @@ export async function evaluate(call: CommandContext<ValueOf<typeof evalAnswer>>)
     const done: EvaluatedCase[] = []
     for await (const each of inParallel(cases, jobs, (evalCase) => evaluateCase(evalCase, parts))) {
       done.push(each)
-      if (!mode.json) printCase(call, named, each)
+      if (!mode.json && !isComment) printCase(call, named, each)
     }
     const names = { now: parts.now.name, ...(before && { before: before.side.name }) }
     const report: EvalReport = {
@@ -79,6 +81,7 @@ export async function evaluate(call: CommandContext<ValueOf<typeof evalAnswer>>)
     if (junit !== undefined)
       await writeUserFile(resolve(cwd, junit), `${reportTestsAsJunit(testCasesOf(report), 'svc eval')}\n`)
     if (mode.json) await out.json(toEvalAnswer(report, code))
+    else if (isComment) out.line(evalComment(report))
     else printSummary(call, report)
     return code
   } finally {
