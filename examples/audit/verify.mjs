@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 // A second verifier of svc audit export, written without svc: node verify.mjs FILE [EARLIER]
-// It reads the tar, checks every line of acts.jsonl and sessions.jsonl and the decisions about calls, and exits with 1 at the first
-// thing that is not as it was recorded, or was not allowed.
+// It reads the tar, checks every line of acts.jsonl, sessions.jsonl and rows.jsonl and the decisions about calls, and exits with 1 at
+// the first thing that is not as it was recorded, or was not allowed.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-const sha256 = (text) => createHash('sha256').update(text).digest('hex')
+const sha256 = (text, encoding = 'hex') => createHash('sha256').update(text).digest(encoding)
 const START = '0'.repeat(64)
 const PROOFS = ['none', 'link', 'key', 'ssh', 'passkey', 'hardware']
 
@@ -24,16 +24,12 @@ const check = (isGood, what) => {
 /** The lines of one file of a tar: headers of 512 bytes, each followed by its content in blocks of 512. */
 function linesOf(tar, wanted) {
   const text = (from, to) => tar.subarray(from, to).toString()
-  for (let at = 0; at + 512 <= tar.length && tar[at] !== 0;) {
-    const size = Number.parseInt(text(at + 124, at + 136), 8)
-    if (!(size >= 0)) break
-    const end = at + 512 + size
-    if (text(at, at + 100).split('\0', 1)[0] === wanted) {
-      const lines = text(at + 512, end).split('\n')
-      check(end <= tar.length && lines.pop() === '', `${wanted} is cut off.`)
-      return lines
-    }
-    at = Math.ceil(end / 512) * 512
+  for (let at = 0, end; tar[at] > 0; at = Math.ceil(end / 512) * 512) {
+    end = at + 512 + Math.abs(Number.parseInt(text(at + 124, at + 136), 8))
+    if (text(at, at + 100).split('\0', 1)[0] !== wanted) continue
+    const lines = text(at + 512, end).split('\n')
+    check(end <= tar.length && lines.pop() === '', `${wanted} is cut off.`)
+    return lines
   }
   throw new Error(`There is no ${wanted}.`)
 }
@@ -48,42 +44,46 @@ function parse(line) {
 /** Hashes of all acts, in order. */
 function verifyActs(lines) {
   const hashes = []
-  let head = START
   for (const line of lines) {
     const number = hashes.length + 1
     const { content, salt, hash, ...record } = parse(line)
     check(record.seq === number, `Act ${number} is missing.`)
-    check(
-      content === null || sha256(`${salt}\n${content}`) === record.contentDigest,
-      `The content of act ${number} is not the one that was recorded.`,
-    )
-    check(sha256(`${head}\n${canonical(record)}`) === hash, `Act ${number} is not the one that was recorded.`)
-    head = hash
+    const isRecorded = content === null || sha256(`${salt}\n${content}`) === record.contentDigest
+    const isWritten = sha256(`${hashes.at(-1) ?? START}\n${canonical(record)}`) === hash
+    check(isRecorded && isWritten, `Act ${number} is not the one that was recorded.`)
     hashes.push(hash)
   }
   return hashes
 }
 
-/** Hashes of the saves of all sessions, by session and version. */
-function verifySessions(lines) {
+/** Hashes of the saves of all sessions, by session and version. Each session has a line of rows. */
+function verifySessions(lines, rowLines) {
   const saves = new Map()
-  let open
+  let [open, ended] = [undefined, 0]
+  const end = () => open && verifyEnd(open, parse(rowLines[ended++] ?? 'null'))
   for (const line of lines) {
     const value = parse(line)
-    if (!('lastSeq' in value)) {
-      verifySave(open, value, saves)
-      continue
-    }
-    if (open) verifyEnd(open)
-    open = { given: value, head: START, ordinal: 0, calls: new Map(), tasks: new Map() }
+    if ('lastSeq' in value) {
+      end()
+      open = { given: value, head: START, ordinal: 0, calls: new Map(), tasks: new Map(), written: new Map() }
+    } else verifySave(open, value, saves)
   }
-  if (open) verifyEnd(open)
+  end()
   return saves
 }
 
-function verifyEnd({ given, seq, ordinal }) {
-  const isWhole = seq === undefined || (seq === given.lastSeq && ordinal === given.lastOrdinal)
-  check(isWhole, `Session ${given.session} does not end where its chain ends.`)
+function verifyEnd({ given: { session, lastSeq, lastOrdinal }, seq, ordinal, isNew, written }, stored) {
+  const isWhole = seq === undefined || (seq === lastSeq && ordinal === lastOrdinal)
+  check(isWhole, `Session ${session} does not end where its chain ends.`)
+  check(stored?.session === session, `The rows of session ${session} are missing.`)
+  for (const { name, lines } of stored.rows ?? []) {
+    const { salt, digest } = written.get(name) ?? { digest: isNew ? 'none' : '' }
+    const isUnknown = salt === null || digest === ''
+    const isLeft = isUnknown || sha256(`${salt}\n${lines.join('\n')}`, 'base64url') === digest
+    check(isLeft, `The row "${name}" of session ${session} is not as its last save left it.`)
+    written.delete(name)
+  }
+  check(!stored.rows || written.size === 0, `A row of session ${session} is gone.`)
 }
 
 function verifySave(open, { content, salt, hash, results = [], ...record }, saves) {
@@ -104,11 +104,11 @@ function verifySave(open, { content, salt, hash, results = [], ...record }, save
     const given = results.map((each) => `sha256:${sha256(each)}`)
     check(`${digests}` === `${given}`, `A result of ${where} is not the one that was recorded.`)
   }
-  check(
-    sha256(`${open.head}\n${canonical(record)}`) === hash,
-    `The record of ${where} is not the one that was written.`,
-  )
+  const isWritten = sha256(`${open.head}\n${canonical(record)}`) === hash
+  check(isWritten, `The record of ${where} is not the one that was written.`)
   open.head = hash
+  open.isNew ??= version === 1 && record.rows !== undefined
+  for (const [name, digest] of record.rows ?? []) open.written.set(name, { salt, digest })
   saves.set(`${session} ${version}`, hash)
   open.isBare ||= content === null
   if (!open.isBare) verifyCalls(open, record, content)
@@ -125,8 +125,7 @@ function verifyCalls(open, { session, events, steps }, content) {
       const fault = readStep(open, steps[place], JSON.parse(content[place * 4]), isOpen)
       check(!fault, `A call of session ${session} ${fault} (event ${event.seq}).`)
     } else if (event.kind === 'user_task') {
-      const data = JSON.parse(content[steps.length * 4 + at * 2])
-      const { task } = Array.isArray(data) ? data[0] : data
+      const [{ task }] = [JSON.parse(content[steps.length * 4 + at * 2])].flat()
       const known = open.tasks.get(task.user_task_id)
       if (known) known.request = task
     }
@@ -166,35 +165,33 @@ function faultOf(call, runId, content, known, tasks) {
 
 function faultOfVotes({ request, answer }) {
   if (answer.outcome === 'timed_out')
-    return request.on_timeout === 'allow' ? undefined : 'was sent although nobody approved it'
+    return request.on_timeout !== 'allow' && 'was sent although nobody approved it in time'
   const votes = answer.votes?.filter(({ approved }) => approved) ?? [{ by: answer.completed_by, proof: answer.proof }]
   const least = PROOFS.indexOf(request.approval_proof ?? 'none')
   const isProved = ({ by, proof }) => by && least >= 0 && PROOFS.indexOf(proof ?? 'none') >= least
-  const people = [...new Set(votes.filter(isProved).map(({ by }) => by.toLowerCase()))]
+  const people = new Set(votes.filter(isProved).map(({ by }) => by.toLowerCase()))
   const isEscalation = request.kind === 'escalation'
   const needed = isEscalation ? 1 : (request.approvals_required ?? 1)
-  if (people.length < needed) return `was sent with ${people.length} of ${needed} approvals`
-  const isDecided = !isEscalation || people.some((by) => by.startsWith('operator:'))
-  return isDecided ? undefined : 'was sent although no operator had decided it'
+  if (people.size < needed) return `was sent with ${people.size} of ${needed} approvals`
+  if (isEscalation && ![...people].some((by) => by.startsWith('operator:')))
+    return 'was sent although no operator had decided it'
 }
 
-const [, , file, earlier] = process.argv
-try {
-  check(file !== undefined, 'node verify.mjs FILE [EARLIER]')
-  const [now, old] = [file, earlier].map((path) => {
-    if (path === undefined) return { acts: [], saves: new Map() }
-    const tar = readFileSync(path)
-    return { acts: verifyActs(linesOf(tar, 'acts.jsonl')), saves: verifySessions(linesOf(tar, 'sessions.jsonl')) }
-  })
-  const at = old.acts.findIndex((hash, index) => now.acts[index] !== hash)
-  check(at < 0, `Act ${at + 1} of the earlier export is not there, or another one.`)
-  const sessions = new Set([...now.saves.keys()].map((key) => key.split(' ')[0]))
-  for (const [key, hash] of old.saves)
-    if (sessions.has(key.split(' ')[0])) check(now.saves.get(key) === hash, `The save ${key} is another one.`)
-  console.log(
-    `${now.acts.length} acts, head ${now.acts.at(-1) ?? 'none'}; ${sessions.size} sessions, ${now.saves.size} saves`,
-  )
-} catch (error) {
-  console.error(error.message)
+process.on('uncaughtException', ({ message }) => {
+  console.error(message)
   process.exitCode = 1
-}
+})
+const [, , file, earlier] = process.argv
+check(file !== undefined, 'node verify.mjs FILE [EARLIER]')
+const [now, old] = [file, earlier].map((path) => {
+  const tar = path && readFileSync(path)
+  const lines = (name) => (tar ? linesOf(tar, name) : [])
+  return { acts: verifyActs(lines('acts.jsonl')), saves: verifySessions(lines('sessions.jsonl'), lines('rows.jsonl')) }
+})
+const at = old.acts.findIndex((hash, index) => now.acts[index] !== hash)
+check(at < 0, `Act ${at + 1} of the earlier export is not there, or another one.`)
+const sessions = new Set([...now.saves.keys()].map((key) => key.split(' ')[0]))
+for (const [key, hash] of old.saves)
+  if (sessions.has(key.split(' ')[0])) check(now.saves.get(key) === hash, `The save ${key} is another one.`)
+const counted = `${now.acts.length} acts, head ${now.acts.at(-1) ?? 'none'}`
+console.log(`${counted}; ${sessions.size} sessions, ${now.saves.size} saves`)

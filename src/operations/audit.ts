@@ -1,5 +1,5 @@
 /** The chains of sessions, for an export that is checked without a server. Source: docs/design/audit.md#sessions */
-import type { LinkedEvent, LinkedStep } from '../spec/chain/session-link.ts'
+import type { LinkedEvent, LinkedStep, RowDigest } from '../spec/chain/session-link.ts'
 import type { OperationTable } from './operation.ts'
 import {
   bounded,
@@ -35,6 +35,10 @@ const sessionLink = object({
   contentDigest: string,
   events: list(typedJson<LinkedEvent>()),
   hash: described(string, 'Covers the record and the hash of the link before it.'),
+  rows: described(
+    optional(typedJson<readonly RowDigest[]>()),
+    'Names and digests of rows that the save wrote and later ones overwrite; absent in links of earlier versions.',
+  ),
   results: described(optional(list(string)), 'Large results, which are stored separately.'),
   salt: nullable(string),
   session: string,
@@ -68,5 +72,15 @@ export const auditOperations = {
       'The links of the chain of a session in order, to check their hashes: one for each save that added events or steps.',
     query: { after: described(optional(integerFrom(0)), 'Only those of later versions.'), take: pageFields.take },
     answer: listAnswer(sessionLink),
+  },
+  'GET /audit/sessions/:id/rows': {
+    about: 'The rows of a session that its chain covers, as they are stored, and where the chain ended then.',
+    answer: object({
+      session: chainedSession,
+      rows: described(
+        nullable(list(object({ name: string, lines: list(string) }))),
+        'Null where the session went on each time while they were read.',
+      ),
+    }),
   },
 } satisfies OperationTable

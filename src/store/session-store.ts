@@ -7,7 +7,7 @@ import type { StoredEvent } from '../spec/event.ts'
 import type { CallReference, Run } from '../spec/run.ts'
 import type { StoreRestore } from '../spec/restore.ts'
 import type { Session } from '../spec/session.ts'
-import type { ChainedSession, SessionLink } from '../spec/chain/session-link.ts'
+import type { ChainedSession, SessionLink, SessionRows } from '../spec/chain/session-link.ts'
 import type { PauseAct } from '../spec/steer/pause.ts'
 import type { RunStep } from '../spec/step.ts'
 import type { TaskClaim, TaskRecord } from '../spec/task.ts'
@@ -102,6 +102,8 @@ export interface SessionStore {
   chainedSessions(filter: ChainFilter, limit: number): Promise<readonly ChainedSession[]>
   /** The chain of a session in order, after the save of the version `after`; at most `limit` links. */
   linksOf(sessionId: SessionId, after: number, limit: number): Promise<readonly SessionLink[]>
+  /** The rows of a session that its chain covers, and its end at the same moment. */
+  sessionRows(sessionId: SessionId): Promise<SessionRows | undefined>
 
   session(id: SessionId): Promise<Session | undefined>
   /** Newest start first. `next` is where the next page begins; null at the end. */

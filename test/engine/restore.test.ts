@@ -7,7 +7,8 @@ import { readForkSource } from '../../src/engine/fork.ts'
 import type { ResumeRequest } from '../../src/engine/interface/engine.ts'
 import { ProviderError } from '../../src/providers/provider.ts'
 import type { RunId, SessionId } from '../../src/base/ids.ts'
-import { holdRestoredWork } from '../../src/store/sqlite/sessions/restored.ts'
+import { findChainOffence } from '../store/verify-chain.ts'
+import { holdRestoredWork } from '../../src/store/sqlite/sessions/hold-restored.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
   inOrder,
@@ -155,10 +156,12 @@ test('holds restored runs of any moment until they are released, and then finish
     await bench.advance(DAY)
     expect([border, ledger]).toEqual([border, before])
     expect([border, await bench.store.session(session)]).toEqual([border, stored])
+    expect([border, await findChainOffence(bench.store, session)]).toEqual([border, undefined])
     expect(await bench.store.restored(WORKSPACE)).toEqual({ sessions: wasOpen ? [session] : [], triggers: [] })
     await bench.engine.release([session], [])
     await finish(bench, session, ledger)
     expect(await bench.store.run(run)).toMatchObject({ status: 'Completed', output: 'All done.' })
+    expect([border, await findChainOffence(bench.store, session)]).toEqual([border, undefined])
     await bench.engine.close()
   }
   // Each completion and each call has its writes.

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { holdRestoredWork } from '../../src/store/sqlite/sessions/restored.ts'
+import { holdRestoredWork } from '../../src/store/sqlite/sessions/hold-restored.ts'
 import { openServer } from '../../src/server/open.ts'
 import type { RestoredView } from '../../src/operations/server.ts'
 import { ask, closing, DESK, directory, options, publishDesk } from './running.ts'

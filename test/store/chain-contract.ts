@@ -1,9 +1,12 @@
 /** Chains of every store: each save adds a link, which covers what it stored, after the link before. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Clock } from '../../src/base/clock.ts'
+import { digestOf } from '../../src/base/digest.ts'
 import type { Session } from '../../src/spec/session.ts'
+import type { CallRow } from '../../src/store/session-update.ts'
 import type { Store } from '../../src/store/store.ts'
-import { aRun, aStart, aStep, anUpdate, NO_LIMITS, NOW, sessionId, WORKSPACE } from './makers.ts'
+import { createRowVerifier } from '../../src/spec/chain/verify-rows.ts'
+import { aRun, aStart, aStep, aTask, anUpdate, NO_LIMITS, NOW, sessionId, WORKSPACE } from './makers.ts'
 import { findChainOffence } from './verify-chain.ts'
 
 const LARGE = 'x'.repeat(300_000)
@@ -67,7 +70,7 @@ export function chainContract(name: string, open: (clock: Clock) => Store | Prom
         }),
       )
     }
-    const verify = (id: string) => findChainOffence(store, WORKSPACE, sessionId(id))
+    const verify = (id: string) => findChainOffence(store, sessionId(id))
 
     test('each save with events is a link after the one before, and the whole holds', async () => {
       await runToEnd('a')
@@ -110,6 +113,52 @@ export function chainContract(name: string, open: (clock: Clock) => Store | Prom
       )
       expect(JSON.stringify(await links('b'))).toContain('xxx')
       expect(await verify('b')).toBeUndefined()
+    })
+
+    test('rows that saves overwrite are what the last save made of them, and another row is found', async () => {
+      await store.start(aStart('a'), NO_LIMITS)
+      const one = await read('a')
+      const vote = (name: string) => ({ approver: `operator:${name}`, approved: true, at: NOW, comment: '\u00e4 "' })
+      const task = aTask(one, 'a', { votes: [vote('ana')] })
+      const call: CallRow = {
+        sessionId: one.id,
+        runId: one.rootRunId,
+        callId: 'c "1"',
+        agentId: one.agentId,
+        ref: 'pay.transfer',
+        argumentsDigest: digestOf('{}'),
+        arguments: { amount: 180 },
+        state: 'awaiting',
+        attempt: 1,
+        idempotencyKey: 'svc:c',
+        at: NOW,
+      }
+      await store.save({ ...anUpdate(one, { busy: false }), tasks: [task], calls: [call] })
+      const two = await read('a')
+      // An edit voids the first vote.
+      const decided = { ...task, status: 'completed', votes: [vote('ben')] } as const
+      const runs = [aRun(two, { state: { at: 'backing_off', turn: 1, attempt: 1, until: NOW } })]
+      await store.save({
+        ...anUpdate(two, { runs, busy: false }),
+        tasks: [decided],
+        calls: [{ ...call, state: 'executed' }],
+      })
+      expect(await verify('a')).toBeUndefined()
+      const { rows } = (await store.sessionRows(sessionId('a')))!
+      const names = rows!.map(({ name }) => name.split(' ')[0])
+      expect(names).toEqual(['session', 'start', 'input', 'run', 'call', 'task', 'vote', 'vote'])
+      const offenceOf = async (changed: typeof rows) => {
+        const verifier = createRowVerifier(sessionId('a'))
+        for (const link of await links('a')) verifier.add(link)
+        return verifier.check(changed!)?.what.replaceAll(/ \(session .*/g, '')
+      }
+      expect(await offenceOf(rows)).toBeUndefined()
+      for (const [at, { name, lines }] of rows!.entries()) {
+        const other = { name, lines: [...lines.slice(1), '[]'] }
+        expect(await offenceOf(rows!.with(at, other))).toMatch(/ is not as the save \d left it$/)
+        expect(await offenceOf(rows!.toSpliced(at, 1))).toMatch(/ is gone$/)
+        expect(await offenceOf([...rows!, { name: `${name}x`, lines }])).toMatch(/^No save wrote/)
+      }
     })
 
     test('sessions come oldest first, by agent, person and time', async () => {

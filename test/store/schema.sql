@@ -817,17 +817,9 @@ CREATE TABLE session_link (
   -- Of what an erasure removes. Without the salt nobody can try out what it was.
   content_digest text not null,
   salt text,
-  hash text not null,
+  hash text not null, row_digests text check (row_digests is null or json_valid(row_digests)),
   primary key (session_n, version)
 ) strict, without rowid;
-
-CREATE TRIGGER session_link_is_final before update on session_link
-when not (new.session_n = old.session_n and new.version = old.version and new.seq = old.seq and new.events = old.events
-  and new.ordinal = old.ordinal and new.steps = old.steps and new.content_digest = old.content_digest and new.salt is null
-  and new.hash = old.hash and (select erased_at from session where n = old.session_n) is not null)
-begin
-  select raise(abort, 'a link never changes');
-end;
 
 CREATE UNIQUE INDEX console_session_of_sign_in on console_session (sign_in);
 
@@ -871,4 +863,12 @@ end;
 CREATE TRIGGER attestation_is_final before update on attestation
 begin
   select raise(abort, 'an attestation never changes');
+end;
+
+CREATE TRIGGER session_link_is_final before update on session_link
+when not (new.session_n = old.session_n and new.version = old.version and new.seq = old.seq and new.events = old.events
+  and new.ordinal = old.ordinal and new.steps = old.steps and new.content_digest = old.content_digest and new.salt is null
+  and new.hash = old.hash and new.row_digests is old.row_digests and (select erased_at from session where n = old.session_n) is not null)
+begin
+  select raise(abort, 'a link never changes');
 end;

@@ -35,6 +35,7 @@ export const auditVerifyAnswer = object({
   acts: integer,
   sessions: integer,
   events: integer,
+  rows: described(integer, 'Rows that saves overwrite, of which the last save says what they have to be.'),
   uncovered: described(integer, 'Events that an earlier version of svc stored, which no chain covers.'),
   withoutContent: described(integer, 'Sessions whose content is erased or left out: nothing is known of their calls.'),
   calls: described(integer, 'Calls that were sent.'),

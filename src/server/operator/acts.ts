@@ -1,5 +1,6 @@
 /** What is recorded of operators and sessions, as operators read it. Source: docs/design/audit.md#acts; docs/design/audit.md#sessions */
 import { toIsoText } from '../../base/clock.ts'
+import { fail } from '../../base/failure.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { ActView } from '../../operations/acts.ts'
 import { ACTS_BY_KIND, type ActKind, type StoredAct } from '../../spec/act.ts'
@@ -57,6 +58,13 @@ export const listSessionLinks: OperatorAction<'GET /audit/sessions/:id'> = async
   const { id } = await findSession(request)
   const items = await request.services.store.linksOf(id, after, take)
   return { items, total: items.length }
+}
+
+export const readSessionRows: OperatorAction<'GET /audit/sessions/:id/rows'> = async (request) => {
+  const { id } = await findSession(request)
+  const found = await request.services.store.sessionRows(id)
+  if (!found) throw fail('not_found', { what: 'session' })
+  return found
 }
 
 /** `version` names all kinds that begin with `version.`. A misspelt kind would silently find nothing. */

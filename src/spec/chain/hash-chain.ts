@@ -19,3 +19,6 @@ export const hashAfter = (before: string, record: string): string => sha256(`${b
 
 /** Without the salt nobody can try out what a short content was. */
 export const saltedDigest = (salt: string, text: string): string => sha256(`${salt}\n${text}`)
+
+/** In 43 characters: there are several in each link. */
+export const saltedShortDigest = (salt: string, text: string): string => hash('sha256', `${salt}\n${text}`, 'base64url')

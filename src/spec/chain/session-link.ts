@@ -4,7 +4,7 @@
  */
 import type { Instant } from '../../base/clock.ts'
 import type { AgentId, RunId, SessionId, StepId } from '../../base/ids.ts'
-import { saltedDigest } from './hash-chain.ts'
+import { saltedDigest, saltedShortDigest } from './hash-chain.ts'
 import type { EventKind } from '../event.ts'
 import type { StepType } from '../step.ts'
 
@@ -37,10 +37,31 @@ export interface LinkedEvent {
 export interface LinkRecord {
   readonly contentDigest: string
   readonly events: readonly LinkedEvent[]
+  /** Absent in links of earlier versions of svc. */
+  readonly rows?: readonly RowDigest[]
   readonly session: SessionId
   readonly steps: readonly LinkedStep[]
   /** Of the session after the save. */
   readonly version: number
+}
+
+/** A row that later saves overwrite, and the digest of the salt of the link and its lines as the save left it; or `AT_WORK`. */
+export type RowDigest = readonly [name: string, digest: string]
+
+/** In place of a digest: the next save overwrites the row, and until then nothing is said of it but that it is there. */
+export const AT_WORK = ''
+
+/** Such a row as it is stored now. */
+export interface ChainedRow {
+  readonly name: string
+  readonly lines: readonly string[]
+}
+
+/** The rows of a session, and where its chain ended when they were read. */
+export interface SessionRows {
+  readonly session: ChainedSession
+  /** Null where the session went on each time while they were read. */
+  readonly rows: readonly ChainedRow[] | null
 }
 
 /** A link as it is stored, and as a line of an export has it. Members are in order, so that its JSON is canonical. */
@@ -52,6 +73,7 @@ export interface SessionLink {
   readonly hash: string
   /** Texts of results that are stored separately. */
   readonly results?: readonly string[]
+  readonly rows?: readonly RowDigest[]
   readonly salt: string | null
   readonly session: SessionId
   readonly steps: readonly LinkedStep[]
@@ -106,6 +128,8 @@ const toErrorLine = (error: string | null): string => (error === null ? 'null' :
 
 export const digestOfContent = (salt: string, lines: readonly string[]): string => saltedDigest(salt, lines.join('\n'))
 
+export const digestOfRow = (salt: string, lines: readonly string[]): string => saltedShortDigest(salt, lines.join('\n'))
+
 /** The first thing of a session that is not as it was written, or that was not allowed. */
 export interface SessionOffence {
   readonly session: SessionId
@@ -118,4 +142,4 @@ export interface SessionOffence {
 
 /** Of calls that were sent. */
 export type CallRule = 'content' | 'decision' | 'approval' | 'arguments' | 'twice' | 'approver'
-export type SessionRule = 'gap' | 'content' | 'hash' | 'end' | CallRule
+export type SessionRule = 'gap' | 'content' | 'hash' | 'end' | 'row' | CallRule

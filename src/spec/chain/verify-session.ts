@@ -13,8 +13,8 @@ import {
 } from './session-link.ts'
 
 /** The canonical JSON that the hash of a link covers. */
-export const recordOfLink = ({ contentDigest, events, session, steps, version }: SessionLink): string =>
-  JSON.stringify({ contentDigest, events, session, steps, version } satisfies LinkRecord)
+export const recordOfLink = ({ contentDigest, events, rows, session, steps, version }: SessionLink): string =>
+  JSON.stringify({ contentDigest, events, ...(rows && { rows }), session, steps, version } satisfies LinkRecord)
 
 export interface SessionVerifier {
   check(link: SessionLink): SessionOffence | undefined

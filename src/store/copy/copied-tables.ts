@@ -129,7 +129,7 @@ const definitions: readonly CopiedTable[] = [
     name: 'session_link',
     columns: toColumns({
       uuid: 'session_id→session',
-      text: 'content_digest salt hash',
+      text: 'content_digest salt row_digests hash',
       integer: 'version seq events ordinal steps',
     }),
     order: ['session_id', 'version'],

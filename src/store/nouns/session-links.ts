@@ -6,6 +6,7 @@ import {
   type ChainedSession,
   type LinkedEvent,
   type LinkedStep,
+  type RowDigest,
   type SessionLink,
 } from '../../spec/chain/session-link.ts'
 import type { StepType } from '../../spec/step.ts'
@@ -22,6 +23,7 @@ interface LinkRow {
   readonly steps: number
   readonly contentDigest: string
   readonly salt: string | null
+  readonly rowDigests: string | null
   readonly hash: string
 }
 
@@ -54,23 +56,29 @@ interface StepRow {
   readonly finishedAt: number | null
 }
 
-export function prepareSessionLinks(dialect: Dialect): NounWork<'chainedSessions' | 'linksOf', never> {
-  const { column, find, key, owner } = dialect
-  const ofSession = `${column('session')} = ${find('session', 'sessionId')}`
+/** `ChainedSession` of sessions `s`. */
+export function selectChained({ column, key, owner }: Dialect): string {
   const last = (table: string, number: string): string =>
     `(select max(${number}) from ${table} where ${column('session')} = s.${key})`
   const lastLink = (name: string): string =>
     `(select ${name} from session_link where ${column('session')} = s.${key} order by version desc limit 1)`
-  const listed = `select s.id as "session", ${owner('s').agent} as "agent", s.started_at as "startedAt", s.erased_at as "erasedAt",
+  return `select s.id as "session", ${owner('s').agent} as "agent", s.started_at as "startedAt", s.erased_at as "erasedAt",
       ${lastLink('hash')} as "head", ${lastLink('version')} as "headVersion",
       coalesce(${last('event', 'seq')}, 0) as "lastSeq", coalesce(${last('step', 'ordinal')}, 0) as "lastOrdinal"
     from session s ${owner('s').join}`
+}
+
+export function prepareSessionLinks(dialect: Dialect): NounWork<'chainedSessions' | 'linksOf', never> {
+  const { column, find, key, owner } = dialect
+  const ofSession = `${column('session')} = ${find('session', 'sessionId')}`
+  const listed = selectChained(dialect)
   const ids = key === 'n' ? 's.id' : 's.id::text'
   // As votes name approvers.
   const starter = `coalesce('operator:' || s.person, case s.trigger_type when 'operator' then 'operator:' else 'key:' end || s.triggered_by)`
   const byPerson = `(${starter} = :by or s.${key} in (
       select t.${column('session')} from vote v join user_task t on t.${key} = v.${column('user_task')} where v.approver = :by))`
-  const links = `select version, seq, events, ordinal, steps, content_digest as "contentDigest", salt, hash
+  const links = `select version, seq, events, ordinal, steps, content_digest as "contentDigest", salt,
+      row_digests as "rowDigests", hash
     from session_link
     where ${ofSession} and version > :after
     order by version
@@ -128,7 +136,7 @@ export function prepareSessionLinks(dialect: Dialect): NounWork<'chainedSessions
 /** By the rules of `toNewLink`. What is missing of a link is missing here, too, and found by whoever checks it. */
 function toSessionLink(
   session: SessionId,
-  { version, seq, events: added, ordinal, steps: addedSteps, contentDigest, salt, hash }: LinkRow,
+  { version, seq, events: added, ordinal, steps: addedSteps, contentDigest, salt, rowDigests, hash }: LinkRow,
   allEvents: readonly EventRow[],
   allSteps: readonly StepRow[],
 ): SessionLink {
@@ -155,6 +163,8 @@ function toSessionLink(
     }),
     hash,
     ...(results.length > 0 && { results }),
+    // The cast holds because only the store writes the column; what else somebody writes has another hash.
+    ...(rowDigests !== null && { rows: JSON.parse(rowDigests) as readonly RowDigest[] }),
     salt,
     session,
     steps: steps.map((step): LinkedStep => {

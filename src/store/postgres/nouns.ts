@@ -6,6 +6,7 @@ import { prepareAgents } from '../nouns/agents.ts'
 import { prepareApiKeys } from '../nouns/api-keys.ts'
 import { prepareAttestations } from '../nouns/attestations.ts'
 import { prepareCalls } from '../nouns/calls.ts'
+import { prepareChainedRows } from '../nouns/chained-rows.ts'
 import { prepareConsoleSessions } from '../nouns/console-sessions.ts'
 import { EARLIER_REQUESTS } from '../nouns/earlier-requests.ts'
 import { prepareEffects } from '../nouns/effects.ts'
@@ -55,6 +56,7 @@ export function bindPostgresNouns(runners: WorkRunners, hints: SessionHints, key
     ...bindWork(preparePauses(POSTGRES), runners),
     ...bindWork(prepareRuns(POSTGRES), runners),
     ...bindWork(prepareSessionLinks(POSTGRES), runners),
+    ...bindWork(prepareChainedRows(POSTGRES), runners),
     ...bindWork(prepareSessions(POSTGRES), runners),
     ...bindWork(prepareSteps(POSTGRES), runners),
     ...bindWork(prepareStanding(POSTGRES), runners),

@@ -141,12 +141,13 @@ interface UpdateStatement {
 const withLinks = (call: string, stored: string): string => `with ${stored} as materialized (
       select * from ${call}(${VALUES})
     ), linked as (
-      insert into session_link (session_id, version, seq, events, ordinal, steps, content_digest, salt, hash)
+      insert into session_link (session_id, version, seq, events, ordinal, steps, content_digest, salt, row_digests, hash)
       select given.session_id, given.version, given.seq, given.events, given.ordinal, given.steps, given.content_digest, given.salt,
+        given.row_digests,
         encode(sha256(convert_to(coalesce(before.hash, '${CHAIN_START}') || E'\\n' || given.record, 'UTF8')), 'hex')
       from json_to_recordset($15::json) given (
           i integer, session_id uuid, version bigint, seq bigint, events bigint, ordinal bigint, steps bigint, content_digest text,
-          salt text, record text
+          salt text, row_digests text, record text
         )
         join ${stored} u on u.i = given.i and u.outcome = '${stored}'
         left join lateral (
@@ -156,8 +157,8 @@ const withLinks = (call: string, stored: string): string => `with ${stored} as m
 
 const toLinkColumns = (link: NewLink | undefined, i: number): readonly object[] => {
   if (!link) return []
-  const { sessionId, contentDigest, ...columns } = link
-  return [{ i, session_id: sessionId, content_digest: contentDigest, ...columns }]
+  const { sessionId, contentDigest, rowDigests, ...columns } = link
+  return [{ i, session_id: sessionId, content_digest: contentDigest, row_digests: rowDigests, ...columns }]
 }
 
 const toStatement = (call: string, stored: string): UpdateStatement => ({

@@ -6,6 +6,7 @@ import type { RunStep } from '../../spec/step.ts'
 import { expectDefined } from '../../base/values/expect-defined.ts'
 import { digestOfContent, linesOfContent, type EventTexts, type StepTexts } from '../../spec/chain/session-link.ts'
 import type { SessionUpdate, SessionUpdateEvent } from '../session-update.ts'
+import { toRowDigests } from './chained-rows.ts'
 import { toPlainText } from './json-column.ts'
 
 /** The columns of a link but for its hash, which the hash before it enters. */
@@ -18,6 +19,8 @@ export interface NewLink {
   readonly steps: number
   readonly contentDigest: string
   readonly salt: string
+  /** JSON of the digests of the rows that the save writes. */
+  readonly rowDigests: string
   /** Canonical JSON of the record that the hash covers. */
   readonly record: string
 }
@@ -32,12 +35,10 @@ export interface SavedTexts {
 /** Such an event shows a step without its end. */
 export const isStepStart = ({ subject }: { readonly subject: string }): boolean => subject === 'engine.step.started'
 
-/** @returns undefined for a save without events and steps */
-export function toNewLink(
-  { session, steps, closedSteps, events }: SessionUpdate,
-  texts: SavedTexts,
-): NewLink | undefined {
-  if (events.length === 0 && steps.length === 0) return undefined
+/** @returns undefined for a save that adds nothing which a chain covers, and changes nothing of it */
+export function toNewLink(update: SessionUpdate, texts: SavedTexts): NewLink | undefined {
+  const { session, steps, closedSteps, events, runs, calls, tasks } = update
+  if ([events, steps, runs, calls, tasks].every(({ length }) => length === 0)) return undefined
   const shown = new Set<number>()
   // Numbers of steps that a save adds follow each other.
   const firstOrdinal = steps[0]?.ordinal ?? 0
@@ -63,6 +64,7 @@ export function toNewLink(
   const salt = randomUUID()
   const contentDigest = digestOfContent(salt, linesOfContent(stepTexts, eventTexts))
   const version = session.version + 1
+  const rowDigests = JSON.stringify(toRowDigests(update, salt))
   return {
     sessionId: session.id,
     version,
@@ -72,7 +74,8 @@ export function toNewLink(
     steps: steps.length,
     contentDigest,
     salt,
-    record: `{"contentDigest":"${contentDigest}","events":[${eventRecords.join(',')}],"session":"${session.id}","steps":[${stepRecords.join(',')}],"version":${version}}`,
+    rowDigests,
+    record: `{"contentDigest":"${contentDigest}","events":[${eventRecords.join(',')}],"rows":${rowDigests},"session":"${session.id}","steps":[${stepRecords.join(',')}],"version":${version}}`,
   }
 }
 

@@ -9,6 +9,7 @@ import { prepareAgents } from '../nouns/agents.ts'
 import { prepareApiKeys } from '../nouns/api-keys.ts'
 import { prepareAttestations } from '../nouns/attestations.ts'
 import { prepareCalls } from '../nouns/calls.ts'
+import { prepareChainedRows } from '../nouns/chained-rows.ts'
 import { prepareConsoleSessions } from '../nouns/console-sessions.ts'
 import { EARLIER_REQUESTS } from '../nouns/earlier-requests.ts'
 import { prepareEffects } from '../nouns/effects.ts'
@@ -86,6 +87,7 @@ export function prepareNouns(db: Database, keys: KeyUses, restoredAt: (id: Trigg
         write(() => run(clearing(presentPauses, pauses.transactions.setPaused(workspaceId, act))), true),
       ...bindWork(prepareRuns(SQLITE), runners),
       ...bindWork(prepareSessionLinks(SQLITE), runners),
+      ...bindWork(prepareChainedRows(SQLITE), runners),
       ...bindWork(prepareSessions(SQLITE), runners),
       ...bindWork(prepareSteps(SQLITE), runners),
       ...bindWork(prepareStanding(SQLITE), runners),

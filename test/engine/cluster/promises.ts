@@ -28,7 +28,7 @@ export async function brokenPromises({
     if (isCalm && reviews.length > 0) broken.push(`asked without need: what became of ${reviews.length} calls of ${id}`)
     if (events.some(({ seq }, at) => seq !== at + 1)) broken.push(`gap: ${id}`)
     if (steps.some(({ ordinal }, at) => ordinal !== at + 1)) broken.push(`gap in the timeline: ${id}`)
-    const offence = await findChainOffence(store, session.workspaceId, id)
+    const offence = await findChainOffence(store, id)
     if (offence) broken.push(`chain: ${offence.what}`)
     for (const run of runs) {
       const own = steps.filter((step) => step.runId === run.id)

@@ -108,7 +108,7 @@ export async function checkHistory({
   expect(ended.totalTokensUsed).toBe(runs.reduce((sum, { usage }) => sum + usage.inputTokens + usage.outputTokens, 0))
   for (const task of await bench.store.tasksOfSession(session)) expect(task.status).not.toBe('pending')
   // Whatever happened, the chain holds, and it says so of each call.
-  expect(await findChainOffence(bench.store, ended.workspaceId, session)).toBeUndefined()
+  expect(await findChainOffence(bench.store, session)).toBeUndefined()
   expect(bench.busySessions()).toEqual([])
   expect(await bench.store.nextTimerAt()).toBeUndefined()
   await bench.engine.close(0)

@@ -3,10 +3,11 @@ import { canonicalJson, isJsonObject, type JsonValue } from '../../../base/json/
 import { fromJson, toJson } from '../../../base/json/typed-json.ts'
 import { packFiles } from '../../../compile/package/archive.ts'
 import type { ActRecord } from '../../../spec/act.ts'
-import type { ChainedSession, SessionLink } from '../../../spec/chain/session-link.ts'
+import type { ChainedRow, ChainedSession, SessionLink } from '../../../spec/chain/session-link.ts'
 
 export const ACTS_FILE = 'acts.jsonl'
 export const SESSIONS_FILE = 'sessions.jsonl'
+export const ROWS_FILE = 'rows.jsonl'
 
 /** What an export was asked for. */
 export interface AuditSelection {
@@ -20,6 +21,14 @@ export interface AuditSelection {
 export interface ExportedSession {
   readonly session: ChainedSession
   readonly links: readonly SessionLink[]
+  /** Null where content is left out, or the session went on while they were read. */
+  readonly rows: readonly ChainedRow[] | null
+}
+
+/** A line of `ROWS_FILE`: each session has one, in the order of `SESSIONS_FILE`. */
+export interface ExportedRows {
+  readonly rows: readonly ChainedRow[] | null
+  readonly session: string
 }
 
 export interface AuditRecords {
@@ -32,14 +41,18 @@ const README = `What operators did and what sessions recorded, from a workspace 
 
 selection.json  what was asked for. Acts are all there are; sessions are those that the selection names.
 acts.jsonl      a line of JSON for each act, in the order in which they were recorded.
-sessions.jsonl  for each session a line that names it and its last event and step, then a line for each save that added some.
+sessions.jsonl  for each session a line that names it and its last event and step, then a line for each save.
+rows.jsonl      for each session a line with its rows that saves overwrite, as they were stored when the export was made.
 
 hash is the SHA-256, in hexadecimal, of the hash of the line before (64 zeros for the first act, and for the first save of each
 session), a line feed, and the record in canonical JSON (RFC 8785). The record of an act is its line without content, salt and
-hash; that of a save is contentDigest, events, session, steps and version of its line. contentDigest is the SHA-256 of the salt,
+hash; that of a save is contentDigest, events, rows, session, steps and version of its line. contentDigest is the SHA-256 of the salt,
 a line feed and the content: of an act its text, of a save its texts joined by line feeds. Content and salt are null where they
 were left out or erased. The texts of a save are four for each step (content, digest of a result that is stored separately, what
 only the engine reads, error) and then two for each event (data, error of the step whose end it shows).
+
+rows of a save names the rows that it wrote, each with the SHA-256 (base64url) of the salt, a line feed, and the lines of the row
+joined by line feeds; an empty text stands for a row of what is at work. The last save that names a row says what it has to be.
 
 svc audit verify FILE checks all of this, and whether each call that was sent had its decision and approval. It needs no server.
 examples/audit/verify.mjs in the source of svc is a second program that does.
@@ -53,12 +66,16 @@ svc audit verify NEW --extends OLD
 const linesOf = ({ session, links }: ExportedSession): string =>
   [canonicalJson(toJson(session)), ...links.map((link) => JSON.stringify(inOrder(link)))].join('\n') + '\n'
 
+const lineOfRows = ({ session: { session }, rows }: ExportedSession): string =>
+  `${JSON.stringify({ rows: rows && rows.map(({ name, lines }) => ({ lines, name })), session } satisfies ExportedRows)}\n`
+
 export const packAudit = ({ selection, acts, sessions }: AuditRecords): Promise<Uint8Array> =>
   packFiles([
     ['README.md', Buffer.from(README)],
     ['selection.json', Buffer.from(`${canonicalJson({ ...selection })}\n`)],
     [ACTS_FILE, Buffer.from(acts.map((act) => `${canonicalJson(act)}\n`).join(''))],
     [SESSIONS_FILE, Buffer.from(sessions.map(linesOf).join(''))],
+    [ROWS_FILE, Buffer.from(sessions.map(lineOfRows).join(''))],
   ])
 
 export function dropContent({ selection, acts, sessions }: AuditRecords): AuditRecords {
@@ -69,6 +86,7 @@ export function dropContent({ selection, acts, sessions }: AuditRecords): AuditR
     sessions: sessions.map(({ session, links }) => ({
       session,
       links: links.map(({ results: _results, ...link }) => ({ ...link, ...erased })),
+      rows: null,
     })),
   }
 }
@@ -88,6 +106,7 @@ const inOrder = (link: SessionLink): SessionLink => ({
   })),
   hash: link.hash,
   ...(link.results && { results: link.results }),
+  ...(link.rows && { rows: link.rows }),
   salt: link.salt,
   session: link.session,
   steps: link.steps.map(({ finishedAt, id, ordinal, runId, sequence, startedAt, tokensUsed, type }) => ({
@@ -136,7 +155,7 @@ export function parseChainLine(line: string): ChainedSession | SessionLink | und
     const isSession = isNumber(value['lastSeq']) && isNumber(value['lastOrdinal'])
     return isSession && canonicalJson(value) === line ? fromJson<ChainedSession>(value) : undefined
   }
-  const { content, results, version, events, steps } = value
+  const { content, results, rows, version, events, steps } = value
   const isLink =
     isNumber(version) &&
     isText(value['contentDigest']) &&
@@ -144,9 +163,18 @@ export function parseChainLine(line: string): ChainedSession | SessionLink | und
     isTextOrNull(value['salt']) &&
     (content === null || isTexts(content)) &&
     (results === undefined || isTexts(results)) &&
+    (rows === undefined || isListOf(rows, (each) => isTexts(each) && (each as readonly string[]).length === 2)) &&
     isListOf(events, (each) => isJsonObject(each) && isNumber(each['seq'])) &&
     isListOf(steps, (each) => isJsonObject(each) && isNumber(each['ordinal']))
   if (!isLink) return undefined
   const link = inOrder(fromJson<SessionLink>(value))
   return JSON.stringify(link) === line ? link : undefined
+}
+
+export function parseRowsLine(line: string): ExportedRows | undefined {
+  const value = parseLine(line)
+  const { rows, session } = value ?? {}
+  const isRow = (each: JsonValue): boolean => isJsonObject(each) && isText(each['name']) && isTexts(each['lines'])
+  if (!value || !isText(session) || (rows !== null && !isListOf(rows, isRow))) return undefined
+  return canonicalJson(value) === line ? fromJson<ExportedRows>(value) : undefined
 }

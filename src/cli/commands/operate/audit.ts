@@ -4,7 +4,7 @@ import { digestOf } from '../../../base/digest.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import type { ActRecord } from '../../../spec/act.ts'
 import { readKeyLine, type CheckpointKey } from '../../../spec/chain/checkpoint.ts'
-import type { ChainedSession, SessionLink } from '../../../spec/chain/session-link.ts'
+import type { ChainedSession, SessionLink, SessionRows } from '../../../spec/chain/session-link.ts'
 import type { auditExportAnswer, auditVerifyAnswer } from '../../answers/operate.ts'
 import { readUserFile } from '../../files/read-file.ts'
 import { writeUserFile } from '../../files/write-file.ts'
@@ -56,7 +56,11 @@ async function readRecords(operator: OperatorClient, selection: AuditSelection):
   // Sessions first: what their acts tell of is there by then.
   const chained = await readSessions(operator, Object.fromEntries(given))
   const sessions: ExportedSession[] = []
-  for (const session of chained) sessions.push({ session, links: await readLinks(operator, session) })
+  for (const { session: id } of chained) {
+    // The cast holds: the answer was checked against its schema.
+    const { session, rows } = (await operator.call('GET /audit/sessions/:id/rows', { id })) as SessionRows
+    sessions.push({ session, links: await readLinks(operator, session), rows })
+  }
   return { selection, acts: await readActs(operator, 0), sessions }
 }
 
@@ -78,17 +82,16 @@ export const readActs = (operator: OperatorClient, after: number): Promise<reado
     return (await operator.call('GET /acts/records', { query })).items
   })
 
-/** Up to the last event that the session had when it was listed: it may go on meanwhile. */
+/** Up to the last link that the session had when its rows were read: it may go on meanwhile. */
 async function readLinks(
   operator: OperatorClient,
-  { session, lastSeq }: ChainedSession,
+  { session, headVersion }: ChainedSession,
 ): Promise<readonly SessionLink[]> {
   const links = await readPages<SessionLink>(PAGE_OF_LINKS, async (last) => {
     const query = { after: String(last?.version ?? 0), take: String(PAGE_OF_LINKS) }
     return (await operator.call('GET /audit/sessions/:id', { id: session, query })).items
   })
-  const end = links.findLastIndex(({ events }) => (events.at(-1)?.seq ?? 0) <= lastSeq)
-  return links.slice(0, end + 1)
+  return links.filter(({ version }) => version <= (headVersion ?? 0))
 }
 
 async function readPages<Item>(
@@ -155,7 +158,7 @@ async function readSigned({
 }
 
 function linesOfResult(
-  { acts, sessions, events, uncovered, withoutContent, calls, approved }: VerifiedArchive['counts'],
+  { acts, sessions, events, rows, uncovered, withoutContent, calls, approved }: VerifiedArchive['counts'],
   head: string | null,
   gone: number,
   signed: CheckedLog | undefined,
@@ -163,6 +166,7 @@ function linesOfResult(
   return [
     `${countNoun(acts, 'act')}, whole and in order${head === null ? '' : `, head ${head}`}`,
     `${countNoun(sessions, 'session')} with ${countNoun(events, 'event')}, whole and in order`,
+    `${countNoun(rows, 'row')} of them as their last saves left them`,
     `${countNoun(calls, 'call')} sent, each after its decision; people approved ${approved}`,
     ...(withoutContent > 0
       ? [`${countNoun(withoutContent, 'session')} without content: nothing is known of their calls`]

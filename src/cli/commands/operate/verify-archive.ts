@@ -1,10 +1,12 @@
 /** Checks a file of `svc audit export`, on itself alone and against an earlier one. Source: docs/design/audit.md#verify */
 import { unpackTar } from 'modern-tar'
+import type { SessionId } from '../../../base/ids.ts'
 import { createActVerifier, type ChainOffence } from '../../../spec/chain/verify-acts.ts'
 import { createCallVerifier, type CallVerifier } from '../../../spec/chain/verify-calls.ts'
 import type { SessionRule } from '../../../spec/chain/session-link.ts'
+import { createRowVerifier, type RowVerifier } from '../../../spec/chain/verify-rows.ts'
 import { createSessionVerifier, type SessionVerifier } from '../../../spec/chain/verify-session.ts'
-import { ACTS_FILE, parseAct, parseChainLine, SESSIONS_FILE } from './audit-archive.ts'
+import { ACTS_FILE, parseAct, parseChainLine, parseRowsLine, ROWS_FILE, SESSIONS_FILE } from './audit-archive.ts'
 
 /** The first thing that is not as it was recorded, or was not allowed. `session` is null for an act. */
 export interface AuditOffence {
@@ -19,6 +21,8 @@ export interface AuditCounts {
   readonly acts: number
   readonly sessions: number
   readonly events: number
+  /** Rows that later saves overwrite, as they were stored; 0 in exports of earlier versions. */
+  readonly rows: number
   /** Events that an earlier version of svc stored, without a link. */
   readonly uncovered: number
   /** Sessions whose content is erased or left out, so that nothing is known of their calls. */
@@ -46,6 +50,7 @@ export async function verifyArchive(bytes: Uint8Array): Promise<VerifiedArchive>
     acts: 0,
     sessions: 0,
     events: 0,
+    rows: 0,
     uncovered: 0,
     withoutContent: 0,
     calls: 0,
@@ -67,16 +72,21 @@ async function findOffence(
 ): Promise<AuditOffence | undefined> {
   const entries = await unpackTar(bytes, { strict: true }).catch(() => undefined)
   if (!entries) return broken('It is no tar, or it is damaged.')
-  const texts: string[] = []
-  for (const name of [ACTS_FILE, SESSIONS_FILE]) {
+  const texts = new Map<string, string>()
+  for (const name of [ACTS_FILE, SESSIONS_FILE, ROWS_FILE]) {
     const [file, ...more] = entries.filter(({ header }) => header.name === name)
+    // Exports of earlier versions have no rows.
+    if (!file && name === ROWS_FILE) continue
     if (!file?.data || more.length > 0) return broken(`It does not have one ${name}.`)
     const text = Buffer.from(file.data).toString()
     if (text !== '' && !text.endsWith('\n')) return broken(`The last line of ${name} is cut off.`)
-    texts.push(text)
+    texts.set(name, text)
   }
-  const [acts = '', chains = ''] = texts
-  return findInActs(acts, hashes) ?? findInSessions(chains, counts, sessions)
+  const rows = texts.get(ROWS_FILE)
+  return (
+    findInActs(texts.get(ACTS_FILE) ?? '', hashes) ??
+    findInSessions(texts.get(SESSIONS_FILE) ?? '', rows === undefined ? undefined : linesIn(rows), counts, sessions)
+  )
 }
 
 function findInActs(text: string, hashes: string[]): AuditOffence | undefined {
@@ -93,20 +103,23 @@ function findInActs(text: string, hashes: string[]): AuditOffence | undefined {
 }
 
 interface OpenSession {
+  readonly session: SessionId
   readonly chain: SessionVerifier
   readonly calls: CallVerifier
+  readonly rows: RowVerifier
   readonly hashes: Map<number, string>
 }
 
 function findInSessions(
   text: string,
+  rowLines: Iterator<string> | undefined,
   counts: MutableCounts,
   sessions: Map<string, Map<number, string>>,
 ): AuditOffence | undefined {
   let open: OpenSession | undefined
   let number = 0
   const close = (): AuditOffence | undefined => {
-    const offence = open?.chain.end()
+    const offence = open && (open.chain.end() ?? checkRows(open, rowLines, counts))
     if (offence || !open) return offence
     counts.uncovered += open.chain.uncovered
     counts.calls += open.calls.calls
@@ -122,7 +135,8 @@ function findInSessions(
       const offence = close()
       if (offence) return offence
       if (sessions.has(read.session)) return broken(`Session ${read.session} is in ${SESSIONS_FILE} twice.`)
-      open = { chain: createSessionVerifier(read), calls: createCallVerifier(), hashes: new Map() }
+      const [chain, calls, rows] = [createSessionVerifier(read), createCallVerifier(), createRowVerifier(read.session)]
+      open = { session: read.session, chain, calls, rows, hashes: new Map() }
       sessions.set(read.session, open.hashes)
       counts.sessions++
       continue
@@ -130,10 +144,29 @@ function findInSessions(
     if (!open) return broken(`Line ${number} of ${SESSIONS_FILE} belongs to no session.`)
     const offence = open.chain.check(read) ?? open.calls.check(read)
     if (offence) return offence
+    open.rows.add(read)
     counts.events += read.events.length
     open.hashes.set(read.version, read.hash)
   }
-  return close()
+  const last = close()
+  if (last || !rowLines || rowLines.next().done === true) return last
+  return broken(`${ROWS_FILE} goes on after the rows of the last session.`)
+}
+
+/** Each session has a line of its rows, in the same order. */
+function checkRows(
+  { session, rows }: OpenSession,
+  lines: Iterator<string> | undefined,
+  counts: MutableCounts,
+): AuditOffence | undefined {
+  if (!lines) return undefined
+  const { value, done } = lines.next()
+  const read = done === true ? undefined : parseRowsLine(value as string)
+  if (read?.session !== session) return broken(`${ROWS_FILE} has no line for session ${session} in its place.`)
+  if (read.rows === null) return undefined
+  const offence = rows.check(read.rows)
+  counts.rows += read.rows.length - rows.uncovered
+  return offence
 }
 
 /** Without copying the text. */

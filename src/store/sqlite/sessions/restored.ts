@@ -1,13 +1,10 @@
 import type { Database } from 'better-sqlite3'
 import type { Instant } from '../../../base/clock.ts'
-import type { RunId, SessionId, TriggerId, WorkspaceId } from '../../../base/ids.ts'
-import { restoredHold } from '../../../spec/hold.ts'
+import type { SessionId, TriggerId, WorkspaceId } from '../../../base/ids.ts'
 import type { StoreRestore } from '../../../spec/restore.ts'
 import type { Session } from '../../../spec/session.ts'
 import type { WholeRelease } from '../../queries.ts'
 import type { Store } from '../../store.ts'
-import { openDatabase } from '../database/database.ts'
-import { openEvents } from '../events.ts'
 
 export interface RestoredTable {
   readonly reads: Pick<Store, 'restoredAt' | 'restored' | 'lastRestore'>
@@ -21,89 +18,6 @@ export interface RestoredTable {
     triggers: readonly TriggerId[],
     whole: WholeRelease | undefined,
   ) => void
-}
-
-export interface HeldCounts {
-  /** Open root runs, one per session. */
-  readonly runs: number
-  readonly triggers: number
-}
-
-/**
- * Holds every session and every trigger of a restored database that no process uses, because calls may have been made after the
- * backup was taken; also ended sessions, of which runs may be resumed, continued and undone. The time since then uses no limit of
- * a run. Source: docs/design/runs-and-recovery.md#restoring
- * @param backedUpAt when the backup was taken
- */
-export function holdRestoredWork(path: string, at: Instant, backedUpAt: Instant): HeldCounts {
-  const db = openDatabase(path)
-  try {
-    const held = db.transaction((): HeldCounts => {
-      db.exec('delete from restored_session')
-      db.exec('delete from restored_trigger')
-      // A held session spends nothing; its completion reserves again after the release.
-      db.exec('delete from plan_reservation')
-      db.exec('delete from restore')
-      db.prepare('insert into restore (at, backed_up_at) values (?, ?)').run(at, backedUpAt)
-      db.prepare('insert into restored_session (session_n, at) select n, ? from session').run(at)
-      const runs = db.prepare<[], number>('select count(*) from session where finished_at is null').pluck().get() ?? 0
-      const gap = Math.max(0, at - backedUpAt)
-      db.prepare(
-        `update run
-         set usage = json_set(
-           usage,
-           '$.heldMs', coalesce(json_extract(usage, '$.heldMs'), 0) + :gap,
-           '$.waitingSince', json_extract(usage, '$.waitingSince') + :gap,
-           '$.holdCountedTo', :at
-         )
-         where finished_at is null`,
-      ).run({ gap, at })
-      addHoldEvents(db, at)
-      const triggers = db
-        .prepare('insert into restored_trigger (trigger_id, at) select id, ? from run_trigger')
-        .run(at).changes
-      return { runs, triggers }
-    })()
-    // The caller moves one file, so the log must be merged into it.
-    db.pragma('wal_checkpoint(truncate)')
-    return held
-  } finally {
-    db.close()
-  }
-}
-
-/**
- * Tells the readers of each run that was working that it is held. A run that waits for somebody was told of as paused before.
- * Source: docs/design/runs-and-recovery.md#restoring
- */
-function addHoldEvents(db: Database, at: Instant): void {
-  const events = openEvents(db)
-  const working = db
-    .prepare<[], WorkingRun>(
-      `select s.n as session_n, s.id as session_id, s.last_seq, r.n as run_n, r.id as run_id
-       from run r join session s on s.n = r.session_n
-       where r.status = 'Running' and s.finished_at is null
-       order by s.n, r.depth desc, r.n`,
-    )
-    .all()
-  const setLastSeq = db.prepare<[number, number]>('update session set last_seq = ? where n = ?')
-  let [session, seq] = [0, 0]
-  for (const { session_n: sessionN, session_id: sessionId, last_seq: lastSeq, run_n: runN, run_id: runId } of working) {
-    seq = (sessionN === session ? seq : lastSeq) + 1
-    session = sessionN
-    const data = { sessionId, runId, status: 'Running', output: null, error: null, ...restoredHold(at) }
-    const event = { sessionId, runId, seq, ts: at, kind: 'run', subject: 'engine.run.paused', data } as const
-    events.add(sessionN, [event], () => runN, [])
-    setLastSeq.run(seq, sessionN)
-  }
-}
-
-interface WorkingRun {
-  session_n: number
-  session_id: SessionId
-  last_seq: number
-  run_n: number
-  run_id: RunId
 }
 
 export function openRestored(db: Database): RestoredTable {
