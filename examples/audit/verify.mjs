@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
 const sha256 = (text, encoding = 'hex') => createHash('sha256').update(text).digest(encoding)
+const fold = (name) => name.normalize('NFKC').toLowerCase()
 const START = '0'.repeat(64)
 const PROOFS = ['none', 'link', 'key', 'ssh', 'passkey', 'hardware']
 
@@ -122,7 +123,8 @@ function verifyCalls(open, { session, events, steps }, content) {
     unread.delete(event.ordinal)
     if (place !== undefined) {
       const isOpen = event.subject === 'engine.step.started'
-      const fault = readStep(open, steps[place], JSON.parse(content[place * 4]), isOpen)
+      const [shown, hidden] = [0, 2].map((line) => JSON.parse(content[place * 4 + line]))
+      const fault = readStep(open, steps[place], shown, hidden, isOpen)
       check(!fault, `A call of session ${session} ${fault} (event ${event.seq}).`)
     } else if (event.kind === 'user_task') {
       const [{ task }] = [JSON.parse(content[steps.length * 4 + at * 2])].flat()
@@ -132,13 +134,13 @@ function verifyCalls(open, { session, events, steps }, content) {
   }
 }
 
-function readStep({ calls, tasks }, { type, runId, ordinal }, content, isOpen) {
+function readStep({ calls, tasks }, { type, runId, ordinal }, content, hidden, isOpen) {
   const call = `${runId} ${content.tool_call_id}`
   const known = calls.get(call)
   const task = tasks.get(content.user_task_id)
   if (type === 'PolicyDecision') calls.set(call, { ordinal, decision: content.decision })
-  else if (type === 'UserTaskReq') tasks.set(content.user_task_id, { ordinal, runId, request: content })
-  else if (type === 'UserTaskRes' && task) task.answer = content
+  else if (type === 'UserTaskReq') tasks.set(content.user_task_id, { ordinal, runId, request: content, ...hidden })
+  else if (type === 'UserTaskRes' && task) task.answer = { ...content, ...hidden }
   else if ((type === 'ToolResult' || type === 'SubAgentResult') && known) known.isSettled = true
   const isSent = (type === 'ToolCall' || type === 'SubAgentCall') && isOpen
   // Tools of the engine decide nothing, and a probe reads the state of a call for a person.
@@ -163,18 +165,18 @@ function faultOf(call, runId, content, known, tasks) {
   return faultOfVotes(used)
 }
 
-function faultOfVotes({ request, answer }) {
-  if (answer.outcome === 'timed_out')
-    return request.on_timeout !== 'allow' && 'was sent although nobody approved it in time'
+function faultOfVotes({ request, answer, approver_role: role, not_by: starter }) {
+  if (answer.outcome === 'timed_out') return request.on_timeout !== 'allow' && 'was sent although nobody approved it'
   const votes = answer.votes?.filter(({ approved }) => approved) ?? [{ by: answer.completed_by, proof: answer.proof }]
   const least = PROOFS.indexOf(request.approval_proof ?? 'none')
   const isProved = ({ by, proof }) => by && least >= 0 && PROOFS.indexOf(proof ?? 'none') >= least
-  const people = new Set(votes.filter(isProved).map(({ by }) => by.toLowerCase()))
+  const hasRole = (roles) => !role || roles.includes(role) || role.split(' and ').every((each) => roles.includes(each))
+  const might = ({ by }) => (!starter || fold(by) !== fold(starter)) && hasRole(answer.roles?.[by] ?? [])
+  const people = new Set(votes.filter((vote) => isProved(vote) && might(vote)).map(({ by }) => fold(by)))
   const isEscalation = request.kind === 'escalation'
   const needed = isEscalation ? 1 : (request.approvals_required ?? 1)
   if (people.size < needed) return `was sent with ${people.size} of ${needed} approvals`
-  if (isEscalation && ![...people].some((by) => by.startsWith('operator:')))
-    return 'was sent although no operator had decided it'
+  if (isEscalation && ![...people].some((by) => by.startsWith('operator:'))) return 'was sent without an operator'
 }
 
 process.on('uncaughtException', ({ message }) => {

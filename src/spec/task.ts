@@ -132,6 +132,8 @@ export interface TaskRecord extends TaskRequest {
   readonly votes: readonly TaskVote[]
   /** How the votes came, by approver. */
   readonly voteOrigins?: Readonly<Record<string, DecisionOrigin>>
+  /** The roles that voters had when they voted, by approver; absent where none is asked for. */
+  readonly voteRoles?: Readonly<Record<string, readonly string[]>>
   readonly approverRole?: string
   readonly separationOfDuties?: true
   /** The process that sent a call of unknown outcome, as host and process id: for operators alone. */

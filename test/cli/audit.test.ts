@@ -6,13 +6,18 @@ import { promisify } from 'node:util'
 import { unpackTar } from 'modern-tar'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json/json.ts'
-import { packAudit, dropContent, ROWS_FILE, type AuditRecords } from '../../src/cli/commands/operate/audit-archive.ts'
+import {
+  packAudit,
+  dropContent,
+  ROWS_FILE,
+  type AuditRecords,
+  type ExportedSession,
+} from '../../src/cli/commands/operate/audit-archive.ts'
 import { compareArchives, verifyArchive } from '../../src/cli/commands/operate/verify-archive.ts'
 import { packFiles } from '../../src/compile/package/archive.ts'
 import { CHAIN_START, hashAfter } from '../../src/spec/chain/hash-chain.ts'
 import { recordOfLink } from '../../src/spec/chain/verify-session.ts'
-import type { SessionLink } from '../../src/spec/chain/session-link.ts'
-import { createCallVerifier } from '../../src/spec/chain/verify-calls.ts'
+import { digestOfContent, LINES_OF_STEP, type SessionLink } from '../../src/spec/chain/session-link.ts'
 import { COUNT, openAuditedStore, type AuditedStore } from './audited-store.ts'
 
 const run = promisify(execFile)
@@ -119,7 +124,7 @@ test('the first offence is named by session and number', async () => {
     {
       session: { session },
     },
-  ] = (await readStore()).sessions as [unknown, AuditRecords['sessions'][number]]
+  ] = (await readStore()).sessions as [unknown, ExportedSession]
   expect(await findOffence(`update event set data = '{}' where ${SECOND} and seq = 2`)).toEqual({
     session,
     seq: 1,
@@ -135,24 +140,44 @@ test('erased content leaves the chains whole', async () => {
   expect(await verify(erased)).toMatchObject({ offence: null, counts: { withoutContent: 1 } })
 })
 
-/** Links of a session with another content: its chain was written anew, so that only its calls say what is wrong. */
-async function faultAfter(change: (step: string, content: JsonObject) => JsonObject | undefined) {
-  const { links } = (await readStore()).sessions[0]!
-  const verifier = createCallVerifier()
-  for (const link of links) {
-    const content = link.content!.map((line, at) => {
-      const step = link.steps[Math.floor(at / 4)]
-      if (!step || at % 4 > 0) {
-        const [data] = step ? [] : [JSON.parse(line) as unknown].flat()
-        const task = data && (data as JsonObject)['task']
-        return task ? JSON.stringify([{ task: change('task', task as JsonObject) ?? task }]) : line
-      }
-      return JSON.stringify(change(step.type, JSON.parse(line) as JsonObject) ?? JSON.parse(line))
-    })
-    const offence = verifier.check({ ...link, content } satisfies SessionLink)
-    if (offence) return offence.rule
+const script = resolve(import.meta.dirname, '../../examples/audit/verify.mjs')
+let written = 0
+/** What the second verifier says of an export, and an earlier one. */
+async function askSecond(...archives: readonly AuditRecords[]): Promise<string> {
+  const files: string[] = []
+  for (const records of archives) {
+    files.push(join(audited.root, `${written++}.tar`))
+    writeFileSync(files.at(-1)!, await packAudit(records))
   }
-  return null
+  return await run(process.execPath, [script, ...files]).then(
+    ({ stdout }) => stdout,
+    (error: { stderr: string }) => error.stderr,
+  )
+}
+
+/** The first session with another content: its chain was written anew, so that only its calls say what is wrong. */
+async function rewritten(change: (step: string, content: JsonObject) => JsonObject | undefined): Promise<AuditRecords> {
+  const { sessions, ...records } = await readStore()
+  const [{ session, links: given }, ...others] = sessions as [ExportedSession, ...ExportedSession[]]
+  let head = CHAIN_START
+  const links = given.map((link): SessionLink => {
+    const content = link.content!.map((line, at) => {
+      const step = link.steps[Math.floor(at / LINES_OF_STEP)]
+      // A digest is no JSON, and stays.
+      const read = line.startsWith('sha256:') ? null : (JSON.parse(line) as JsonObject | null)
+      if (!step) {
+        const [data] = [read].flat() as (JsonObject | null)[]
+        const task = data?.['task'] as JsonObject | undefined
+        return task ? JSON.stringify([{ task: change('task', task) ?? task }]) : line
+      }
+      const name = ['', undefined, '.hidden'][at % LINES_OF_STEP]
+      return read && name !== undefined ? JSON.stringify(change(`${step.type}${name}`, read) ?? read) : line
+    })
+    const changed = { ...link, content, contentDigest: digestOfContent(link.salt!, content) }
+    head = hashAfter(head, recordOfLink(changed))
+    return { ...changed, hash: head }
+  })
+  return { ...records, sessions: [{ session: { ...session, head }, links, rows: null }, ...others] }
 }
 
 test.each<[string, string | null, (step: string, content: JsonObject) => JsonObject | undefined]>([
@@ -196,6 +221,25 @@ test.each<[string, string | null, (step: string, content: JsonObject) => JsonObj
         : undefined,
   ],
   [
+    'an approval by somebody without the role',
+    'approver',
+    (type) =>
+      type === 'UserTaskRes.hidden'
+        ? { roles: { 'operator:ana@acme.example': ['finance'], 'operator:ben@acme.example': ['legal'] } }
+        : undefined,
+  ],
+  [
+    'approvals by people whose roles nobody knows',
+    'approver',
+    (type) => (type === 'UserTaskRes.hidden' ? { roles: {} } : undefined),
+  ],
+  [
+    'an approval by who started the run, spelt otherwise',
+    'approver',
+    (type, content) =>
+      type === 'UserTaskReq.hidden' ? { ...content, not_by: 'operator:Ana@ACME.example' } : undefined,
+  ],
+  [
     'a proof that nobody gave',
     'approver',
     (type, content) =>
@@ -210,7 +254,9 @@ test.each<[string, string | null, (step: string, content: JsonObject) => JsonObj
         : undefined,
   ],
 ])('a call that was sent with %s: %s', async (_, rule, change) => {
-  expect(await faultAfter(change)).toBe(rule)
+  const records = await rewritten(change)
+  expect((await verify(records)).offence?.rule ?? null).toBe(rule)
+  expect(await askSecond(records)).toMatch(rule === null ? /^20 acts, / : /^A call of session /)
 })
 
 describe('an archive that is', () => {
@@ -252,19 +298,7 @@ test('an earlier export finds an end that was cut off, and sessions that are gon
 })
 
 test('the second verifier agrees', async () => {
-  const script = resolve(import.meta.dirname, '../../examples/audit/verify.mjs')
-  let written = 0
-  const ask = async (...archives: readonly AuditRecords[]): Promise<string> => {
-    const files: string[] = []
-    for (const records of archives) {
-      files.push(join(audited.root, `${written++}.tar`))
-      writeFileSync(files.at(-1)!, await packAudit(records))
-    }
-    return await run(process.execPath, [script, ...files]).then(
-      ({ stdout }) => stdout,
-      (error: { stderr: string }) => error.stderr,
-    )
-  }
+  const ask = askSecond
   const records = await readStore()
   const saves = records.sessions.reduce((sum, { links }) => sum + links.length, 0)
   const good = `${COUNT} acts, head ${records.acts.at(-1)!.hash}; ${SESSIONS} sessions, ${saves} saves\n`

@@ -43,7 +43,8 @@ export async function openAuditedStore(sessions: number): Promise<AuditedStore> 
   const root = mkdtempSync(join(tmpdir(), 'svc-audit-'))
   const look = tool('look', { sideEffectClass: 'read_only' })
   const pay = tool('pay', { sideEffectClass: 'irreversible_action' })
-  const gate = policy('gate', { obligations: { approvals_required: 2 } })
+  const obligations = { approvals_required: 2, approver_role: 'finance', separation_of_duties: true }
+  const gate = policy('gate', { obligations })
   const calls = inOrder(
     ...Array.from({ length: sessions }).flatMap(() => [
       { calls: [{ name: 'look' }] },
@@ -61,7 +62,7 @@ export async function openAuditedStore(sessions: number): Promise<AuditedStore> 
     const task = await bench.waitForTask(started)
     for (const name of ['ana', 'ben']) {
       const { engine, clock } = bench
-      await engine.answer(started, replyTo(task, { by: operator(`${name}@acme.example`) }))
+      await engine.answer(started, replyTo(task, { by: operator(`${name}@acme.example`, ['finance', 'legal']) }))
       clock.set(clock.now() + 1000)
     }
     await bench.waitForEnd(started)

@@ -14,8 +14,8 @@ import { findEditProblem } from '../calls/gate/approval.ts'
 import { reviewedResult } from '../review/reviewed.ts'
 import { toolNamed } from '../session/bindings.ts'
 import { CallHandle } from '../transaction/call-handle.ts'
-import { starterOfRun } from '../transaction/starter.ts'
-import type { RunHandle, SessionTransaction } from '../transaction/transaction.ts'
+import { nameOfStarter } from '../transaction/starter.ts'
+import type { SessionTransaction } from '../transaction/transaction.ts'
 import { readOutput, describeErrors } from './output.ts'
 
 /** The failure that makes an answer unacceptable; undefined when it is acceptable. */
@@ -64,7 +64,7 @@ function findVoteProblem(tx: SessionTransaction, task: TaskRecord, answer: Given
   ) {
     return fail('not_an_approver', { why: `it takes a person with the role ${task.approverRole}` })
   }
-  const starter = starterOf(tx.run(task.runId))
+  const starter = nameOfStarter(tx.run(task.runId))
   if (task.separationOfDuties && starter !== undefined && isSameApprover(approverOf(answer.by), starter))
     return fail('not_an_approver', { why: 'who started the run does not decide what it may do' })
   const unproved = findUnprovedVote(answer.by, task)
@@ -179,14 +179,6 @@ const isOffered = (task: TaskRecord, option: string): boolean =>
 export function editedArguments(answer: GivenAnswer): JsonObject | undefined {
   const edited = answer.metadata?.['svc/arguments']
   return isJsonObject(edited) ? edited : undefined
-}
-
-/** The key or person that started the root run above, in the format of `approverOf`. */
-function starterOf(run: RunHandle): string | undefined {
-  const { triggerType, triggeredBy, person } = starterOfRun(run)
-  if (person !== null) return `operator:${person}`
-  if (triggeredBy === null) return undefined
-  return triggerType === 'api' ? `key:${triggeredBy}` : `operator:${triggeredBy}`
 }
 
 /** The call that a task decides, as its run has it now. */

@@ -2,6 +2,7 @@
 import { fail, Failure } from '../../base/failure.ts'
 import type { RunId, TaskId } from '../../base/ids.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
+import { toJson } from '../../base/json/typed-json.ts'
 import type { MessageAccepted } from '../../spec/api.ts'
 import { approverOf, mayApprove, type Principal } from '../../spec/key.ts'
 import { withoutSecrets } from '../../spec/server-question.ts'
@@ -84,9 +85,9 @@ export function expireTask(tx: SessionTransaction, taskId: TaskId): boolean {
 
 /** Adds a step with the answer of a task. */
 function recordAnswer(tx: SessionTransaction, task: TaskRecord): void {
-  const { id, runId, answer, approvalsRequired, votes, voteOrigins } = task
+  const { id, runId, answer, approvalsRequired, votes, voteOrigins, voteRoles } = task
   if (!answer) return
-  tx.run(runId).addStep('UserTaskRes', {
+  const content: JsonObject = {
     user_task_id: id,
     outcome: answer.outcome,
     approved: answer.approved ?? null,
@@ -99,7 +100,9 @@ function recordAnswer(tx: SessionTransaction, task: TaskRecord): void {
     ...(answer.claimedEmail !== undefined && { claimed_email: answer.claimedEmail }),
     ...(answer.origin && { channel: answer.origin.channel, proof: answer.origin.proof }),
     ...((approvalsRequired ?? 1) > 1 && { votes: votes.map((vote) => describeVote(vote, voteOrigins)) }),
-  })
+  }
+  // For an audit: what roles somebody has is not for all who read the timeline.
+  tx.run(runId).addStep('UserTaskRes', content, voteRoles && { hidden: { roles: toJson(voteRoles) } })
 }
 
 const describeVote = ({ approver, approved }: TaskVote, origins: TaskRecord['voteOrigins']): JsonObject => {
@@ -128,13 +131,24 @@ function applyVote(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer
   }
   const votes = given ? [newVote] : [...task.votes, newVote]
   const call = findCallOfTask(tx, task)
-  const { voteOrigins: earlier, ...same } = given && call ? editTask(task, call, given, newVote.approver) : task
+  const {
+    voteOrigins: earlier,
+    voteRoles: earlierRoles,
+    ...same
+  } = given && call ? editTask(task, call, given, newVote.approver) : task
   // Those of votes that an edit voids go with them.
   const voteOrigins = {
     ...(given ? {} : earlier),
     ...(answer.origin && { [newVote.approver]: answer.origin }),
   }
-  const changed: TaskRecord = { ...same, votes, ...(Object.keys(voteOrigins).length > 0 && { voteOrigins }) }
+  const roles = answer.by.type === 'operator' ? answer.by.roles : []
+  const voteRoles = { ...(given ? {} : earlierRoles), [newVote.approver]: roles }
+  const changed: TaskRecord = {
+    ...same,
+    votes,
+    ...(Object.keys(voteOrigins).length > 0 && { voteOrigins }),
+    ...(task.approverRole !== undefined && { voteRoles }),
+  }
   if (approved && countApprovals(changed) < (task.approvalsRequired ?? 1)) {
     tx.changeTask(changed, 'voted')
     return

@@ -12,6 +12,7 @@ import type { TaskRecord } from '../../spec/task.ts'
 import type { CallRow, ClearedTimer, SessionTimer, TimerKind } from '../../store/session-update.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
 import { callKey } from '../session/keys.ts'
+import { nameOfStarter } from './starter.ts'
 import { statusesOf } from './status.ts'
 import type { StepLog } from './step-log.ts'
 import type { NewTask, RunHandle, SessionTransaction, StepOptions } from './transaction.ts'
@@ -105,7 +106,7 @@ export class TransactionRun implements RunHandle {
       createdAt: now,
     }
     this.#parts.putTask(task)
-    this.addStep('UserTaskReq', taskContentOf(task), { open: true })
+    this.addStep('UserTaskReq', taskContentOf(task), { open: true, ...whoMayDecide(this, task) })
     this.#parts.addTaskEvent(task, 'created')
     if (task.expiresAt !== undefined) this.setTimer('task_timeout', task.id, task.expiresAt)
     return task
@@ -129,6 +130,16 @@ export class TransactionRun implements RunHandle {
   queueEvent(event: RunTransitionEvent): void {
     this.#parts.queuedEvents.push({ run: this, event })
   }
+}
+
+/** Who may decide a task, for an audit: readers of the timeline learn it from the inbox, where they may. */
+function whoMayDecide(run: RunHandle, { approverRole, separationOfDuties }: TaskRecord): Pick<StepOptions, 'hidden'> {
+  if (approverRole === undefined && !separationOfDuties) return {}
+  const hidden = {
+    ...(approverRole !== undefined && { approver_role: approverRole }),
+    ...(separationOfDuties && { not_by: nameOfStarter(run) ?? null }),
+  }
+  return { hidden }
 }
 
 /** Shown in the timeline and in events alike. */

@@ -8,3 +8,11 @@ import type { RunHandle } from './transaction.ts'
  */
 export const starterOfRun = (run: RunHandle): RunStarter =>
   [run, ...run.ancestors()].find(({ record }) => record.starter)?.record.starter ?? run.tx.session
+
+/** The key or person that started the root run above, in the format of `approverOf`; undefined for a schedule. */
+export function nameOfStarter(run: RunHandle): string | undefined {
+  const { triggerType, triggeredBy, person } = starterOfRun(run)
+  if (person !== null) return `operator:${person}`
+  if (triggeredBy === null) return undefined
+  return triggerType === 'api' ? `key:${triggeredBy}` : `operator:${triggeredBy}`
+}

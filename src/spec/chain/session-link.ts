@@ -113,6 +113,8 @@ export interface EventTexts {
 
 /** Lines of content for each step, and for each event after all steps. */
 export const LINES_OF_STEP = 4
+/** Of a step, what only the engine reads. */
+export const HIDDEN_LINE = 2
 export const LINES_OF_EVENT = 2
 
 /** A line for each text: the four of each step in order, then the two of each event. Stored JSON has no line feeds. */

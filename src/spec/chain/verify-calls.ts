@@ -4,8 +4,12 @@
  */
 import { digestOfJson } from '../../base/digest.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { foldIdentity } from '../../base/identity.ts'
+import { hasNeededRoles } from '../approver-role.ts'
+import { isSameApprover } from '../key.ts'
 import { isProofAtLeast, type DecisionProof } from '../decision-proof.ts'
 import {
+  HIDDEN_LINE,
   LINES_OF_EVENT,
   LINES_OF_STEP,
   type CallRule,
@@ -25,7 +29,11 @@ interface RecordedApproval {
   readonly ordinal: number
   readonly runId: string
   request: JsonObject
+  /** Who may decide it: the role that it takes, and who started the run, where that person may not. */
+  readonly needs: JsonObject
   answer?: JsonObject
+  /** Roles that people had when they voted. */
+  roles?: JsonValue | undefined
   /** The call that was sent with it. */
   usedBy?: string
 }
@@ -95,9 +103,10 @@ export function createCallVerifier(): CallVerifier {
           places.delete(step.ordinal)
           if (!READ_TYPES.has(step.type)) continue
           const read = parseText(content[place * LINES_OF_STEP])
+          const hidden = parseText(content[place * LINES_OF_STEP + HIDDEN_LINE])
           if (read === undefined || !isJsonObject(read))
             return offence('content', `Step ${ordinal} has no content (session ${session}).`)
-          const fault = readStep(step, read, subject === 'engine.step.started')
+          const fault = readStep(step, read, hidden, subject === 'engine.step.started')
           if (fault)
             return offence(fault[0], `The call ${textIn(read['tool_call_id'])} ${fault[1]} (session ${session}).`)
         } else if (kind === 'user_task') readTask(content[steps.length * LINES_OF_STEP + index * LINES_OF_EVENT])
@@ -106,7 +115,12 @@ export function createCallVerifier(): CallVerifier {
     },
   }
 
-  function readStep(step: LinkedStep, content: JsonObject, isOpen: boolean): Fault | undefined {
+  function readStep(
+    step: LinkedStep,
+    content: JsonObject,
+    hidden: JsonValue | undefined,
+    isOpen: boolean,
+  ): Fault | undefined {
     const call = `${step.runId} ${textIn(content['tool_call_id'])}`
     const task = approvals.get(textIn(content['user_task_id']))
     switch (step.type) {
@@ -116,10 +130,15 @@ export function createCallVerifier(): CallVerifier {
         decisions.set(call, { ordinal: step.ordinal, decision: textIn(content['decision']) })
         break
       case 'UserTaskReq':
-        approvals.set(textIn(content['user_task_id']), { ordinal: step.ordinal, runId: step.runId, request: content })
+        approvals.set(textIn(content['user_task_id']), {
+          ordinal: step.ordinal,
+          runId: step.runId,
+          request: content,
+          needs: hidden !== undefined && isJsonObject(hidden) ? hidden : {},
+        })
         break
       case 'UserTaskRes':
-        if (task) task.answer = content
+        if (task) [task.answer, task.roles] = [content, memberOf(hidden, 'roles')]
         break
       case 'ToolResult':
       case 'SubAgentResult':
@@ -169,11 +188,18 @@ function parseText(line: string | undefined): JsonValue | undefined {
   }
 }
 
+function mightDecide(by: string, needs: JsonObject, roles: JsonValue | undefined): boolean {
+  const { approver_role: role, not_by: starter } = needs
+  if (typeof starter === 'string' && isSameApprover(by, starter)) return false
+  const own = memberOf(roles, by)
+  return typeof role !== 'string' || hasNeededRoles(Array.isArray(own) ? own.map(textIn) : [], role)
+}
+
 /** Nothing reaches a proof that this version does not know, and an unknown one proves nothing. */
 const proofOf = (value: JsonValue | undefined): DecisionProof => (value ?? 'none') as DecisionProof
 
-/** Whether enough people approved, each with the proof that was asked for. */
-function findUnqualified({ request, answer = {} }: RecordedApproval): Fault | undefined {
+/** Whether enough people approved who might: with the role and the proof that it took, and others than who started the run. */
+function findUnqualified({ request, needs, answer = {}, roles }: RecordedApproval): Fault | undefined {
   if (answer['outcome'] === 'timed_out')
     return request['on_timeout'] === 'allow' ? undefined : ['approver', 'was sent although nobody approved it in time']
   const asked = proofOf(request['approval_proof'])
@@ -183,12 +209,14 @@ function findUnqualified({ request, answer = {} }: RecordedApproval): Fault | un
   const people = new Set(
     votes.flatMap((vote) => {
       const [by, proof] = [memberOf(vote, 'by'), memberOf(vote, 'proof')]
-      return typeof by === 'string' && isProofAtLeast(proofOf(proof), asked) ? by.toLowerCase() : []
+      return typeof by === 'string' && isProofAtLeast(proofOf(proof), asked) && mightDecide(by, needs, roles)
+        ? foldIdentity(by)
+        : []
     }),
   )
   const required = request['kind'] === 'escalation' ? 1 : Number(request['approvals_required'] ?? 1)
   if (people.size < required)
-    return ['approver', `was sent with ${people.size} of ${required} approvals, each with the proof that it needed`]
+    return ['approver', `was sent with ${people.size} of ${required} approvals by people who might give one`]
   if (request['kind'] === 'escalation' && ![...people].some((by) => by.startsWith('operator:')))
     return ['approver', 'was sent although no operator had decided it']
   return undefined
