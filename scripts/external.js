@@ -3,7 +3,6 @@
  * case, since a dependency has it.
  */
 export const EXTERNAL = [
-  'openai',
   '@anthropic-ai/sdk',
   '@google/genai',
   'nodemailer',

@@ -92,7 +92,6 @@ test.each(['serve/dev', 'serve/serve', 'drive/run'])(
       'execa',
       'jq-wasm',
       'listhen',
-      'openai',
       'pino',
       'vscode-languageserver',
       'yaml',
