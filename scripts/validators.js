@@ -1,4 +1,4 @@
-// Writes src/documents/generated/: the validators of schemas/ as plain code, and the tables of known keys and of notes for lint.
+// Writes src/documents/generated/ and src/tools/generated/: the validators of schemas/ and of JSON Schema as plain code, and the tables of known keys and of notes for lint.
 // Linting then starts without a schema compiler.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -92,19 +92,23 @@ ajv.addKeyword(EXTENSION)
 for (const name of NAMES) ajv.addSchema(schemas[name], name)
 ajv.addMetaSchema(metaSchema(), META)
 
-const standing = standalone(ajv, { ...Object.fromEntries(NAMES.map((name) => [name, name])), metaSchema: META })
-// Whether a text has any letter at all is known without counting its letters.
-const code = standing.replaceAll(/\bfunc\d+\((data\d*)\) < 1\b/g, '$1.length < 1')
-// The output asks for ajv's runtime with `require`: bundled, it needs nothing.
-const { outputFiles } = buildSync({
-  stdin: { contents: code, resolveDir: root, loader: 'js' },
-  bundle: true,
-  format: 'esm',
-  platform: 'neutral',
-  mainFields: ['main'],
-  minifySyntax: true,
-  write: false,
-})
+/** One function a file: who reads a configuration needs none of the others. */
+const codeOf = (name) => {
+  const standing = standalone(ajv, ajv.getSchema(name))
+  // Whether a text has any letter at all is known without counting its letters.
+  const contents = standing.replaceAll(/\bfunc\d+\((data\d*)\) < 1\b/g, '$1.length < 1')
+  // The output asks for ajv's runtime with `require`: bundled, it needs nothing.
+  const { outputFiles } = buildSync({
+    stdin: { contents, resolveDir: root, loader: 'js' },
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['main'],
+    minifySyntax: true,
+    write: false,
+  })
+  return outputFiles[0].text
+}
 
 /** Property names that each mapping of a document may have, by dotted path (`*` for members of lists and maps). */
 const keysOf = (schema, defs = schema.$defs ?? {}, path = '', into = {}) => {
@@ -160,16 +164,24 @@ const fields = Object.fromEntries(NAMES.map((name) => [name, fieldsOf(schemas[na
 
 const directory = `${root}/src/documents/generated`
 mkdirSync(directory, { recursive: true })
-writeFileSync(`${directory}/validators.js`, outputFiles[0].text)
-writeFileSync(
-  `${directory}/validators.d.ts`,
-  `import type { ErrorObject } from 'ajv'
-interface Validator {
+mkdirSync(`${directory}/validators`, { recursive: true })
+const writeValidator = (path, name) => {
+  writeFileSync(`${path}.js`, codeOf(name))
+  writeFileSync(
+    `${path}.d.ts`,
+    `import type { ErrorObject } from 'ajv'
+
+export declare const validate: {
   (value: unknown): boolean
   errors?: readonly ErrorObject[] | null
 }
-${[...NAMES, 'metaSchema'].map((name) => `export declare const ${name}: Validator\n`).join('')}`,
-)
+`,
+  )
+}
+for (const name of NAMES) writeValidator(`${directory}/validators/${name}`, name)
+// The runtime checks foreign schemas with it, lint those of authors.
+mkdirSync(`${root}/src/tools/generated`, { recursive: true })
+writeValidator(`${root}/src/tools/generated/meta-schema`, META)
 writeFileSync(`${directory}/notes.js`, `export const notes = ${JSON.stringify(notes, null, 2)}\n`)
 writeFileSync(
   `${directory}/notes.d.ts`,

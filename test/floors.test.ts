@@ -109,7 +109,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   spec: ['steer', '.', 'chain', 'trust'],
   store: ['.', 'rows', 'nouns', 'sqlite', 'postgres', 'copy'],
-  tools: ['check', 'openapi', '.', 'oauth', 'mcp', 'routes'],
+  tools: ['generated', 'check', 'openapi', '.', 'oauth', 'mcp', 'routes'],
 }
 
 const SRC = resolve(import.meta.dirname, '../src')

@@ -3,14 +3,13 @@ import { expect, test } from 'vitest'
 import { unsafeNumberIn } from '../../src/base/json/exact-number.ts'
 import type { JsonValue } from '../../src/base/json/json.ts'
 import { readDocuments } from '../../src/documents/workspace/read.ts'
-import type { SchemaName } from '../../src/documents/workspace/schema-keys.ts'
-import { hasShape } from '../../src/documents/workspace/shape.ts'
+import { hasShape, type DocumentSchema } from '../../src/documents/workspace/shape.ts'
 import { KINDS, type DocumentKind } from '../../src/spec/document.ts'
 import { allows, at, beside, changed, closed, fields, full, isMapping, type Field } from './format-table.ts'
 import { cases } from '../cases.ts'
 
 const isValid = (kind: DocumentKind, document: JsonValue): boolean =>
-  hasShape(kind.toLowerCase() as SchemaName, document)
+  hasShape(kind.toLowerCase() as DocumentSchema, document)
 
 const pathOf = (field: Pick<Field, 'path'>): string => field.path.join('.')
 

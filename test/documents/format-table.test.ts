@@ -2,12 +2,11 @@ import { describe, expect, test } from 'vitest'
 import type { JsonValue } from '../../src/base/json/json.ts'
 import { lintWorkspace } from '../../src/documents/lint/lint.ts'
 import { loadFiles } from '../../src/documents/workspace/load.ts'
-import type { SchemaName } from '../../src/documents/workspace/schema-keys.ts'
-import { hasShape } from '../../src/documents/workspace/shape.ts'
+import { hasShape, type DocumentSchema } from '../../src/documents/workspace/shape.ts'
 import { KINDS, type DocumentKind } from '../../src/spec/document.ts'
 import { allows, beside, changed, closed, fields, full } from './format-table.ts'
 
-const schemaOf = (kind: DocumentKind): SchemaName => kind.toLowerCase() as SchemaName
+const schemaOf = (kind: DocumentKind): DocumentSchema => kind.toLowerCase() as DocumentSchema
 
 /** What the linter says of a document by itself. */
 const errorsOf = (document: JsonValue): number =>

@@ -16,7 +16,7 @@ import type { JsonObject } from '../../src/base/json/json.ts'
 import { pointerTo } from '../../src/base/json/pointer.ts'
 import { lintWorkspace } from '../../src/documents/lint/lint.ts'
 import { SCHEMA_KEYWORDS } from '../../src/documents/schemas/schema-keywords.ts'
-import { metaSchema } from '../../src/documents/generated/validators.js'
+import { validate as metaSchema } from '../../src/tools/generated/meta-schema.js'
 import { loadFiles } from '../../src/documents/workspace/load.ts'
 import { complete } from './complete.ts'
 

@@ -9,8 +9,7 @@ import type { Diagnostic } from '../../documents/text/diagnostic.ts'
 import { createSpans, type DocumentSpans } from '../../documents/text/document.ts'
 import { createSource } from '../../documents/text/source.ts'
 import { readYaml } from '../../documents/text/yaml.ts'
-import { checkShape, hasShape } from '../../documents/workspace/shape.ts'
-import type { SchemaName } from '../../documents/workspace/schema-keys.ts'
+import { checkShape, hasShape, type DocumentSchema } from '../../documents/workspace/shape.ts'
 import { readCondition } from '../../policy/condition/condition.ts'
 import { readMoney } from '../../spec/price.ts'
 import { checkForeignSchema } from '../../tools/check/check.ts'
@@ -116,7 +115,7 @@ function scenarioPart(value: JsonValue): JsonObject {
 }
 
 /** The first thing that is wrong, in a sentence. */
-function problemOf(schema: SchemaName, value: JsonObject, line: number): string | undefined {
+function problemOf(schema: DocumentSchema, value: JsonObject, line: number): string | undefined {
   // Places are worked out only where they may be needed.
   if (hasShape(schema, value) && value['decide'] === undefined) return undefined
   const source = createSource(`line-${line}.json`, JSON.stringify(value))

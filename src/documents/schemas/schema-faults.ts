@@ -2,7 +2,7 @@
 import type { ErrorObject } from 'ajv'
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { measureSchema } from '../../tools/check/schema-size.ts'
-import { metaSchema } from '../generated/validators.js'
+import { validate as metaSchema } from '../../tools/generated/meta-schema.js'
 import { formatPointer } from '../text/pointer.ts'
 import type { SchemaText } from './schemas.ts'
 import { didYouMean, nearestCandidate } from '../text/suggest.ts'

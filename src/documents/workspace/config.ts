@@ -1,10 +1,11 @@
 /** `svc.config.yaml`. Source: docs/design/command-line.md#settings */
 import type { ProjectConfig } from '../../spec/config.ts'
+import { validate } from '../generated/validators/config.js'
 import { type Diagnostic, createFinding } from '../text/diagnostic.ts'
 import { createSpans, type DocumentSpans } from '../text/document.ts'
 import { decodeUtf8 } from '../text/decode.ts'
 import { checkNotify } from './check-notify.ts'
-import { checkShape, hasShape } from './shape.ts'
+import { shapeFindings } from './shape-findings.ts'
 import { readYaml } from '../text/yaml.ts'
 import { pointerTo } from '../../base/json/pointer.ts'
 import { EXTERNAL_PROVIDER } from '../../spec/external.ts'
@@ -25,8 +26,10 @@ export function readConfig(text: string, path: string): ReadConfig {
   const root = reading.roots[0]
   if (root === undefined || root.value === null) return { config: {}, findings }
   const spans = createSpans(source, root)
-  findings.push(...checkShape('config', spans))
-  if (!hasShape('config', root.value)) return { findings }
+  if (!validate(root.value)) {
+    findings.push(...shapeFindings('config', spans, validate.errors ?? []))
+    return { findings }
+  }
   // The shape check has proven the type.
   const config = root.value as ProjectConfig
   const faults = [

@@ -8,8 +8,7 @@ import type { YamlNode } from '../text/node.ts'
 import { decodeLoosely, type SourceText } from '../text/source.ts'
 import { readYaml } from '../text/yaml.ts'
 import { checkHead, isOurs, meantKind, seemsOurs } from './document-head.ts'
-import type { SchemaName } from './schema-keys.ts'
-import { checkShape, hasShape } from './shape.ts'
+import { checkShape, hasShape, type DocumentSchema } from './shape.ts'
 
 export interface ReadOptions {
   /**
@@ -80,7 +79,7 @@ function readOne(
   return { document: findings.length === 0 ? create(true) : document, findings }
 }
 
-const schemaOf = (kind: DocumentKind): SchemaName => kind.toLowerCase() as SchemaName
+const schemaOf = (kind: DocumentKind): DocumentSchema => kind.toLowerCase() as DocumentSchema
 
 const noMapping = (source: SourceText, { start, end }: YamlNode): Diagnostic =>
   createFinding(

@@ -16,6 +16,7 @@ import { CpuTimeExceeded, withinCpuTime } from './cpu-time.ts'
 import { measureSchema, type SchemaSize } from './schema-size.ts'
 import { addUniqueItems } from './unique-items.ts'
 import { measureValue } from './value-size.ts'
+import { validate as validateMetaSchema } from '../generated/meta-schema.js'
 import { dropOldest } from '../../base/values/collections.ts'
 
 /** A schema that is small enough to use, or why it is not. It is compiled at its first check. */
@@ -183,22 +184,25 @@ function dialectOf(schema: JsonSchema): Dialect | undefined {
 
 const OPTIONS = { strict: false, logger: false, validateSchema: false } as const
 
-function dialect(
-  meta: string,
-  Compiler: new (options: typeof OPTIONS & { meta: boolean; allErrors: boolean }) => Ajv,
-): Dialect {
-  let checker: Ajv | undefined
-  let validate: ValidateFunction | undefined
+type Compiler = new (options: typeof OPTIONS & { meta: boolean; allErrors: boolean }) => Ajv
+type Validate = typeof validateMetaSchema
+
+/** The meta-schema of an older draft, compiled at its first use: that takes 70 ms. */
+function metaSchema(name: string, Compiler: Compiler): () => Validate {
+  let validate: Validate | undefined
+  return () => (validate ??= new Compiler({ ...OPTIONS, meta: true, allErrors: false }).getSchema(name) as Validate)
+}
+
+function dialect(meta: () => Validate, Compiler: Compiler): Dialect {
   const errorsOf = (schema: JsonSchema): readonly ErrorObject[] | undefined => {
-    checker ??= new Compiler({ ...OPTIONS, meta: true, allErrors: false })
     // Compiled outside the time limit: the meta-schema is trusted, and an interrupted compiler cannot be used again.
-    const isValid = (validate ??= checker.getSchema(meta)!)
+    const isValid = meta()
     return withinCpuTime(CHECK_CPU_MS, () => isValid(schema)) ? undefined : (isValid.errors ?? [])
   }
   return {
     invalid(schema) {
-      const errors = errorsOf(schema)
-      return errors && `the schema is invalid: ${checker!.errorsText(errors.slice(0, 3), { dataVar: 'schema' })}`
+      const errors = errorsOf(schema)?.map(({ instancePath, message }) => `schema${instancePath} ${message}`)
+      return errors && `the schema is invalid: ${errors.slice(0, 3).join(', ')}`
     },
     invalidKeyword(schema) {
       const error = errorsOf(schema)?.[0]
@@ -213,14 +217,17 @@ function dialect(
   }
 }
 
-const DRAFT_2020 = dialect('https://json-schema.org/draft/2020-12/schema', Ajv2020)
+const older = (name: string, Compiler: Compiler): Dialect => dialect(metaSchema(name, Compiler), Compiler)
+
+// Nearly all schemas are of this draft: the build compiled its meta-schema.
+const DRAFT_2020 = dialect(() => validateMetaSchema, Ajv2020)
 const DIALECTS: readonly (readonly [RegExp, Dialect])[] = [
   [/^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/, DRAFT_2020],
   [
     /^https?:\/\/json-schema\.org\/draft\/2019-09\/schema#?$/,
-    dialect('https://json-schema.org/draft/2019-09/schema', Ajv2019),
+    older('https://json-schema.org/draft/2019-09/schema', Ajv2019),
   ],
-  [/^https?:\/\/json-schema\.org\/(?:draft-0[67]\/)?schema#?$/, dialect('http://json-schema.org/draft-07/schema', Ajv)],
+  [/^https?:\/\/json-schema\.org\/(?:draft-0[67]\/)?schema#?$/, older('http://json-schema.org/draft-07/schema', Ajv)],
 ]
 
 const toDetails = (errors: readonly ErrorObject[] | null | undefined): readonly InvalidPlace[] =>
