@@ -15,17 +15,16 @@ import { createApp } from './app.ts'
 import type { RuntimeOptions } from './runtime/options.ts'
 import { openRuntime, type OpenRuntime } from './runtime/runtime.ts'
 import { listenHttp, listenAdmin } from './http/listen.ts'
-import { createConsoleApp } from './console-app.ts'
 import { createInternalApp } from './internal-app.ts'
 import { recordConfiguration } from './acts/configured-act.ts'
-import { createNoticeDesk } from './operator/people/notice-desk.ts'
-import { createOperatorApp, type OperatorApp } from './operator-app.ts'
+import type { OperatorApp } from './operator-app.ts'
 import { openBackgroundJobs } from './runtime/upkeep/background-jobs.ts'
 import { followPeers } from './peers/follow-peers.ts'
 import { servePeerText } from './peers/serve-text.ts'
 import { drainTime, OWN_DRAIN_MS } from './runtime/cluster-settings.ts'
 import { createLoadMetrics, type LoadMetrics } from './runtime/load-metrics.ts'
 import { createMetricRegistry, type MetricRegistry } from './metrics/registry.ts'
+import type { ServerServices } from './runtime/services.ts'
 import { adminSocketOf, removeServerFile, writeServerFile } from './runtime/server-file.ts'
 
 export interface ServerOptions extends RuntimeOptions {
@@ -110,7 +109,18 @@ export async function openOperator(options: RuntimeOptions): Promise<OpenOperato
   const { engine, store } = runtime.services
   if (options.dataDirectory !== undefined && options.readOnly !== true)
     await removeStaleServerFiles(options.dataDirectory)
-  return { operator: createOperatorApp(runtime.services), engine, store, close: () => runtime.close(OWN_DRAIN_MS) }
+  return { operator: openOperatorApp(runtime.services), engine, store, close: () => runtime.close(OWN_DRAIN_MS) }
+}
+
+/** The operator application, loaded with its first request: no run needs it. */
+function openOperatorApp(services: ServerServices): OperatorApp {
+  let opened: Promise<OperatorApp> | undefined
+  const open = (): Promise<OperatorApp> =>
+    (opened ??= import('./operator-app.ts').then(({ createOperatorApp }) => createOperatorApp(services)))
+  return {
+    fetch: async (request) => (await open()).fetch(request),
+    handleNode: async (request, response) => (await open()).handleNode(request, response),
+  }
 }
 
 /** Removes what a killed server left behind: we hold the directory's lock, so no server listens there any more. */
@@ -139,7 +149,7 @@ async function openListeners(
   runtime.onListening(host, listener.port)
   about.url = urlOf(host, listener.port)
 
-  const operator = createOperatorApp(services)
+  const operator = openOperatorApp(services)
   const directory = options.dataDirectory
   const adminSocket = directory === undefined ? null : (options.adminSocket ?? adminSocketOf(directory))
   if (adminSocket !== null) {
@@ -153,7 +163,10 @@ async function openListeners(
   await runtime.learnOthers()
   await recordConfiguration(services)
   const recovered = await engine.recover()
-  runtime.beginNotices(createNoticeDesk(services))
+  if (config.notify) {
+    const { createNoticeDesk } = await import('./operator/people/notice-desk.ts')
+    await runtime.beginNotices(config.notify, createNoticeDesk(services))
+  }
   const restored = await store.restored(workspace.id)
   const isStoreHeld = (await store.lastRestore())?.releasedAt === null
   if (isStoreHeld || restored.sessions.length + restored.triggers.length > 0)
@@ -219,6 +232,7 @@ async function openConsole(
     throw fail('config_invalid', {
       what: `The console would listen on ${host}, which other machines reach, but network.proxies names no proxy that ends TLS before it.`,
     })
+  const { createConsoleApp } = await import('./console-app.ts')
   const listener = await listenHttp(createConsoleApp(services, { loopback: isLoopback(host), hosts, proxies }), {
     host,
     port,

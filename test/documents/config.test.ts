@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/documents/workspace/config.ts'
 
-const problems = (text: string): string[] =>
-  readConfig(text, 'svc.config.yaml').findings.map(
+const problems = async (text: string): Promise<string[]> =>
+  (await readConfig(text, 'svc.config.yaml')).findings.map(
     ({ rule, message, range }) => `${range.start.line}:${range.start.column} ${rule} ${message}`,
   )
 
-test('a whole configuration is read', () => {
+test('a whole configuration is read', async () => {
   const text = `workspace: acme
 include: ["agents/**/*.yaml"]
 providers: {acme-llm: {type: openai-compatible, base_url: "http://localhost:8080/v1"}}
@@ -23,7 +23,7 @@ network: {allowed_hosts: [db.internal], origins: ["https://app.example"]}
 storage: {url: "http://localhost:9000", region: eu, max_file_bytes: 1000}
 dev: {port: 4310, host: 127.0.0.1}
 `
-  const { config, findings } = readConfig(text, 'svc.config.yaml')
+  const { config, findings } = await readConfig(text, 'svc.config.yaml')
   expect(findings).toEqual([])
   expect(config?.tools?.['acme.refunds']).toEqual({
     command: ['node', 'tools/refunds.mjs'],
@@ -32,8 +32,8 @@ dev: {port: 4310, host: 127.0.0.1}
   })
 })
 
-test.each(['', '# nothing yet\n', '{}\n'])('%j is an empty configuration', (text) => {
-  expect(readConfig(text, 'svc.config.yaml')).toEqual({ config: {}, findings: [] })
+test.each(['', '# nothing yet\n', '{}\n'])('%j is an empty configuration', async (text) => {
+  expect(await readConfig(text, 'svc.config.yaml')).toEqual({ config: {}, findings: [] })
 })
 
 test.each<[string, string, string[]]>([
@@ -91,17 +91,17 @@ test.each<[string, string, string[]]>([
     'a: [\n',
     ['1:5 doc/syntax A bracket or quote is not closed, or the next line is indented too little.'],
   ],
-])('%s is told', (_, text, expected) => {
-  expect(problems(text)).toEqual(expected)
-  expect(readConfig(text, 'svc.config.yaml').config).toBeUndefined()
+])('%s is told', async (_, text, expected) => {
+  expect(await problems(text)).toEqual(expected)
+  expect((await readConfig(text, 'svc.config.yaml')).config).toBeUndefined()
 })
 
 describe('notify', () => {
   const channels =
     '  channels: { ops: { command: [tell] }, hook: { webhook: { url: "https://a.example", secrets: [{ fromEnv: K }] } } }'
   const route = (text: string): string => `notify:\n${channels}\n  routes:\n    - { ${text} }\n`
-  const found = (text: string): readonly string[] =>
-    readConfig(text, 'svc.config.yaml').findings.map(
+  const found = async (text: string): Promise<readonly string[]> =>
+    (await readConfig(text, 'svc.config.yaml')).findings.map(
       ({ message, range }) => `${range.start.line}:${range.start.column} ${message}`,
     )
 
@@ -155,7 +155,7 @@ describe('notify', () => {
       'notify: { channels: { ops: { email: { server: { fromEnv: S }, from: a@b, to: ["a@b\\nBcc: c@d"] } } }, routes: [] }',
       [expect.stringContaining('is not an e-mail address') as never],
     ],
-  ])('%s', (_, text, findings) => {
-    expect(found(text)).toEqual(findings)
+  ])('%s', async (_, text, findings) => {
+    expect(await found(text)).toEqual(findings)
   })
 })

@@ -27,7 +27,7 @@ export async function readUserConfig(env: Io['env']): Promise<ProjectConfig> {
 export async function configIn(text: string, file: string): Promise<ProjectConfig> {
   // Loaded on demand: without a configuration the YAML reader is not needed.
   const { readConfig } = await import('../../documents/workspace/config.ts')
-  const { config, findings } = readConfig(text, file)
+  const { config, findings } = await readConfig(text, file)
   const first = findings.find((each) => each.severity === 'error')
   if (config && !first) return config
   throw fail('config_invalid', {

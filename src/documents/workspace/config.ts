@@ -5,7 +5,6 @@ import { type Diagnostic, createFinding } from '../text/diagnostic.ts'
 import { createSpans, type DocumentSpans } from '../text/document.ts'
 import { decodeUtf8 } from '../text/decode.ts'
 import { checkNotify } from './check-notify.ts'
-import { shapeFindings } from './shape-findings.ts'
 import { readYaml } from '../text/yaml.ts'
 import { pointerTo } from '../../base/json/pointer.ts'
 import { EXTERNAL_PROVIDER } from '../../spec/external.ts'
@@ -17,7 +16,7 @@ export interface ReadConfig {
 }
 
 /** An empty file is an empty configuration. */
-export function readConfig(text: string, path: string): ReadConfig {
+export async function readConfig(text: string, path: string): Promise<ReadConfig> {
   const { source, findings } = decodeUtf8({ path, text })
   if (source === undefined) return { findings }
   const reading = readYaml(source)
@@ -27,6 +26,8 @@ export function readConfig(text: string, path: string): ReadConfig {
   if (root === undefined || root.value === null) return { config: {}, findings }
   const spans = createSpans(source, root)
   if (!validate(root.value)) {
+    // Half of what reads a configuration explains one that is wrong.
+    const { shapeFindings } = await import('./shape-findings.ts')
     findings.push(...shapeFindings('config', spans, validate.errors ?? []))
     return { findings }
   }

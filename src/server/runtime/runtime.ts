@@ -10,7 +10,7 @@ import { createRedactor } from '../../base/secret.ts'
 import { listSecretVariables, redactVariables } from '../../spec/secret-variables.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { createEngine } from '../../engine/open.ts'
-import type { ProjectConfig } from '../../spec/config.ts'
+import type { NotifyConfig, ProjectConfig } from '../../spec/config.ts'
 import { canonicalProvider } from '../../spec/document.ts'
 import type { Store } from '../../store/store.ts'
 import { joinListeners } from '../../store/worker.ts'
@@ -21,7 +21,6 @@ import { watchEventLoop, type EventLoopLag } from './event-loop-lag.ts'
 import type { NoticeDesk } from '../notify/channel.ts'
 import type { NoticeDelivery } from '../notify/delivery.ts'
 import type { OpenTelemetry } from '../telemetry/open-telemetry.ts'
-import { openNotify } from './open/open-notify.ts'
 import { readClusterSecret, type ClusterSecret } from '../peers/cluster-secret.ts'
 import { createCloseStack, type CloseAction, type CloseStack } from './open/close-stack.ts'
 import { maxClaimedSessions, sharedLeaseTimes } from './cluster-settings.ts'
@@ -60,7 +59,7 @@ export interface OpenRuntime {
   /** Blocks tools and models from calling our own listener on this port. */
   onListening(host: string, port: number): void
   /** Sends what waits in the outbox, from now on. */
-  beginNotices(desk: NoticeDesk): void
+  beginNotices(notify: NotifyConfig, desk: NoticeDesk): Promise<void>
   /** Reads where the other processes of the store listen; later their listeners come with each report. */
   learnOthers(): Promise<void>
   /** Ends the server: an operator asked for it, or its store cannot be read; the reason is then a Failure. */
@@ -261,9 +260,9 @@ async function openParts(
     onListening: (host, port) => listeners.add(host, port),
     learnOthers: async () => listeners.setOthers(joinListeners(await store.workers(), worker)),
     onClose: (close) => closing.push(close),
-    beginNotices(desk) {
-      if (!config.notify) return
-      const opened = openNotify(config.notify, services, options, listeners, desk)
+    async beginNotices(notify, desk) {
+      const { openNotify } = await import('./open/open-notify.ts')
+      const opened = openNotify(notify, services, options, listeners, desk)
       delivery = opened.delivery
       serverState.noticeReceivers = opened.receivers
       closing.push(() => delivery?.close())
