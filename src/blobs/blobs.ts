@@ -1,3 +1,5 @@
+import type { Instant } from '../base/clock.ts'
+
 /** Object storage by key. The only implementation is an S3 client; the embedded storage is an S3-compatible server. */
 export interface PresignedUpload {
   readonly url: string
@@ -32,7 +34,8 @@ export interface Blobs {
   move(from: string, to: string): Promise<void>
   /** @param range first byte and number of bytes */
   get(key: string, range?: { readonly offset: number; readonly length: number }): Promise<Uint8Array | undefined>
-  put(key: string, bytes: Uint8Array, mediaType: string): Promise<void>
+  /** @param lockedUntil until when nobody may delete or overwrite this version (object lock in compliance mode) */
+  put(key: string, bytes: Uint8Array, mediaType: string, lockedUntil?: Instant): Promise<void>
   delete(key: string): Promise<void>
   close(): Promise<void>
 }

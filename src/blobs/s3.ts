@@ -82,7 +82,7 @@ export function createS3Blobs(options: S3Options): Blobs {
         throw error
       }
     },
-    async put(key, bytes, mediaType) {
+    async put(key, bytes, mediaType, lockedUntil) {
       const { sdk, client } = await load()
       await client.send(
         new sdk.PutObjectCommand({
@@ -91,6 +91,12 @@ export function createS3Blobs(options: S3Options): Blobs {
           Body: bytes,
           ContentType: mediaType,
           ServerSideEncryption: 'AES256',
+          ...(lockedUntil !== undefined && {
+            ObjectLockMode: 'COMPLIANCE',
+            ObjectLockRetainUntilDate: new Date(lockedUntil),
+            // A lock is taken only with the checksum of what it locks.
+            ChecksumAlgorithm: 'SHA256',
+          }),
         }),
       )
     },

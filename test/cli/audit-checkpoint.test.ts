@@ -1,4 +1,5 @@
 /** What a log of checkpoints has signed can not be written anew without being seen. Source: docs/design/audit.md#checkpoints */
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   appendFileSync,
@@ -13,9 +14,10 @@ import {
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createMerkleTree } from '../../src/spec/chain/merkle-tree.ts'
 import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
+import { openStorage } from '../blobs/storage.ts'
 import { svc as runSvc, temporary } from './recording-io.ts'
 
 const { path: parent, remove } = temporary()
@@ -135,6 +137,114 @@ test('a receiver that is away is named, and the next checkpoint covers what it m
   await new Promise((closed) => receiver.close(closed))
 })
 
+describe('a bucket', () => {
+  test('gets each part of the log once, also those that it missed, and has the log', async () => {
+    const opened = await openStorage()
+    const { endpoint, bucket, credentials } = opened.storage
+    vi.stubEnv('AWS_ACCESS_KEY_ID', credentials.accessKeyId)
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', credentials.secretAccessKey)
+    const url = `s3://${bucket}/audit/desk?endpoint=${endpoint}`
+    const keys = [1, 2, 3].map((size) => `audit/desk/${String(size).padStart(16, '0')}.log`)
+    const there = async () => {
+      const found = await Promise.all(keys.map((each) => opened.blobs.get(each)))
+      return found.map((bytes) => bytes && Buffer.from(bytes).toString()).join('')
+    }
+    // The first checkpoint was signed without it.
+    expect(await sign('--s3', url)).toMatchObject({ code: 0 })
+    const log = readFileSync(join(cwd, 'audit.log'), 'utf8')
+    expect(await there()).toBe(log)
+    await svc('agents', 'resume', 'acme.refund-desk')
+    const away = await sign('--s3', `s3://${bucket}/audit/desk?endpoint=http://127.0.0.1:1`)
+    expect(away).toMatchObject({ code: 1, text: expect.stringContaining('did not take the checkpoint: ') as string })
+    expect(await there()).toBe(log)
+    expect(await sign('--s3', url)).toMatchObject({ code: 0 })
+    expect(await there()).toBe(readFileSync(join(cwd, 'audit.log'), 'utf8'))
+    expect(await there()).not.toBe(log)
+    vi.unstubAllEnvs()
+    await opened.close()
+  })
+
+  test('is asked to keep its objects, and named where it does not', async () => {
+    const locks: (readonly [mode: unknown, until: unknown, checksum: unknown])[] = []
+    let isLocking = true
+    const server = createServer((request, response) => {
+      request.resume().on('end', () => {
+        const { headers, method } = request
+        if (method !== 'PUT') return response.writeHead(404).end()
+        locks.push([
+          headers['x-amz-object-lock-mode'],
+          headers['x-amz-object-lock-retain-until-date'],
+          headers['x-amz-checksum-sha256'],
+        ])
+        const why = '<Error><Code>InvalidRequest</Code><Message>Bucket is missing Object Lock.</Message></Error>'
+        return isLocking ? response.writeHead(200).end() : response.writeHead(400).end(why)
+      })
+    })
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'key')
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret')
+    const url = `s3://audit?endpoint=http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const before = Date.now()
+    expect(await sign('--s3', url, '--lock', '10d')).toMatchObject({ code: 0 })
+    expect(locks).toHaveLength(2)
+    for (const [mode, until, checksum] of locks) {
+      expect([mode, typeof checksum]).toEqual(['COMPLIANCE', 'string'])
+      expect(Date.parse(String(until)) - before).toBeGreaterThanOrEqual(10 * 86_400_000 - 1000)
+    }
+    isLocking = false
+    const refused = await sign('--s3', url, '--lock', '10d')
+    expect(refused).toMatchObject({ code: 1, text: expect.stringContaining('InvalidRequest: Bucket is') as string })
+    vi.unstubAllEnvs()
+    await new Promise((closed) => server.close(closed))
+  })
+
+  test.each([
+    [['--s3', 'https://bucket'], 's3://bucket/prefix'],
+    [['--s3', 's3://bucket', '--lock', '10'], '--lock takes a duration'],
+    [['--lock', '10d'], '--lock is for the objects of --s3'],
+  ])('%j is refused before anything is signed', async (options, why) => {
+    const before = readFileSync(join(cwd, 'audit.log'), 'utf8')
+    expect(await sign(...options)).toMatchObject({ code: 2, text: expect.stringContaining(why) as string })
+    expect(readFileSync(join(cwd, 'audit.log'), 'utf8')).toBe(before)
+  })
+})
+
+test('a repository gets a commit of each checkpoint, and what its remote missed with the next one', async () => {
+  const git = (at: string, ...args: readonly string[]) =>
+    execFileSync('git', ['-C', at, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+  const [remote, clone] = [join(cwd, 'remote.git'), join(cwd, 'clone')]
+  git(cwd, 'init', '--quiet', '--bare', '--initial-branch=main', remote)
+  git(cwd, 'clone', '--quiet', remote, clone)
+  const commit = (...more: readonly string[]) =>
+    svc('audit', 'checkpoint', 'clone/svc.log', '--key', 'audit.pem', '--git', ...more)
+  expect(await commit()).toMatchObject({ code: 0 })
+  const pushed = () => git(remote, 'show', 'main:svc.log')
+  const log = () => readFileSync(join(clone, 'svc.log'), 'utf8')
+  expect(pushed()).toBe(log())
+  const first = log()
+  renameSync(remote, `${remote}.away`)
+  await svc('agents', 'resume', 'acme.refund-desk')
+  expect(await commit()).toMatchObject({ code: 1, text: expect.stringContaining('git did not take') as string })
+  renameSync(`${remote}.away`, remote)
+  expect(pushed()).toBe(first)
+  // Nothing is new, and the remote gets what it missed.
+  expect(await commit()).toMatchObject({ code: 0 })
+  expect(pushed()).toBe(log())
+  expect(log().length).toBeGreaterThan(first.length)
+  expect(git(remote, 'log', '--format=%an %s', 'main').trim().split('\n')).toEqual([
+    'svc audit Checkpoint of svc.log',
+    'svc audit Checkpoint of svc.log',
+  ])
+  git(clone, 'remote', 'remove', 'origin')
+  const alone = await commit()
+  expect(alone).toMatchObject({ code: 1, text: expect.stringContaining('No configured push destination') as string })
+  expect(await sign('--git')).toMatchObject({ code: 1, text: expect.stringContaining('not a git') as string })
+  expect(await commit('--json')).toMatchObject({
+    code: 1,
+    text: expect.stringContaining('"copies":[{"to":"git","failure":"fatal: No configured') as string,
+  })
+})
+
 test('a key that others may read, or that is none, is refused', async () => {
   chmodSync(join(cwd, 'audit.pem'), 0o644)
   expect(await sign()).toMatchObject({
@@ -144,7 +254,7 @@ test('a key that others may read, or that is none, is refused', async () => {
   writeFileSync(join(cwd, 'audit.pem'), 'no key')
   chmodSync(join(cwd, 'audit.pem'), 0o600)
   expect(await sign()).toMatchObject({ code: 2, text: expect.stringContaining('no private key of Ed25519') as string })
-  expect((await svc('agents', 'unpause', AGENT)).code).not.toBe(70)
+  expect((await svc('agents', 'resume', AGENT)).code).not.toBe(70)
 })
 
 test('the tree is that of RFC 6962', () => {

@@ -26,7 +26,12 @@ export const auditCheckpointAnswer = object({
   log: string,
   heads: described(integer, 'Heads of chains that are new in the log.'),
   size: described(integer, 'Lines that the checkpoint has signed.'),
-  posted: described(nullable(boolean), 'Whether the receiver took the checkpoint; null without one.'),
+  copies: list(
+    object({
+      to: described(string, 'An address, or `git`.'),
+      failure: described(nullable(string), 'Why it did not take what it lacks; null where it did.'),
+    }),
+  ),
   key: described(string, 'The public key, as a line for those who check.'),
 })
 

@@ -95,13 +95,21 @@ export const operateCommands: readonly CommandEntry[] = [
       },
       { flags: '--since <time>', description: 'only sessions that started then or later: 7d, 2026-11-20 or RFC 3339' },
       { flags: '--post <url>', description: 'send the signed checkpoint there, too' },
+      {
+        flags: '--s3 <url>',
+        description: 's3://bucket/prefix: put each part of the log there as an object of its own',
+      },
+      { flags: '--lock <duration>', description: 'how long nobody can delete these objects: 3650d (object lock)' },
+      { flags: '--git', description: 'commit the log in the repository in which it lies, and push it' },
     ],
     examples: [
       'svc audit checkpoint /mnt/audit/svc.log --key /etc/svc/audit.pem',
       'svc audit checkpoint svc.log --key audit.pem --since 7d --post https://witness.example/svc',
+      'svc audit checkpoint svc.log --key audit.pem --s3 "s3://acme-audit/svc?region=eu-central-1" --lock 3650d',
+      'svc audit checkpoint repository/svc.log --key audit.pem --git',
     ],
     ...printsDocument(auditCheckpointAnswer),
-    exits: { 1: 'what was signed is another one now, or the receiver did not take it' },
+    exits: { 1: 'what was signed is another one now, or a copy was not taken' },
     load: async () => (await import('../commands/operate/audit-checkpoint.ts')).auditCheckpoint,
   },
   {

@@ -17,9 +17,19 @@ import { momentOptions } from '../../project/request-command.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { countNoun } from '../../shell/counted.ts'
+import { durationMs } from '../../shell/numbers.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 import { readPrivateKey } from '../../trust/signer.ts'
-import { readAuditLog, writeCheckpoint, writeHead, type AuditLog, type LoggedHead } from './audit-log.ts'
+import { commitLog, postNote, putParts, readBucketAddress, type BucketAddress } from './audit-copies.ts'
+import {
+  partsOfLog,
+  readAuditLog,
+  writeCheckpoint,
+  writeHead,
+  type AuditLog,
+  type LoggedHead,
+  type LogPart,
+} from './audit-log.ts'
 import { MOST_MIB, readActs, readSessions } from './audit.ts'
 
 /** Exit code 1 where what was signed is another one now, or a receiver did not take the checkpoint. */
@@ -32,6 +42,7 @@ export async function auditCheckpoint(call: CommandContext<ValueOf<typeof auditC
     throw usageFailure('A checkpoint is signed with a key.', `svc audit checkpoint ${named} --key audit.pem`)
   const keyPath = resolve(cwd, givenKey)
   const { since } = momentOptions(call, 'since')
+  const places = readPlaces(call)
   const { privateKey, isNew } = await readKey(keyPath)
   return await withLock(path, async () => {
     const log = await readLog(path, named)
@@ -43,18 +54,62 @@ export async function auditCheckpoint(call: CommandContext<ValueOf<typeof auditC
     const origin = log.checkpoints[0]?.origin ?? `svc/${workspace ?? 'empty'}`
     const note =
       heads.length > 0 ? await addCheckpoint(path, log, heads, origin, privateKey) : log.checkpoints.at(-1)?.note
-    const url = given.text('post')
-    const refused = url !== undefined && note !== undefined ? await postNote(url, note) : undefined
+    const readParts = async () => partsOfLog(await readLog(path, named))
+    const copies = note === undefined ? [] : await copyOut(places, path, note, readParts)
     const key = writeKeyLine(origin, createPublicKey(privateKey))
-    const [size, posted] = [log.leaves.length + heads.length, url === undefined ? null : refused === undefined]
-    if (mode.json) await out.json({ log: named, heads: heads.length, size, posted, key })
+    const size = log.leaves.length + heads.length
+    if (mode.json) await out.json({ log: named, heads: heads.length, size, copies, key })
     else {
       out.line(`${countNoun(heads.length, 'head')} → ${named}, ${size} signed`)
       if (isNew) out.line(`A new key is in ${keyPath}. Whoever checks needs this line: ${key}`)
-      if (refused !== undefined) out.line(`${url} did not take the checkpoint: ${refused}. The next one covers it.`)
+      for (const { to, failure } of copies)
+        if (failure !== null) out.line(`${to} did not take the checkpoint: ${failure}. The next one covers it.`)
     }
-    return posted === false ? 1 : 0
+    return copies.some(({ failure }) => failure !== null) ? 1 : 0
   })
+}
+
+/** Where copies go. */
+interface CopyPlaces {
+  readonly url?: string | undefined
+  readonly bucket?: { readonly shown: string; readonly address: BucketAddress; readonly lockMs: number | undefined }
+  readonly isCommitted: boolean
+}
+
+/** Before anything is signed: a misspelt address is no receiver that is away. */
+function readPlaces({ given }: Pick<CommandContext, 'given'>): CopyPlaces {
+  const [shown, lockMs] = [given.text('s3'), durationMs(given.text('lock'), 'lock')]
+  if (lockMs !== undefined && shown === undefined) throw usageFailure('--lock is for the objects of --s3.')
+  return {
+    url: given.text('post'),
+    ...(shown !== undefined && { bucket: { shown, address: readBucketAddress(shown), lockMs } }),
+    isCommitted: given.flag('git'),
+  }
+}
+
+interface CheckpointCopy {
+  readonly to: string
+  /** Why it has no copy; null where it has one. */
+  readonly failure: string | null
+}
+
+/** Each place gets what it does not have yet; one that is away holds up no other. */
+async function copyOut(
+  { url, bucket, isCommitted }: CopyPlaces,
+  path: string,
+  note: string,
+  readParts: () => Promise<readonly LogPart[]>,
+): Promise<readonly CheckpointCopy[]> {
+  const copies: CheckpointCopy[] = []
+  const add = (to: string, failure: string | undefined): void => void copies.push({ to, failure: failure ?? null })
+  if (url !== undefined) add(url, await postNote(url, note))
+  if (bucket) {
+    const { shown, address, lockMs } = bucket
+    const lockedUntil = lockMs === undefined ? undefined : Date.now() + lockMs
+    add(shown, await putParts(address, await readParts(), lockedUntil))
+  }
+  if (isCommitted) add('git', await commitLog(path))
+  return copies
 }
 
 /** Makes the key where there is none. */
@@ -162,19 +217,4 @@ async function addCheckpoint(
     throw fileFailure(error, { path, doing: 'written' }) ?? error
   }
   return note
-}
-
-const POST_MS = 30_000
-
-/** @returns why the receiver did not take it */
-async function postNote(url: string, note: string): Promise<string | undefined> {
-  try {
-    const headers = { 'content-type': 'text/plain; charset=utf-8' }
-    const signal = AbortSignal.timeout(POST_MS)
-    const { ok, status } = await fetch(url, { method: 'POST', headers, body: note, signal, redirect: 'error' })
-    return ok ? undefined : `HTTP ${status}`
-  } catch (error) {
-    const { cause, message } = error as Error
-    return cause instanceof Error ? cause.message : message
-  }
 }

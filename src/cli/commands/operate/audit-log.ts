@@ -65,6 +65,23 @@ export function readAuditLog(text: string): AuditLog | string {
   return { heads: heads.slice(0, size), checkpoints, signedBytes, leaves: leaves.slice(0, size) }
 }
 
+/** What one checkpoint added to a log. */
+export interface LogPart {
+  /** Lines that are signed with it. */
+  readonly size: number
+  readonly text: string
+}
+
+/** The text of a log in parts that follow each other: up to its first checkpoint, and from each to the next. */
+export function partsOfLog({ leaves, checkpoints }: AuditLog): readonly LogPart[] {
+  let before = 0
+  return checkpoints.map(({ size, note }) => {
+    const text = [...leaves.slice(before, size), writeCheckpoint(note), ''].join('\n')
+    before = size
+    return { size, text }
+  })
+}
+
 function parseLine(line: string): Readonly<Record<string, JsonValue>> | undefined {
   try {
     const value = JSON.parse(line) as JsonValue
