@@ -103,7 +103,7 @@ export function createCallVerifier(): CallVerifier {
           places.delete(step.ordinal)
           if (!READ_TYPES.has(step.type)) continue
           const read = parseText(content[place * LINES_OF_STEP])
-          const hidden = parseText(content[place * LINES_OF_STEP + HIDDEN_LINE])
+          const hidden = content[place * LINES_OF_STEP + HIDDEN_LINE]
           if (read === undefined || !isJsonObject(read))
             return offence('content', `Step ${ordinal} has no content (session ${session}).`)
           const fault = readStep(step, read, hidden, subject === 'engine.step.started')
@@ -118,7 +118,7 @@ export function createCallVerifier(): CallVerifier {
   function readStep(
     step: LinkedStep,
     content: JsonObject,
-    hidden: JsonValue | undefined,
+    hidden: string | undefined,
     isOpen: boolean,
   ): Fault | undefined {
     const call = `${step.runId} ${textIn(content['tool_call_id'])}`
@@ -129,16 +129,18 @@ export function createCallVerifier(): CallVerifier {
         settled.delete(call)
         decisions.set(call, { ordinal: step.ordinal, decision: textIn(content['decision']) })
         break
-      case 'UserTaskReq':
+      case 'UserTaskReq': {
+        const needs = parseText(hidden)
         approvals.set(textIn(content['user_task_id']), {
           ordinal: step.ordinal,
           runId: step.runId,
           request: content,
-          needs: hidden !== undefined && isJsonObject(hidden) ? hidden : {},
+          needs: needs !== undefined && isJsonObject(needs) ? needs : {},
         })
         break
+      }
       case 'UserTaskRes':
-        if (task) [task.answer, task.roles] = [content, memberOf(hidden, 'roles')]
+        if (task) [task.answer, task.roles] = [content, memberOf(parseText(hidden), 'roles')]
         break
       case 'ToolResult':
       case 'SubAgentResult':

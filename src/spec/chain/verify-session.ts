@@ -17,7 +17,8 @@ export const recordOfLink = ({ contentDigest, events, rows, session, steps, vers
   JSON.stringify({ contentDigest, events, ...(rows && { rows }), session, steps, version } satisfies LinkRecord)
 
 export interface SessionVerifier {
-  check(link: SessionLink): SessionOffence | undefined
+  /** @param record what its hash covers, where that is known */
+  check(link: SessionLink, record?: string): SessionOffence | undefined
   /** After the last link. */
   end(): SessionOffence | undefined
   /** Hash of the last link that was checked. */
@@ -44,7 +45,7 @@ export function createSessionVerifier(given: ChainedSession): SessionVerifier {
     get uncovered() {
       return uncovered
     },
-    check(link) {
+    check(link, record = recordOfLink(link)) {
       const firstSeq = link.events[0]?.seq
       // A chain that begins later than its session says so in its first link, whose hash covers the number.
       const first = firstSeq ?? (seq ?? 0) + 1
@@ -72,7 +73,7 @@ export function createSessionVerifier(given: ChainedSession): SessionVerifier {
       const changed = findChangedResult(link)
       if (changed !== undefined)
         return offence(first, 'content', `The result of step ${changed} is not the one that was recorded`)
-      if (hashAfter(head, recordOfLink(link)) !== link.hash)
+      if (hashAfter(head, record) !== link.hash)
         return offence(
           first,
           'hash',

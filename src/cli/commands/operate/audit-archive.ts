@@ -1,5 +1,5 @@
 /** The file of `svc audit export`: a tar with the same bytes for the same records. Source: docs/design/audit.md#the-export */
-import { canonicalJson, isJsonObject, type JsonValue } from '../../../base/json/json.ts'
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { fromJson, toJson } from '../../../base/json/typed-json.ts'
 import { packFiles } from '../../../compile/package/archive.ts'
 import type { ActRecord } from '../../../spec/act.ts'
@@ -147,8 +147,34 @@ export function parseAct(line: string): ActRecord | undefined {
   return canonicalJson(value) === line ? fromJson<ActRecord>(value) : undefined
 }
 
+/** Members of a link and of what is in it, in canonical order. Lines of an export are many, and to sort each would take most of the time. */
+const LINK = ['content', 'contentDigest', 'events', 'hash', 'results', 'rows', 'salt', 'session', 'steps', 'version']
+/** Those that may be absent. */
+const ABSENT: ReadonlySet<string> = new Set(['results', 'rows'])
+const EVENT = ['finishedAt', 'kind', 'ordinal', 'runId', 'seq', 'subject', 'ts']
+const STEP = ['finishedAt', 'id', 'ordinal', 'runId', 'sequence', 'startedAt', 'tokensUsed', 'type']
+const ROW = ['lines', 'name']
+const ROWS = ['rows', 'session']
+
+/** Whether a value has just these members in this order. */
+function hasMembers(value: JsonValue, names: readonly string[]): boolean {
+  if (!isJsonObject(value)) return false
+  let at = 0
+  for (const name in value) {
+    while (ABSENT.has(names[at] ?? '') && names[at] !== name) at++
+    if (names[at++] !== name) return false
+  }
+  return at === names.length
+}
+
+/** A link, and what its hash covers, which is made of the same texts as the line. */
+export interface ParsedLink {
+  readonly link: SessionLink
+  readonly record: string
+}
+
 /** @returns a session, or a link of the session before it */
-export function parseChainLine(line: string): ChainedSession | SessionLink | undefined {
+export function parseChainLine(line: string): ChainedSession | ParsedLink | undefined {
   const value = parseLine(line)
   if (!value || !isText(value['session'])) return undefined
   if ('lastSeq' in value) {
@@ -157,6 +183,7 @@ export function parseChainLine(line: string): ChainedSession | SessionLink | und
   }
   const { content, results, rows, version, events, steps } = value
   const isLink =
+    hasMembers(value, LINK) &&
     isNumber(version) &&
     isText(value['contentDigest']) &&
     isText(value['hash']) &&
@@ -164,17 +191,29 @@ export function parseChainLine(line: string): ChainedSession | SessionLink | und
     (content === null || isTexts(content)) &&
     (results === undefined || isTexts(results)) &&
     (rows === undefined || isListOf(rows, (each) => isTexts(each) && (each as readonly string[]).length === 2)) &&
-    isListOf(events, (each) => isJsonObject(each) && isNumber(each['seq'])) &&
-    isListOf(steps, (each) => isJsonObject(each) && isNumber(each['ordinal']))
-  if (!isLink) return undefined
-  const link = inOrder(fromJson<SessionLink>(value))
-  return JSON.stringify(link) === line ? link : undefined
+    isListOf(events, (each) => hasMembers(each, EVENT) && isNumber((each as JsonObject)['seq'])) &&
+    isListOf(steps, (each) => hasMembers(each, STEP) && isNumber((each as JsonObject)['ordinal']))
+  return isLink ? checkLinkText(fromJson<SessionLink>(value), line) : undefined
+}
+
+/** Writes each part of a link once, for the line and for its record: that is what most of a check takes. */
+function checkLinkText(link: SessionLink, line: string): ParsedLink | undefined {
+  const [digest, events] = [JSON.stringify(link.contentDigest), JSON.stringify(link.events)]
+  const results = link.results ? `,"results":${JSON.stringify(link.results)}` : ''
+  const rows = link.rows ? `,"rows":${JSON.stringify(link.rows)}` : ''
+  const end = `"session":${JSON.stringify(link.session)},"steps":${JSON.stringify(link.steps)},"version":${link.version}}`
+  const begin = `"contentDigest":${digest},"events":${events}`
+  const middle = `"hash":${JSON.stringify(link.hash)}${results}${rows},"salt":${JSON.stringify(link.salt)}`
+  if (`{"content":${JSON.stringify(link.content)},${begin},${middle},${end}` !== line) return undefined
+  return { link, record: `{${begin}${rows},${end}` }
 }
 
 export function parseRowsLine(line: string): ExportedRows | undefined {
   const value = parseLine(line)
   const { rows, session } = value ?? {}
-  const isRow = (each: JsonValue): boolean => isJsonObject(each) && isText(each['name']) && isTexts(each['lines'])
-  if (!value || !isText(session) || (rows !== null && !isListOf(rows, isRow))) return undefined
-  return canonicalJson(value) === line ? fromJson<ExportedRows>(value) : undefined
+  const isRow = (each: JsonValue): boolean =>
+    hasMembers(each, ROW) && isText((each as JsonObject)['name']) && isTexts((each as JsonObject)['lines'])
+  if (!value || !hasMembers(value, ROWS) || !isText(session)) return undefined
+  if (rows !== null && !isListOf(rows, isRow)) return undefined
+  return JSON.stringify(value) === line ? fromJson<ExportedRows>(value) : undefined
 }

@@ -142,11 +142,12 @@ function findInSessions(
       continue
     }
     if (!open) return broken(`Line ${number} of ${SESSIONS_FILE} belongs to no session.`)
-    const offence = open.chain.check(read) ?? open.calls.check(read)
+    const { link, record } = read
+    const offence = open.chain.check(link, record) ?? open.calls.check(link)
     if (offence) return offence
-    open.rows.add(read)
-    counts.events += read.events.length
-    open.hashes.set(read.version, read.hash)
+    open.rows.add(link)
+    counts.events += link.events.length
+    open.hashes.set(link.version, link.hash)
   }
   const last = close()
   if (last || !rowLines || rowLines.next().done === true) return last
