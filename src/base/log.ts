@@ -11,6 +11,6 @@ export interface Log {
 export const silentLog: Log = { write() {} }
 
 /** A log that gets values without their secrets. */
-export const withoutSecrets = (log: Log, redactor: Pick<Redactor, 'json'>): Log => ({
+export const withRedactedValues = (log: Log, redactor: Pick<Redactor, 'json'>): Log => ({
   write: (level, message, values) => log.write(level, message, values && redactor.json(values)),
 })

@@ -17,6 +17,7 @@ const SCREENS: ScreenTable = [
   [/^\/agents\/(?<id>[^/]+)$/, later('AgentScreen')],
   [/^\/agents\/(?<id>[^/]+)\/graph$/, async () => (await import('./graph-screen.ts')).GraphScreen],
   [/^\/policies$/, async () => (await import('./what-if-screen.ts')).WhatIfScreen],
+  [/^\/policies\/evals$/, async () => (await import('./eval-screen.ts')).EvalsScreen],
   [/^\/try\/(?<id>[^/]+)$/, later('TryScreen')],
   [/^\/files$/, later('FilesScreen')],
   [/^\/costs$/, later('CostsScreen')],

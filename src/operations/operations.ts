@@ -8,6 +8,7 @@ import type { Conversation, RunStatusBody, StartRunBody, StartRunResponse } from
 import { actOperations } from './acts.ts'
 import { auditOperations } from './audit.ts'
 import { decisionOperations } from './decisions.ts'
+import { evaluationOperations } from './evals.ts'
 import { insightOperations } from './insight.ts'
 import { keyOperations } from './keys.ts'
 import { noticeOperations } from './notices.ts'
@@ -36,6 +37,7 @@ export const operations = {
   ...fileOperations,
   ...taskOperations,
   ...insightOperations,
+  ...evaluationOperations,
   ...noticeOperations,
   ...passkeyOperations,
   ...serverOperations,

@@ -32,6 +32,7 @@ import { listEffects, releaseEffect } from './operator/effects.ts'
 import { forkRuns, tryForks } from './operator/steer/fork.ts'
 import { getFile, keepFile, listFiles } from './operator/files.ts'
 import { getOverview } from './operator/overview.ts'
+import { keepEvaluation, listEvaluations } from './operator/evals.ts'
 import { listNotices, retryNotice, testChannel } from './operator/notices.ts'
 import { listOutcomes } from './operator/outcomes.ts'
 import { backupRoute } from './operator/backup.ts'
@@ -129,6 +130,8 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /policies/revoke': revokeStanding,
   'GET /effects': listEffects,
   'POST /effects/release': releaseEffect,
+  'GET /evals': listEvaluations,
+  'POST /evals': keepEvaluation,
   'GET /notices': listNotices,
   'POST /notices/:id/retry': retryNotice,
   'POST /notices/test': testChannel,

@@ -16,6 +16,7 @@ import type { ApiKey, ConsoleSession, OperatorKey, TickRefusal, Trigger } from '
 import type { NewNotice } from '../spec/notice.ts'
 import type { OneTimeToken, Passkey } from '../spec/passkey.ts'
 import type { PublishedDocument } from '../spec/snapshot.ts'
+import type { KeptEvaluation } from '../spec/evaluation.ts'
 import type { Attestation, InstalledTrust } from '../spec/trust/attestation.ts'
 import type {
   AgentRow,
@@ -67,6 +68,13 @@ export interface CatalogStore {
   trust(workspaceId: WorkspaceId): Promise<InstalledTrust | undefined>
   /** @param replaces digest of the document in force; undefined for none @throws Failure `trust_refused` where it is another one */
   installTrust(trust: InstalledTrust, replaces: Digest | undefined): Promise<void>
+  /** Keeps an evaluation, and of the workspace the newest `most`. */
+  keepEvaluation(evaluation: KeptEvaluation, most: number): Promise<void>
+  /** Newest first. @param agent `namespace.name`; all when absent */
+  evaluations(
+    workspaceId: WorkspaceId,
+    page: PageRange & { readonly agent?: string },
+  ): Promise<{ readonly items: readonly KeptEvaluation[]; readonly total: number }>
   /** Newest first, at most `limit`. */
   deployments(agentId: AgentId, limit: number): Promise<readonly DeploymentRow[]>
   agent(id: AgentId): Promise<AgentRow | undefined>

@@ -1,6 +1,6 @@
 /** What `svc dev` shows of its server's log. */
 import { expect, test } from 'vitest'
-import { withoutSecrets } from '../../src/base/log.ts'
+import { withRedactedValues } from '../../src/base/log.ts'
 import { createRedactor } from '../../src/base/secret.ts'
 import { quietLog } from '../../src/cli/dev/announce.ts'
 
@@ -8,7 +8,10 @@ test('shows the first line of what an error was caused by, without secrets, and 
   const shown: string[] = []
   const redactor = createRedactor()
   redactor.add('sk-of-the-vendor')
-  const log = withoutSecrets(quietLog({ message: (text: string) => void shown.push(text) } as never, null), redactor)
+  const log = withRedactedValues(
+    quietLog({ message: (text: string) => void shown.push(text) } as never, null),
+    redactor,
+  )
   log.write('error', 'request failed', { detail: 'TypeError: no sk-of-the-vendor\n    at start (x.ts:1:1)' })
   log.write('error', 'A session could not be saved.', { error: 'Error: disk\u001b[2J' })
   log.write('warn', 'clock')

@@ -126,6 +126,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   test: () => ['test', '--filter', 'timeout'],
   eval: () => ['eval', 'one.jsonl', '--fail-on', 'nothing'],
   'eval from-runs': () => ['eval', 'from-runs', '--agent', AGENT, '--out', 'runs.jsonl'],
+  'eval list': () => ['eval', 'list'],
   'import openapi': () => ['import', 'openapi', 'api.json'],
   'import mcp': () => ['import', 'mcp', 'tools.json', '--server', 'https://crm.example/mcp'],
   'import claude': () => ['import', 'claude', 'helper.md'],

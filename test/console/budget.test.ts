@@ -24,22 +24,22 @@ test('the page starts with at most 35 KB of script and 8 KB of style, compressed
 })
 
 /** Files of screens that most people never open. */
-const isApart = (name: string): boolean => /^(?:what-if|graph|passkey|admin)-screen-/.test(name)
+const isApart = (name: string): boolean => /^(?:what-if|eval|graph|passkey|admin)-screen-/.test(name)
 
-/** Those that bring a library. */
-const hasLibrary = (name: string): boolean => /^(?:what-if|graph)-screen-/.test(name)
+/** Those that bring a library, and evals. */
+const isSeldom = (name: string): boolean => /^(?:what-if|eval|graph)-screen-/.test(name)
 
 const weighAllBut = (isLeftOut: (name: string) => boolean): number =>
   readdirSync(BUILT)
     .filter((name) => name.endsWith('.js') && !isLeftOut(name))
     .reduce((sum, name) => sum + gzipped(name), 0)
 
-test('all of its script but editor, graph, passkeys and administration has at most 60 KB, compressed', () => {
+test('all of its script but editor, graph, evals, passkeys and administration has at most 60 KB, compressed', () => {
   expect(weighAllBut(isApart)).toBeLessThanOrEqual(60 * 1024)
 })
 
 test('with passkeys and administration it has at most 66 KB, compressed', () => {
-  expect(weighAllBut(hasLibrary)).toBeLessThanOrEqual(66 * 1024)
+  expect(weighAllBut(isSeldom)).toBeLessThanOrEqual(66 * 1024)
 })
 
 test('the editor is loaded by no screen but the one that has it', () => {

@@ -26,6 +26,7 @@ import {
   aConsoleSession,
   aOneTimeToken,
   anAttestation,
+  anEvaluation,
   aPasskey,
   aTrust,
   anOperatorKey,
@@ -1522,6 +1523,25 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         expect(await store.deploymentRevision(WORKSPACE, 'pay.other')).toBe(0)
         const kept = await store.attestations(WORKSPACE, [anAttestation('').subject])
         expect(kept.map(({ revision }) => revision)).toEqual([1, 2, 3])
+      })
+
+      test('keeps the newest evaluations of a workspace, of all agents or of one', async () => {
+        const [one, two, other] = [
+          anEvaluation('one'),
+          anEvaluation('two', { at: NOW + 1 }),
+          anEvaluation('other', { at: NOW + 2, agent: 'pay.other' }),
+        ]
+        for (const each of [one, two, other]) await store.keepEvaluation(each, 3)
+        const all = { skip: 0, take: 9 }
+        expect(await store.evaluations(WORKSPACE, all)).toEqual({ items: [other, two, one], total: 3 })
+        expect(await store.evaluations(WORKSPACE, { skip: 1, take: 1 })).toEqual({ items: [two], total: 3 })
+        expect(await store.evaluations(WORKSPACE, { ...all, agent: 'pay.clerk' })).toEqual({
+          items: [two, one],
+          total: 2,
+        })
+        const last = anEvaluation('last', { at: NOW + 3 })
+        await store.keepEvaluation(last, 3)
+        expect(await store.evaluations(WORKSPACE, all)).toEqual({ items: [last, other, two], total: 3 })
       })
 
       test('lets a secret be used once, until it expires', async () => {

@@ -10,6 +10,7 @@ import type { PolicySet } from '../../src/spec/policy-set.ts'
 import { NOTHING_USED, type Run } from '../../src/spec/run.ts'
 import type { Session } from '../../src/spec/session.ts'
 import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
+import type { KeptEvaluation } from '../../src/spec/evaluation.ts'
 import type { Attestation, InstalledTrust } from '../../src/spec/trust/attestation.ts'
 import type { RunStep } from '../../src/spec/step.ts'
 import type { TaskRecord } from '../../src/spec/task.ts'
@@ -227,6 +228,29 @@ export const anAttestation = (name: string, about: Partial<Attestation> = {}): A
   envelope: '{}',
   signers: ['ana'],
   at: NOW,
+  ...about,
+})
+
+export const anEvaluation = (name: string, about: Partial<KeptEvaluation> = {}): KeptEvaluation => ({
+  id: name,
+  workspaceId: WORKSPACE,
+  at: NOW,
+  by: 'operator:ana',
+  agent: 'pay.clerk',
+  report: {
+    dataset: 'evals/pay.jsonl',
+    now: {
+      name: 'workspace',
+      passed: 1,
+      failed: 0,
+      undecided: 0,
+      rate: { share: 1, low: 0.2, high: 1 },
+      tokens: 7,
+      cost: { amounts: { EUR: '0.01' }, unpriced: 0 },
+    },
+    cases: [],
+    moreCases: 0,
+  },
   ...about,
 })
 

@@ -872,3 +872,16 @@ when not (new.session_n = old.session_n and new.version = old.version and new.se
 begin
   select raise(abort, 'a link never changes');
 end;
+
+CREATE TABLE evaluation (
+  id text primary key,
+  workspace_id text not null,
+  at integer not null,
+  by text not null,
+  -- Which most cases started.
+  agent text not null,
+  -- As JSON.
+  report text not null
+) strict;
+
+CREATE INDEX evaluation_of_workspace on evaluation (workspace_id, at);

@@ -12,22 +12,10 @@ import {
   optional,
   string,
 } from '../../operations/schema.ts'
+import { evaluationSide } from '../../operations/evals.ts'
 import { costSum } from '../../operations/shared.ts'
 
 const outcome = oneOf('passed', 'failed', 'undecided')
-
-const evalSide = object({
-  name: string,
-  passed: integer,
-  failed: integer,
-  undecided: integer,
-  rate: described(
-    nullable(object({ share: number, low: number, high: number })),
-    'Share of the cases that passed, with its 95% interval (Wilson); null without a case.',
-  ),
-  tokens: integer,
-  cost: costSum,
-})
 
 const evalResult = {
   outcome,
@@ -50,8 +38,8 @@ const evalResult = {
 export const evalAnswer = object({
   ok: boolean,
   dataset: string,
-  now: evalSide,
-  before: optional(evalSide),
+  now: evaluationSide,
+  before: optional(evaluationSide),
   changed: optional(integer),
   worse: described(optional(integer), 'Cases that passed before and do not pass now.'),
   isApart: described(optional(boolean), 'True if the intervals have no point in common.'),

@@ -34,6 +34,8 @@ export interface CaseResult {
 /** A case with its result now and, in a comparison, before. */
 export interface EvaluatedCase {
   readonly case: EvalCase
+  /** `namespace.name` of the agent that it started; absent where none could be played. */
+  readonly agent?: string
   readonly now: CaseResult
   readonly before?: CaseResult
   /** Decisions of the run before that the policies of now would make otherwise: exact, no model is asked. */
@@ -61,6 +63,7 @@ export async function evaluateCase(evalCase: EvalCase, parts: EvaluationParts): 
     before && now.agents.length > 0 ? await decideAgain(before, now.agents) : { flips: [], assumed: [] }
   return {
     case: evalCase,
+    ...(now.agent !== undefined && { agent: now.agent }),
     now: now.result,
     ...(before && { before: before.result }),
     flips,
@@ -74,6 +77,7 @@ interface PlayedCase {
   readonly decisions: readonly RecordedDecision[]
   /** Deployed agents; none where they could not be prepared. */
   readonly agents: readonly AgentSnapshot[]
+  readonly agent?: string
 }
 
 async function playCase(evalCase: EvalCase, side: EvalSide, parts: EvaluationParts): Promise<PlayedCase> {
@@ -92,12 +96,15 @@ async function playCase(evalCase: EvalCase, side: EvalSide, parts: EvaluationPar
     },
     decisions,
     agents,
+    ...(agent !== undefined && { agent }),
   })
+  let agent: string | undefined
   const limit = withDeadline(parts.timeoutMs, parts.signal)
   let agents: readonly AgentSnapshot[] = []
   try {
     const scenario = toScenario(evalCase)
     const prepared = await side.prepare(scenario)
+    agent = prepared.agent
     agents = [prepared.bundle, ...prepared.lateBound].flatMap((bundle) => bundle.agents)
     const played = await playScenario(scenario, {
       ...prepared,

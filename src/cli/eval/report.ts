@@ -2,8 +2,10 @@
 import { assumedLine } from '../../policy/replay/recorded-facts.ts'
 import { safeText } from '../../base/escape-text.ts'
 import { describeCost } from '../../spec/price.ts'
+import type { EvaluationSide } from '../../spec/evaluation.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { TableColumn } from '../../terminal/table.ts'
+import { describeShare } from '../../view/evaluation-text.ts'
 import type { TestCase } from '../pages/test-report.ts'
 import type { evalAnswer } from '../answers/eval.ts'
 import type { ValueOf } from '../../operations/schema.ts'
@@ -33,17 +35,15 @@ export const notPassedLines = ({ checks }: CaseResult): readonly string[] =>
 export const brokenLine = (dataset: string, { line, message }: BrokenLine): string =>
   `${dataset}:${line} ${safeText(message)}`
 
-const percent = (share: number): string => `${Math.round(share * 1000) / 10}%`
-
 export const sideColumns: readonly TableColumn<SideSummary>[] = [
   { title: 'VERSION', cell: ({ name }) => name },
   { title: 'PASSED', cell: ({ passed }) => String(passed), align: 'right' },
   { title: 'FAILED', cell: ({ failed }) => String(failed), align: 'right' },
   { title: 'UNDECIDED', cell: ({ undecided }) => String(undecided), align: 'right' },
-  { title: 'RATE', cell: ({ interval }) => (interval ? percent(interval.share) : ''), align: 'right' },
+  { title: 'RATE', cell: ({ interval }) => (interval ? describeShare(interval.share) : ''), align: 'right' },
   {
     title: '95%',
-    cell: ({ interval }) => (interval ? `${percent(interval.low)}–${percent(interval.high)}` : ''),
+    cell: ({ interval }) => (interval ? `${describeShare(interval.low)}–${describeShare(interval.high)}` : ''),
     align: 'right',
   },
   { title: 'TOKENS', cell: ({ tokens }) => String(tokens), align: 'right', dropOrder: 1 },
@@ -146,7 +146,7 @@ export function toEvalAnswer(
   }
 }
 
-const toSide = ({ name, passed, failed, undecided, interval, tokens, cost }: SideSummary) => ({
+export const toSide = ({ name, passed, failed, undecided, interval, tokens, cost }: SideSummary): EvaluationSide => ({
   name,
   passed,
   failed,

@@ -1,7 +1,7 @@
 /** Commands that evaluate agents over datasets. */
 import type { CommandEntry } from '../shell/command.ts'
 import { evalAnswer, evalFromRunsAnswer } from '../answers/eval.ts'
-import { printsDocument } from '../answers/prints.ts'
+import { printsAnswer, printsDocument } from '../answers/prints.ts'
 
 export const evalCommands: readonly CommandEntry[] = [
   {
@@ -30,6 +30,10 @@ export const evalCommands: readonly CommandEntry[] = [
         description: 'output format; markdown is a part of the comment of a review',
         choices: ['text', 'markdown'],
       },
+      {
+        flags: '--keep',
+        description: 'leave the result on the server, for the console and svc eval list: no contents',
+      },
       { flags: '--junit <file>', description: 'also write the cases as JUnit XML' },
       { flags: '--jobs <n>', description: 'cases at work at once; 4 by default' },
       { flags: '--case-timeout <duration>', description: 'how long one run may take; 5m by default' },
@@ -38,10 +42,23 @@ export const evalCommands: readonly CommandEntry[] = [
       'svc eval evals/refunds.jsonl',
       'svc eval evals/refunds.jsonl --against HEAD~1 --fail-on worse --fail-on decisions',
       'svc eval evals/refunds.jsonl --at-least 95 --junit evals.xml',
+      'svc eval evals/refunds.jsonl --against HEAD~1 --keep',
     ],
     ...printsDocument(evalAnswer),
     exits: { 1: 'a case did not pass, or what --fail-on names', 2: 'the dataset has no case, or broken lines' },
     load: async () => (await import('../commands/author/eval.ts')).evaluate,
+  },
+  {
+    path: 'eval list',
+    plane: 'operator',
+    summary: 'evaluations that were kept, newest first',
+    options: [
+      { flags: '--agent <agent>', description: 'of this agent' },
+      { flags: '--limit <n>', description: 'at most this many; 20 by default' },
+    ],
+    examples: ['svc eval list', 'svc eval list --agent acme.refund-desk --json'],
+    ...printsAnswer('GET /evals'),
+    load: async () => (await import('../commands/author/eval-list.ts')).evalList,
   },
   {
     path: 'eval from-runs',

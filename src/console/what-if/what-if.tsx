@@ -42,6 +42,9 @@ export function WhatIfScreen(): View {
     <section class="screen">
       <header class="screen-head">
         <h1>What if</h1>
+        <a class="button small" href="/policies/evals">
+          Evals
+        </a>
       </header>
       <p class="dim lead">
         Edit a policy and see which recorded calls it would decide otherwise. Nothing is deployed and nothing is sent.

@@ -57,6 +57,8 @@ export declare const checks: Readonly<
     | 'POST /tasks/:id/claim body'
     | 'GET /outcomes query'
     | 'GET /costs query'
+    | 'GET /evals query'
+    | 'POST /evals body'
     | 'GET /notices query'
     | 'POST /notices/test body'
     | 'POST /passkeys/challenge body'

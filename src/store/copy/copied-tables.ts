@@ -4,6 +4,7 @@ import { API_KEYS } from '../nouns/api-keys.ts'
 import { ATTESTATIONS, TRUST_DOCUMENTS } from '../nouns/attestations.ts'
 import { CONSOLE_SESSIONS } from '../nouns/console-sessions.ts'
 import { EFFECTS } from '../nouns/effects.ts'
+import { EVALUATIONS } from '../nouns/evaluations.ts'
 import { FILES } from '../nouns/files.ts'
 import { NOTICES } from '../nouns/notices.ts'
 import { OPERATOR_KEYS } from '../nouns/operator-keys.ts'
@@ -263,6 +264,11 @@ const definitions: readonly CopiedTable[] = [
     name: 'attestation',
     columns: ATTESTATIONS.columns,
     order: ['workspace_id', 'digest'],
+  },
+  {
+    name: 'evaluation',
+    columns: EVALUATIONS.columns,
+    order: ['id'],
   },
   {
     name: 'passkey',

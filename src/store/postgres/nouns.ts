@@ -10,6 +10,7 @@ import { prepareChainedRows } from '../nouns/chained-rows.ts'
 import { prepareConsoleSessions } from '../nouns/console-sessions.ts'
 import { EARLIER_REQUESTS } from '../nouns/earlier-requests.ts'
 import { prepareEffects } from '../nouns/effects.ts'
+import { prepareEvaluations } from '../nouns/evaluations.ts'
 import { prepareEvents } from '../nouns/events.ts'
 import { prepareFiles } from '../nouns/files.ts'
 import { prepareNotices } from '../nouns/notices.ts'
@@ -48,6 +49,7 @@ export function bindPostgresNouns(runners: WorkRunners, hints: SessionHints, key
     ...bindWork(prepareConsoleSessions(POSTGRES), runners),
     ...bindWork(EARLIER_REQUESTS, runners),
     ...bindWork(prepareEffects(POSTGRES), runners),
+    ...bindWork(prepareEvaluations(), runners),
     ...bindWork(prepareEvents(POSTGRES), runners),
     ...bindWork(prepareFiles(POSTGRES), runners),
     ...bindWork(prepareNotices(POSTGRES), runners),

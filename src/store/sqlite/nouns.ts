@@ -13,6 +13,7 @@ import { prepareChainedRows } from '../nouns/chained-rows.ts'
 import { prepareConsoleSessions } from '../nouns/console-sessions.ts'
 import { EARLIER_REQUESTS } from '../nouns/earlier-requests.ts'
 import { prepareEffects } from '../nouns/effects.ts'
+import { prepareEvaluations } from '../nouns/evaluations.ts'
 import { prepareEvents } from '../nouns/events.ts'
 import { prepareFiles } from '../nouns/files.ts'
 import { prepareNotices } from '../nouns/notices.ts'
@@ -74,6 +75,7 @@ export function prepareNouns(db: Database, keys: KeyUses, restoredAt: (id: Trigg
       ...bindWork(prepareConsoleSessions(SQLITE), runners),
       ...bindWork(EARLIER_REQUESTS, runners),
       ...bindWork(prepareEffects(SQLITE), runners),
+      ...bindWork(prepareEvaluations(), runners),
       ...bindWork(prepareEvents(SQLITE), runners),
       ...bindWork(prepareFiles(SQLITE), runners),
       ...bindWork(prepareNotices(SQLITE), runners),

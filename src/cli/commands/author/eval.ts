@@ -19,11 +19,13 @@ import {
   toEvalAnswer,
   type EvalReport,
 } from '../../eval/report.ts'
+import { mainAgentOf, toKeptReport } from '../../eval/kept-report.ts'
 import { openSideBefore, workspaceSide } from '../../eval/sides.ts'
 import { exitOfEval, GATES, summarize, type EvalGate } from '../../eval/summary.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import { reportTestsAsJunit } from '../../pages/test-report.ts'
 import { openProject, type Project } from '../../project/project.ts'
+import { withOperatorOf } from '../../project/server/operator.ts'
 import { playScenario } from '../../scenario/play.ts'
 import { prepareBundle } from '../../scenario/prepare.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -80,6 +82,7 @@ export async function evaluate(call: CommandContext<ValueOf<typeof evalAnswer>>)
     const junit = given.text('junit')
     if (junit !== undefined)
       await writeUserFile(resolve(cwd, junit), `${reportTestsAsJunit(testCasesOf(report), 'svc eval')}\n`)
+    if (given.flag('keep')) await keep(call, project, report)
     if (mode.json) await out.json(toEvalAnswer(report, code))
     else if (isComment) out.line(evalComment(report))
     else printSummary(call, report)
@@ -121,6 +124,14 @@ async function openJudge(
       return await playScenario(scenario, { ...prepared, env: io.env, signal: limit, isEvaluation: true })
     },
   })
+}
+
+/** Leaves the result on the server of the project. */
+async function keep(call: Pick<CommandContext, 'io'>, project: Project, report: EvalReport): Promise<void> {
+  const agent = mainAgentOf(report.cases)
+  if (agent === undefined) throw usageFailure('No agent of a case could be played, so there is nothing to keep.')
+  const body = { agent, report: toKeptReport(report) }
+  await withOperatorOf(project, call, (operator) => operator.call('POST /evals', { body }))
 }
 
 const MARKS = { passed: '✔', failed: '✖', undecided: '?' } as const

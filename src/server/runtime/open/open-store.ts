@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fail, type Failure } from '../../../base/failure.ts'
 import type { Clock } from '../../../base/clock.ts'
-import { withoutSecrets, type Log } from '../../../base/log.ts'
+import { withRedactedValues, type Log } from '../../../base/log.ts'
 import type { Redactor } from '../../../base/secret.ts'
 import { JOB_SCHEMA } from '../../../queue/jobs.ts'
 import { lockDirectory } from '../../../store/sqlite/database/lock.ts'
@@ -81,7 +81,7 @@ export async function openLogAndStore(
 ): Promise<{ readonly log: Log; readonly store: Store; readonly telemetry: OpenTelemetry | undefined }> {
   const { dataDirectory } = options
   const processLog = options.log
-    ? withoutSecrets(options.log, redactor)
+    ? withRedactedValues(options.log, redactor)
     : (await import('../../log/log.ts')).createLog(redactor, 'info', options.logTo)
   const logFile =
     dataDirectory !== undefined && serving ? openLogFile({ directory: dataDirectory, redactor, clock }) : undefined

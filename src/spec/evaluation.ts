@@ -1,0 +1,53 @@
+/** An evaluation that a server keeps: what `svc eval` counted, without inputs, outputs and words of runs. Source: docs/design/evals.md#kept-evaluations */
+import type { WorkspaceId } from '../base/ids.ts'
+import type { Instant } from '../base/clock.ts'
+import type { CostSum } from './price.ts'
+
+export interface KeptEvaluation {
+  readonly id: string
+  readonly workspaceId: WorkspaceId
+  readonly at: Instant
+  readonly by: string
+  /** The agent that most cases started, as `namespace.name`. */
+  readonly agent: string
+  readonly report: EvaluationReport
+}
+
+export type CaseOutcome = 'passed' | 'failed' | 'undecided'
+
+/** The cases of one version. */
+export interface EvaluationSide {
+  readonly name: string
+  readonly passed: number
+  readonly failed: number
+  readonly undecided: number
+  /** Share of the cases that passed, with its 95% interval; null without a case. */
+  readonly rate: { readonly share: number; readonly low: number; readonly high: number } | null
+  readonly tokens: number
+  readonly cost: CostSum
+}
+
+/** A case that did not pass, changed, or is decided otherwise. */
+export interface EvaluationCase {
+  readonly name: string
+  readonly outcome: CaseOutcome
+  readonly before?: CaseOutcome
+  /** Names of the checks that did not pass. */
+  readonly checks: readonly string[]
+  readonly flips: readonly { readonly tool: string; readonly was: string; readonly now: string; readonly by: string }[]
+}
+
+export interface EvaluationReport {
+  /** Path of the dataset, as it was typed. */
+  readonly dataset: string
+  readonly now: EvaluationSide
+  readonly before?: EvaluationSide
+  /** Decisions of the runs before, and how many the policies of now make otherwise. */
+  readonly exact?: { readonly decisions: number; readonly flips: number }
+  /** The intervals have no point in common. */
+  readonly isApart?: boolean
+  readonly judge?: { readonly provider: string; readonly name: string; readonly calls: number }
+  readonly cases: readonly EvaluationCase[]
+  /** Such cases beyond those that are listed. */
+  readonly moreCases: number
+}

@@ -1,0 +1,13 @@
+-- What evaluations counted, without what runs said; the newest of a workspace.
+create table evaluation (
+  id text primary key,
+  workspace_id text not null,
+  at bigint not null,
+  by text not null,
+  -- Which most cases started.
+  agent text not null,
+  -- As JSON.
+  report text not null
+);
+
+create index evaluation_of_workspace on evaluation (workspace_id, at);
