@@ -98,7 +98,7 @@ export function createEngine(parts: EngineParts): Engine {
       // Drops the copy in memory as well.
       await driver.release(sessionId)
     },
-    follow: (run, after, signal) => followRunEvents(store, notifier, run, after, signal),
+    follow: (run, after, signal) => followRunEvents({ store, notifier, driver }, run, after, signal),
     text: notifier,
     watch: (listener) => notifier.watch(listener),
     fullSince: (sessionId) => driver.fullSince(sessionId),

@@ -110,7 +110,60 @@ test('stops waiting for a reader that disconnects', async () => {
   await expect(reader).resolves.toBeUndefined()
 })
 
-test('does not query the store for model text alone', async () => {
+/** What becomes a frame, with the order of its keys. */
+const bytesOf = ({ seq, ts, kind, subject, data }: StoredEvent): string =>
+  JSON.stringify([seq, ts, kind, subject, data])
+
+test('sees from memory, after any cursor, what the store has', async () => {
+  const child = snapshotOf({ name: 'child', tools: [tool('look')] })
+  let goOn = (): void => {}
+  let begin = (): void => {}
+  const waits = new Promise<void>((resolve) => (begin = resolve))
+  const bench = await openBench({
+    agents: [
+      snapshotOf({ name: 'root', tools: [tool('look'), tool('fail'), tool('wait')], agents: [boundAgent(child)] }),
+      child,
+    ],
+    models: {
+      root: inOrder(
+        { text: 'Both.', calls: [{ name: 'look' }, { name: 'fail' }] },
+        { calls: [{ name: 'child', args: { message: 'go' } }] },
+        { calls: [{ name: 'wait' }] },
+        'Done.',
+      ),
+      child: inOrder({ calls: [{ name: 'look' }] }, 'Seen.'),
+    },
+    tools: {
+      look: () => returns({ zero: -0, text: 'x'.repeat(100_000) }),
+      fail: () => returns('no', true),
+      wait: () =>
+        new Promise((resolve) => {
+          goOn = () => resolve(returns('ok'))
+          begin()
+        }),
+    },
+  })
+  const run = await bench.start('root')
+  await waits
+  const { store } = bench.parts
+  const { sessionId } = (await store.run(run))!
+  const stored = await store.events(sessionId, 0, 256)
+  const asked = vi.spyOn(store, 'events')
+  for (const after of [0, 1, 7, stored.length - 1, stored.length]) {
+    const stop = new AbortController()
+    const seen: string[] = []
+    for await (const event of oneByOne(bench.engine.follow(run, after, stop.signal))) {
+      if (event === 'live') stop.abort()
+      else if ('seq' in event) seen.push(bytesOf(event))
+    }
+    expect(seen).toEqual(stored.slice(after).map(bytesOf))
+  }
+  expect(asked).not.toHaveBeenCalled()
+  goOn()
+  await bench.waitForEnd(run)
+})
+
+test('reads a session at work from memory, and nothing for model text alone', async () => {
   let speak: (() => void) | undefined
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root' })],
@@ -125,12 +178,8 @@ test('does not query the store for model text alone', async () => {
     if (together.includes('live')) speak!()
     if (text.length > 0) texts.push(...text, asked.mock.calls.length)
   }
-  expect(texts).toEqual(['Hello.', 1])
+  expect(texts).toEqual(['Hello.', 0])
 })
-
-/** What becomes a frame, with the order of its keys. */
-const bytesOf = ({ seq, ts, kind, subject, data }: StoredEvent): string =>
-  JSON.stringify([seq, ts, kind, subject, data])
 
 test('a reader who is live gets the same bytes as one who comes later, without a query', async () => {
   const child = snapshotOf({ name: 'child', tools: [tool('look')] })

@@ -13,6 +13,7 @@ import { planRoomOf } from './plan-room.ts'
 import { openTransaction } from '../transaction/open-transaction.ts'
 import type { SessionTransaction } from '../transaction/transaction.ts'
 import type { EffectWaits } from './effect-waits.ts'
+import { wholeEvents } from './events-in-memory.ts'
 import { EVENT_PAGE } from './run-events.ts'
 import type { SessionLeases } from './leases.ts'
 import { toRunFailure, type MailboxItem, type SessionActor } from './mailbox.ts'
@@ -20,11 +21,7 @@ import type { SessionNotifier } from './notifier.ts'
 import { publishOutput } from './output-text.ts'
 import type { TimerScheduler } from './timers.ts'
 import type { Session } from '../../spec/session.ts'
-import type { SessionTree, SessionUpdate, SessionUpdateEvent } from '../../store/session-update.ts'
-import type { RunId } from '../../base/ids.ts'
-import { toJson } from '../../base/json/typed-json.ts'
-import type { StoredEvent } from '../../spec/event.ts'
-import { toTimelineItem } from '../../view/timeline-item.ts'
+import type { SessionTree, SessionUpdate } from '../../store/session-update.ts'
 
 export interface CommitParts {
   readonly store: SessionStore
@@ -103,7 +100,7 @@ export async function commitBatch(
   const { events } = update
   notifier.notify(actor.id, lastSeq, {
     after: lastSeq - events.length,
-    make: () => (events.length < EVENT_PAGE ? freshEvents(live, events) : undefined),
+    make: () => (events.length < EVENT_PAGE ? wholeEvents(live, events) : undefined),
   })
   timers.schedule(update)
   effectWaits.saved(update)
@@ -192,27 +189,3 @@ function toBareUpdate(update: SessionUpdate, { session, runs }: SessionTree): Se
     events,
   }
 }
-
-/** @param live the session with the save applied; if it lacks a step, the result is undefined and readers ask the store */
-function freshEvents(live: LiveSession, events: readonly SessionUpdateEvent[]): readonly StoredEvent[] | undefined {
-  const runs = new Map(live.tree.runs.map((run) => [run.id, run]))
-  const fresh: StoredEvent[] = []
-  for (const event of events) {
-    if (!('ordinal' in event)) {
-      fresh.push(event)
-      continue
-    }
-    const { ordinal, sessionId, seq, runId, ts, kind, subject } = event
-    const run = runs.get(runId)
-    const step = stepOf(live, runId, ordinal)
-    if (!run || !step) return undefined
-    // A started event shows the step without its end, even if the step ended in the same save.
-    const shown = subject === 'engine.step.started' ? { ...step, error: null, finishedAt: null } : step
-    const item = toJson(toTimelineItem(shown, run))
-    fresh.push({ sessionId, seq, runId, ts, kind, subject, data: { sessionId, runId, step: item } })
-  }
-  return fresh
-}
-
-const stepOf = ({ steps }: LiveSession, runId: RunId, ordinal: number) =>
-  steps.get(runId)?.findLast((step) => step.ordinal === ordinal)

@@ -7,6 +7,7 @@ import type { AttemptLookup } from '../../spec/hold.ts'
 import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { SessionQueue } from '../../queue/queue.ts'
+import type { StoredEvent } from '../../spec/event.ts'
 import type { Run } from '../../spec/run.ts'
 import { type LeaseHolder, type SessionHint, FIRST_EPOCH } from '../../store/lease.ts'
 import type { SessionTree, SessionUpdate } from '../../store/session-update.ts'
@@ -20,6 +21,7 @@ import type { SessionTransaction } from '../transaction/transaction.ts'
 import { createVersions, type VersionCache, type VersionLookup } from '../session/versions.ts'
 import { applySessionHint } from './apply-hint.ts'
 import { createEffectWaits } from './effect-waits.ts'
+import { eventsAfter } from './events-in-memory.ts'
 import { createEffectRunner } from './effects-in-flight.ts'
 import { createInternalPosts } from './internal-posts.ts'
 import { createLeases, type LeaseStart, type SessionLeases } from './leases.ts'
@@ -65,6 +67,8 @@ export interface SessionDriver {
   describeTool(snapshot: AgentSnapshot, tool: BoundTool, signal: AbortSignal): Promise<ModelTool>
   /** A run as stored, if its session is at work in this process. */
   inMemory(sessionId: SessionId, runId: RunId): Run | undefined
+  /** All events of a session after a cursor, if this process has them in memory and nobody else can have stored more. */
+  eventsInMemory(sessionId: SessionId, cursor: number): readonly StoredEvent[] | undefined
   /** Since when a save of the session has failed on a full disk. */
   fullSince(sessionId: SessionId): Instant | undefined
   /** See `Engine.nextAttempt`. */
@@ -203,6 +207,11 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       // Another process may have changed it, so it is read from the store.
       if (!actor || actor.isStale || leases.epochOf(sessionId) === undefined) return undefined
       return actor.live?.tree.runs.find(({ id }) => id === runId)
+    },
+    eventsInMemory(sessionId, cursor) {
+      if (isShared) return undefined
+      const { live, isStale } = mailboxes.find(sessionId) ?? {}
+      return live && !isStale ? eventsAfter(live, cursor) : undefined
     },
     fullSince: (sessionId) => mailboxes.find(sessionId)?.fullSince,
     nextAttempt: (cause) => outages.nextAttempt(cause, clock.now()),

@@ -5,19 +5,25 @@ import type { RunId, SessionId } from '../../base/ids.ts'
 import type { LiveText, StoredEvent } from '../../spec/event.ts'
 import { isTerminal } from '../../spec/run.ts'
 import type { SessionStore } from '../../store/session-store.ts'
+import type { SessionDriver } from './drive.ts'
 import type { SessionNotifier } from './notifier.ts'
 import { endsAfter, EVENT_PAGE, findEventsBefore, isLastEvent } from './run-events.ts'
 import type { FollowedEvent, FollowedRun } from '../interface/engine.ts'
 
 const NO_EVENTS: readonly never[] = []
 
+export interface FollowParts {
+  readonly store: SessionStore
+  readonly notifier: SessionNotifier
+  readonly driver: Pick<SessionDriver, 'eventsInMemory'>
+}
+
 /**
  * Events of a run after `after`, without a gap and without a repeat: first what is stored, then what arrives. The store is
  * the only buffer, so a slow reader costs one page of memory and a reader that was away misses nothing.
  */
 export async function* followRunEvents(
-  store: SessionStore,
-  notifier: SessionNotifier,
+  { store, notifier, driver }: FollowParts,
   run: RunId | FollowedRun,
   after: number,
   signal: AbortSignal,
@@ -41,7 +47,10 @@ export async function* followRunEvents(
       const page =
         seen === readAt
           ? NO_EVENTS
-          : await subscription.readPage(cursor, () => store.events(sessionId, cursor, EVENT_PAGE))
+          : await subscription.readPage(
+              cursor,
+              async () => driver.eventsInMemory(sessionId, cursor) ?? store.events(sessionId, cursor, EVENT_PAGE),
+            )
       // Large events take as long again to be written to the reader.
       if (tookLong()) await giveWay()
       const batch: FollowedEvent[] = []

@@ -41,6 +41,7 @@ export function createRestingSessions(store: SessionStore, maxChars = MAX_CHARS)
     keep(id, live) {
       forget(id)
       if (!live || !awaitsClient(live)) return
+      live.events = []
       const resting = { live, chars: countChars(live) }
       kept.set(id, resting)
       chars += resting.chars

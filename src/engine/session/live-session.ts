@@ -2,7 +2,7 @@
 import type { Instant } from '../../base/clock.ts'
 import type { RunId } from '../../base/ids.ts'
 import type { RunStep } from '../../spec/step.ts'
-import type { CallRow, SessionTree, SessionUpdate } from '../../store/session-update.ts'
+import type { CallRow, SessionTree, SessionUpdate, SessionUpdateEvent } from '../../store/session-update.ts'
 import type { WorkerId } from '../../store/lease.ts'
 import { callKey } from './keys.ts'
 import type { VersionLookup } from './versions.ts'
@@ -14,6 +14,8 @@ export interface LiveSession {
   readonly steps: Map<RunId, RunStep[]>
   /** What was said in root runs before the newest one. */
   readonly said: readonly RunStep[]
+  /** The newest events, without a gap, that were saved since it is in memory. */
+  events: readonly SessionUpdateEvent[]
   /** Since when all calls of the session are in `calls`; before that, only those of the runs in `tree`. */
   callsSince: Instant
   /** By `callKey`. */
@@ -50,6 +52,7 @@ export function createLive(
     versions,
     steps: new Map(),
     said,
+    events: [],
     callsSince: Infinity,
     calls: new Map(),
     heldBy,
@@ -84,8 +87,12 @@ export function takeUpdate(live: LiveSession, update: SessionUpdate, now: Instan
     }
   }
   for (const row of update.calls) live.calls.set(callKey(row.runId, row.callId), row)
+  live.events = [...live.events, ...update.events].slice(-MAX_EVENTS)
   live.lastAt = Math.max(live.lastAt, now)
 }
+
+/** Kept for readers of the session's stream, who mostly come at its start. */
+const MAX_EVENTS = 255
 
 /** Changed items keep their place; new ones come last. */
 function mergeById<T extends { readonly id: string }>(all: readonly T[], changed: readonly T[]): readonly T[] {
