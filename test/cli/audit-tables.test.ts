@@ -55,6 +55,7 @@ const TABLES_WITHOUT_CLAIM: Readonly<Record<string, string>> = {
   console_session: 'acts have each sign-in and sign-out',
   passkey: 'acts have when it was added and removed; an approval keeps what it signed',
   file: 'acts have what operators kept; what a run read is in its steps',
+  evaluation: 'what somebody measured of versions before they run; no run follows from it',
   trust_document: 'roots sign it; svc verify --trust checks it with a copy from elsewhere',
   attestation: 'its keys sign it; svc verify checks it',
 }
