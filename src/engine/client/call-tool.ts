@@ -255,7 +255,7 @@ async function startConversation(
   }
 }
 
-/** Waits until a call has its outcome, or until the caller leaves. */
+/** Waits until a call has its outcome, or until the caller leaves or this process ends: the call goes on, and is found again by its id. */
 async function awaitCall(
   { driver, notifier }: GateParts,
   about: { readonly sessionId: SessionId; readonly runId: RunId; readonly callId: string },
@@ -263,6 +263,7 @@ async function awaitCall(
 ): Promise<ClientCallAnswer> {
   const { sessionId, runId, callId } = about
   const subscription = notifier.subscribe(sessionId, false)
+  let last: ClientCallState = { at: 'working' }
   try {
     for (;;) {
       const seen = subscription.count() // before the read: a save meanwhile notifies again
@@ -270,8 +271,12 @@ async function awaitCall(
       const state = await driver.ask(sessionId, (tx) => readClientCall(tx.run(runId), callId), { about: [runId] })
       if (!state) throw fail('not_found', { what: 'call' })
       if (isLast || isOver(state, leavesForPerson)) return { ...about, ...state }
+      last = state
       await subscription.waitBeyond(seen, signal)
     }
+  } catch (error) {
+    if (isFailure(error, 'shutting_down')) return { ...about, ...last }
+    throw error
   } finally {
     subscription.close()
   }

@@ -16,7 +16,11 @@ test('a server that ends answers the calls that it holds, with their handles', a
   const held = call('refunds', { amount: 5 }, LONG)
   await untilAsked(operator, 1)
   await server.close(20_000)
-  expect(atOf(await held)).toBe('asking')
+  expect((await held).message?.result?.['structuredContent']).toEqual({
+    // That a person is asked may be known to the store a moment before it is to the call.
+    status: expect.stringMatching(/^(?:asking|working)$/),
+    handle: expect.any(String),
+  })
 })
 
 test('the calls of a key that is revoked are held no longer', async () => {
@@ -35,5 +39,5 @@ test('a key has 100 calls held, and one more is answered at once', async () => {
   await untilAsked(operator, 100)
   expect(atOf(await call('refunds', { amount: 100 }, LONG))).toMatch(/^(asking|working)$/)
   await server.close(20_000)
-  expect((await Promise.all(held)).map(atOf)).toEqual(held.map(() => 'asking'))
+  for (const each of await Promise.all(held)) expect(atOf(each)).toMatch(/^(?:asking|working)$/)
 })
