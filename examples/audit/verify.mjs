@@ -77,14 +77,15 @@ function verifyEnd({ given: { session, lastSeq, lastOrdinal }, seq, ordinal, isN
   const isWhole = seq === undefined || (seq === lastSeq && ordinal === lastOrdinal)
   check(isWhole, `Session ${session} does not end where its chain ends.`)
   check(stored?.session === session, `The rows of session ${session} are missing.`)
+  const gone = new Set(written.keys())
   for (const { name, lines } of stored.rows ?? []) {
     const { salt, digest } = written.get(name) ?? { digest: isNew ? 'none' : '' }
     const isUnknown = salt === null || digest === ''
     const isLeft = isUnknown || sha256(`${salt}\n${lines.join('\n')}`, 'base64url') === digest
     check(isLeft, `The row "${name}" of session ${session} is not as its last save left it.`)
-    written.delete(name)
+    gone.delete(name)
   }
-  check(!stored.rows || written.size === 0, `A row of session ${session} is gone.`)
+  check(!stored.rows || gone.size === 0, `A row of session ${session} is gone.`)
 }
 
 function verifySave(open, { content, salt, hash, results = [], ...record }, saves) {

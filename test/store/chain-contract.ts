@@ -161,6 +161,18 @@ export function chainContract(name: string, open: (clock: Clock) => Store | Prom
       }
     })
 
+    test('a vote that an edit voids in the millisecond in which the same person votes again is no other row', async () => {
+      await store.start(aStart('a'), NO_LIMITS)
+      const vote = () => ({ approver: 'operator:ana', approved: true, at: NOW })
+      for (const votes of [[vote()], [], [vote()]]) {
+        const session = await read('a')
+        await store.save({ ...anUpdate(session, { busy: false }), tasks: [aTask(session, 'a', { votes })] })
+      }
+      const { rows } = (await store.sessionRows(sessionId('a')))!
+      expect(rows!.filter(({ name }) => name.startsWith('vote '))).toHaveLength(2)
+      expect(await verify('a')).toBeUndefined()
+    })
+
     test('sessions come oldest first, by agent, person and time', async () => {
       await store.start(aStart('a', { startedAt: NOW + 2 }), NO_LIMITS)
       await store.start(aStart('b', { startedAt: NOW + 1, person: 'ana' }), NO_LIMITS)

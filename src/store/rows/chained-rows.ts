@@ -201,6 +201,7 @@ export function toRowDigests(update: SessionUpdate, salt: string): readonly RowD
   const rows: RowDigest[] = []
   const add = ({ name, lines }: ChainedRow): void => void rows.push([name, digestOfRow(salt, lines)])
   const addAtWork = (name: string): void => void rows.push([name, AT_WORK])
+  // A start of a new session, or of a root run that continues one: only such an update has labels.
   if (session.version === 0 || update.labels !== undefined) {
     add(toStartRow(session, toText(withoutInput(session))))
     add(toInputRow(session.rootRunId, toColumnText(session.input)))
