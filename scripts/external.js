@@ -3,6 +3,7 @@
  * case, since a dependency has it.
  */
 export const EXTERNAL = [
+  'openai',
   '@anthropic-ai/sdk',
   '@google/genai',
   'nodemailer',

@@ -13,12 +13,8 @@ import { toNodeHandler } from 'h3/node'
 import { systemClock } from '../../src/base/clock.ts'
 import { createRedactor } from '../../src/base/secret.ts'
 import { createTransport } from '../../src/base/net/transport.ts'
-import OpenAI from 'openai'
-import { toChatRequest } from '../../src/providers/openai/chat.ts'
-import { collectChunks } from '../../src/providers/openai/chat-stream.ts'
-import type { CompletionRequest, ModelMessage, ModelProvider } from '../../src/providers/provider.ts'
-import { readServerEvents } from '../../src/providers/reading/server-events.ts'
-import { createSdkProvider } from '../../src/providers/sdk-provider.ts'
+import { createOpenaiProvider } from '../../src/providers/openai/openai.ts'
+import type { CompletionRequest, ModelMessage } from '../../src/providers/provider.ts'
 import { subject } from './subject.ts'
 
 const [directory, http, model] = process.argv.slice(2) as [string, 'node' | 'h3', string]
@@ -68,24 +64,16 @@ function flush(): void {
   for (const each of group) each.done()
 }
 
-const provider = model === 'none' ? undefined : openVendorClient(model)
-
-/** The vendor's SDK, as a program would take it, over our transport and with our reader of its stream. */
-function openVendorClient(baseURL: string): ModelProvider {
-  const fetch = createTransport({ keepAlive: true, plainBodies: true })
-  return createSdkProvider(
-    { baseUrl: baseURL, fetch, redactor: createRedactor(), clock: systemClock },
-    {
-      load: async () => new OpenAI({ baseURL, fetch, apiKey: 'none', maxRetries: 0, logLevel: 'off' }),
-      open: async (client, request, signal) => {
-        const asked = client.chat.completions.create(toChatRequest(request, true), { signal })
-        return readServerEvents(await asked.asResponse(), (whole) => [whole])
-      },
-      collect: collectChunks,
-    },
-  )
-}
-
+const provider =
+  model === 'none'
+    ? undefined
+    : createOpenaiProvider({
+        baseUrl: model,
+        fetch: createTransport({ keepAlive: true, plainBodies: true }),
+        vendor: 'compatible',
+        redactor: createRedactor(),
+        clock: systemClock,
+      })
 const TOOLS = [{ name: 'look', description: 'Looks.', schema: { type: 'object' } }]
 
 async function ask(run: Run): Promise<Extract<ModelMessage, { role: 'assistant' }>> {

@@ -54,8 +54,7 @@ export async function buildSubjects(subjects = SUBJECTS, sourcemap = false): Pro
       // As in the binary, what is behind an `import()` is loaded when it is asked for.
       splitting: true,
       chunkNames: `${name}-[name]-[hash]`,
-      // The ceiling asks its model through the vendor's SDK.
-      external: [...EXTERNAL, 'openai'],
+      external: EXTERNAL,
       banner: {
         js: "import { createRequire as benchRequire } from 'node:module'; const require = benchRequire(import.meta.url);",
       },

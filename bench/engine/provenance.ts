@@ -1,6 +1,6 @@
 /**
  * What it costs a run with three tools that a policy asks where a value comes from, beside the same run whose policy asks for the
- * value alone. The model is asked over HTTP. In pairs of batches, because the machine has other work. See README.md.
+ * value alone. The model is asked through the openai SDK. In pairs of batches, because the machine has other work. See README.md.
  */
 import { fork } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

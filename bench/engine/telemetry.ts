@@ -1,6 +1,6 @@
 /**
- * What the export of traces, metrics and logs costs a run with three tools, beside the same run without. The model is asked over
- * HTTP, the receiver takes everything. In pairs of batches, because the machine has other work. See README.md.
+ * What the export of traces, metrics and logs costs a run with three tools, beside the same run without. The model is asked through the
+ * openai SDK, the receiver takes everything. In pairs of batches, because the machine has other work. See README.md.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -14,6 +14,7 @@ const SUBJECTS: readonly (readonly [subject: string, fits: (file: string, name: 
   ['JSON', (file, name) => name === 'parse' || name === 'stringify' || file.startsWith('src/base/json/')],
   ['statements', (file) => isIn(file, 'src/store', 'bench/profile', 'sqlite')],
   ['hashing', (file) => /^src\/base\/(?:digest|identity)|^node:internal\/crypto/.test(file)],
+  ['model SDK', (file) => isIn(file, 'node_modules/openai')],
   ['policies', (file) => isIn(file, 'src/policy')],
   ['providers', (file) => isIn(file, 'src/providers')],
   ['tools', (file) => isIn(file, 'src/tools')],

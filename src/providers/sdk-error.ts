@@ -1,7 +1,7 @@
-/** Converts what vendors' SDKs and our own requests throw into errors for people. */
+/** Converts what the vendors' SDKs throw into errors for people. */
 import type { Clock } from '../base/clock.ts'
 import { ENDLESS_ANSWER } from '../base/net/chunk-response.ts'
-import { EGRESS_REFUSED, isUnsent } from '../base/net/transport.ts'
+import { EGRESS_REFUSED } from '../base/net/transport.ts'
 import { cutText, shortenText } from '../base/cut-text.ts'
 import { parseJson } from '../base/json/json.ts'
 import { retryAfterMs } from '../base/retry.ts'
@@ -76,7 +76,7 @@ export function toProviderError(error: unknown, parts: SdkErrorParts): unknown {
     return convert(`The model provider's answer cannot be read: ${error.message}`, remedies?.address, {
       retryable: true,
     })
-  if (!('status' in error) && code === undefined && !isUnsent(error)) return error
+  if (!('status' in error) && code === undefined) return error
   return convert(
     `The connection to the model provider failed: ${innermostMessage(error)}`,
     code === 'ENOTFOUND' ? remedies?.address : undefined,

@@ -1,4 +1,4 @@
-/** The part that providers share, whatever client asks: one streamed completion, with the client's errors converted. */
+/** The part that providers built on a vendor's SDK share: one streamed completion, with the SDK's errors converted. */
 import { cutText, isHighHalf } from '../base/cut-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import { wellFormedJson } from '../base/json/well-formed.ts'

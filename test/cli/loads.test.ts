@@ -92,6 +92,7 @@ test.each(['serve/dev', 'serve/serve', 'drive/run'])(
       'execa',
       'jq-wasm',
       'listhen',
+      'openai',
       'pino',
       'vscode-languageserver',
       'yaml',

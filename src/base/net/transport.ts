@@ -25,7 +25,7 @@ export interface TransportOptions {
   readonly idleMs?: number
   /** Resolves host names in place of the system. A name that it refuses is not connected to. */
   readonly lookup?: LookupFunction
-  /** Answers have bodies without a web stream: enough for models and their vendors' SDKs, and a fraction of the CPU for each piece. */
+  /** Answers have bodies without a web stream: enough for the vendors' SDKs, and a fraction of the CPU for each piece. */
   readonly plainBodies?: boolean
 }
 

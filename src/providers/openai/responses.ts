@@ -2,6 +2,7 @@
  * Requests of the Responses API. Nothing is stored at the vendor: each request has the whole transcript.
  * Source: docs/design/models-and-tools.md#attempts
  */
+import type OpenAI from 'openai'
 import type {
   FunctionTool,
   ResponseCreateParamsStreaming,
@@ -17,13 +18,13 @@ import { isBlank } from '../alternating-turns.ts'
 import { printArguments, toObjectSchema, vendorOptions } from '../arguments.ts'
 import type { CompletionRequest, MessagePart, ModelCall, ModelMessage } from '../provider.ts'
 import { readServerEvents, type ServerEvent } from '../reading/server-events.ts'
+import { sendOptions } from '../sdk-provider.ts'
 import { restoreItems } from '../stored-items.ts'
 import { toResponseEvents } from './response-stream.ts'
-import { OpenaiRefusal, type SendOpenai } from './send.ts'
 import { isStrictSchema } from './strict-schema.ts'
 
 type OpenResponse = (
-  post: SendOpenai,
+  client: OpenAI,
   request: CompletionRequest,
   signal: AbortSignal,
 ) => Promise<AsyncIterable<ServerEvent>>
@@ -35,18 +36,19 @@ type OpenResponse = (
  */
 export function createResponseSender(): OpenResponse {
   const withoutReasoning = new Set<string>()
-  return async (post, request, signal) => {
+  return async (client, request, signal) => {
     const { name } = request.model
     const send = async (keepsReasoning: boolean): Promise<AsyncIterable<ServerEvent>> => {
       const params = toResponseRequest(request, keepsReasoning && !withoutReasoning.has(name))
-      return readServerEvents(await post('/responses', params, request, signal), toResponseEvents)
+      const asked = client.responses.create(params, { signal, ...sendOptions(request) })
+      return readServerEvents(await asked.asResponse(), toResponseEvents)
     }
     try {
       return await send(true)
     } catch (error) {
-      if (!(error instanceof OpenaiRefusal) || error.status !== 400) throw error
-      const isUnsupported = error.error?.['param'] === 'include' && !withoutReasoning.has(name)
-      if (!isUnsupported && error.error?.['code'] !== 'invalid_encrypted_content') throw error
+      const { status, param, code } = Object(error) as { status?: unknown; param?: unknown; code?: unknown }
+      const isUnsupported = status === 400 && param === 'include' && !withoutReasoning.has(name)
+      if (!isUnsupported && !(status === 400 && code === 'invalid_encrypted_content')) throw error
       if (isUnsupported) withoutReasoning.add(name)
       return send(false)
     }
