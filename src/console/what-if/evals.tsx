@@ -1,4 +1,5 @@
 /** Evaluations that were kept: how often runs were as they should be, beside the version before, and what policies decide otherwise. */
+import { useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import type { KeptEvaluationView } from '../../operations/evals.ts'
 import type { EvaluationCase, EvaluationSide } from '../../spec/evaluation.ts'
@@ -90,20 +91,28 @@ function Evaluation({ at, by, agent, report }: KeptEvaluationView): View {
           <b>{exact.flips.toLocaleString('en')}</b> otherwise.
         </p>
       )}
-      {cases.length > 0 && (
-        <details>
-          <summary>
-            {cases.length + moreCases} {cases.length + moreCases === 1 ? 'case needs' : 'cases need'} a look
-          </summary>
-          <ul class="eval-cases">
-            {cases.map((each, row) => (
-              <Case key={row} {...each} />
-            ))}
-          </ul>
-          {moreCases > 0 && <p class="dim">and {moreCases} more: play the dataset again to see them</p>}
-        </details>
-      )}
+      {cases.length > 0 && <Cases cases={cases} more={moreCases} />}
     </article>
+  )
+}
+
+function Cases({ cases, more }: { readonly cases: readonly EvaluationCase[]; readonly more: number }): View {
+  const [isOpen, setOpen] = useState(false)
+  const count = cases.length + more
+  return (
+    <>
+      <button type="button" class="button small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {count} {count === 1 ? 'case needs' : 'cases need'} a look
+      </button>
+      {isOpen && (
+        <ul class="eval-cases">
+          {cases.map((each, row) => (
+            <Case key={row} {...each} />
+          ))}
+        </ul>
+      )}
+      {isOpen && more > 0 && <p class="dim">and {more} more: play the dataset again to see them</p>}
+    </>
   )
 }
 
