@@ -1,9 +1,9 @@
 /** Evaluations that are kept for people to compare. Source: docs/design/evals.md#kept-evaluations */
-import { toIsoText } from '../../base/clock.ts'
-import type { KeptEvaluationView } from '../../operations/evals.ts'
-import type { KeptEvaluation } from '../../spec/evaluation.ts'
-import { approverOf } from '../../spec/key.ts'
-import type { OperatorAction } from './people/act.ts'
+import { toIsoText } from '../../../base/clock.ts'
+import type { KeptEvaluationView } from '../../../operations/evals.ts'
+import type { KeptEvaluation } from '../../../spec/evaluation.ts'
+import { approverOf } from '../../../spec/key.ts'
+import type { OperatorAction } from '../people/act.ts'
 
 const DEFAULT_TAKE = 20
 
