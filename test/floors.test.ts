@@ -107,7 +107,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'console',
     '.',
   ],
-  spec: ['steer', '.', 'chain', 'trust'],
+  spec: ['steer', 'people', '.', 'run', 'project', 'chain', 'trust'],
   store: ['.', 'rows', 'nouns', 'sqlite', 'postgres', 'copy'],
   tools: ['generated', 'check', 'openapi', '.', 'oauth', 'mcp', 'routes'],
 }

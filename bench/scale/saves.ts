@@ -4,7 +4,7 @@ import pg from 'pg'
 import { migrateDatabase } from '../../src/store/postgres/migrate-database.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import type { SessionUpdate } from '../../src/store/session-update.ts'
-import type { Session } from '../../src/spec/session.ts'
+import type { Session } from '../../src/spec/run/session.ts'
 import { aRun, aStart, aStep, anUpdate, NO_LIMITS } from '../../test/store/makers.ts'
 
 /** Sessions that save at once, each after its last save. */

@@ -11,7 +11,7 @@ import { lazyDocuments } from '../../src/cli/project/server/server-options.ts'
 import type { Project } from '../../src/cli/project/project.ts'
 import { openServer, type RunningServer } from '../../src/server/open.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'
-import type { ProjectConfig } from '../../src/spec/config.ts'
+import type { ProjectConfig } from '../../src/spec/project/config.ts'
 
 export const REFUND_DESK = 'acme.refund-desk'
 

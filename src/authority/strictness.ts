@@ -1,7 +1,7 @@
 /** Which of two decisions is looser. Source: docs/design/prover.md#comparing-two-versions */
 import type { PolicyDecision } from '../policy/condition/decision.ts'
-import { splitRoles } from '../spec/approver-role.ts'
-import { isProofAtLeast } from '../spec/decision-proof.ts'
+import { splitRoles } from '../spec/people/approver-role.ts'
+import { isProofAtLeast } from '../spec/people/decision-proof.ts'
 
 const RANK: Readonly<Record<PolicyDecision['decision'], number>> = {
   allow: 0,

@@ -3,7 +3,7 @@ import { shortenText } from '../base/cut-text.ts'
 import { canonicalJson } from '../base/json/json.ts'
 import { conditionOfEntry } from '../policy/condition/condition.ts'
 import { describeCondition, describeValue } from '../policy/condition/describe.ts'
-import { PROOF_NAMES } from '../spec/decision-proof.ts'
+import { PROOF_NAMES } from '../spec/people/decision-proof.ts'
 import type { PolicyEffect, ApprovalObligations, PolicyEntry } from '../spec/policy-set.ts'
 import type { WitnessCall } from './witness.ts'
 

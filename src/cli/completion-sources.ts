@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises'
 import { SUBJECTS } from '../spec/event.ts'
 import type { OperatorAnswer, OperatorRoutes } from '../operations/operations.ts'
-import { RUN_STATUSES } from '../spec/run.ts'
+import { RUN_STATUSES } from '../spec/run/run.ts'
 import { STEP_TYPES } from '../spec/step.ts'
 import type { Io } from './shell/io.ts'
 import type { Suggestion } from './suggestion.ts'

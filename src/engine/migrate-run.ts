@@ -1,7 +1,7 @@
 /** Moves a waiting run to another version for an operator. Source: docs/design/steering.md#migrate */
 import { fail } from '../base/failure.ts'
 import type { RunId } from '../base/ids.ts'
-import { approverOf } from '../spec/key.ts'
+import { approverOf } from '../spec/people/key.ts'
 import type { SessionDriver } from './drive/drive.ts'
 import { advanceRun } from './machine/advance.ts'
 import { whyNotMovable } from './machine/migrate.ts'

@@ -1,8 +1,8 @@
 /** Resumes a run for an operator. Source: docs/design/steering.md#resume */
 import { fail } from '../base/failure.ts'
 import type { RunId } from '../base/ids.ts'
-import { outageHold, pausedSince } from '../spec/hold.ts'
-import { approverOf } from '../spec/key.ts'
+import { outageHold, pausedSince } from '../spec/run/hold.ts'
+import { approverOf } from '../spec/people/key.ts'
 import type { SessionDriver } from './drive/drive.ts'
 import { advanceRun } from './machine/advance.ts'
 import type { EngineParts, ResumedRun, ResumeRequest } from './interface/engine.ts'

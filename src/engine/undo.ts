@@ -5,10 +5,10 @@
  */
 import { fail } from '../base/failure.ts'
 import type { RunId } from '../base/ids.ts'
-import { approverOf } from '../spec/key.ts'
-import { undoneCallOf, type CallReference, type Run } from '../spec/run.ts'
+import { approverOf } from '../spec/people/key.ts'
+import { undoneCallOf, type CallReference, type Run } from '../spec/run/run.ts'
 import type { AgentSnapshot } from '../spec/snapshot.ts'
-import type { RunStarter } from '../spec/starter.ts'
+import type { RunStarter } from '../spec/run/starter.ts'
 import type { CallRow } from '../store/session-update.ts'
 import type { Store } from '../store/store.ts'
 import { decideCall } from './calls/gate/decide-call.ts'

@@ -1,5 +1,5 @@
 /** What operators did. Source: docs/design/audit.md#acts */
-import { ACT_CHANNELS, ACTS_BY_KIND, type ActKind } from '../spec/act.ts'
+import { ACT_CHANNELS, ACTS_BY_KIND, type ActKind } from '../spec/people/act.ts'
 import type { OperationTable } from './operation.ts'
 import {
   anyJson,

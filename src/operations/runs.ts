@@ -24,7 +24,7 @@ import {
   type TypedSchema,
   type ValueOf,
 } from './schema.ts'
-import type { GivenAssertion } from '../spec/passkey.ts'
+import type { GivenAssertion } from '../spec/people/passkey.ts'
 import { givenAssertion } from './passkeys.ts'
 import { pauseView } from './pauses.ts'
 import { costSum, effectOutcome, ending, pageFields, reference, runHold, undoingRun, versionLabel } from './shared.ts'

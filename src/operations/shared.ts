@@ -1,5 +1,5 @@
 /** Fields that operations of several subjects have. */
-import type { RunHold } from '../spec/hold.ts'
+import type { RunHold } from '../spec/run/hold.ts'
 import type { CostSum } from '../spec/price.ts'
 import {
   bounded,

@@ -9,8 +9,8 @@ import { describeCondition, describeValue } from './condition/describe.ts'
 import { guardEffect } from './effect-guard.ts'
 import { evaluatePolicies, type EvaluatedPolicy, type PolicyVerdict } from './evaluate-policies.ts'
 import { argumentAt } from './condition/path.ts'
-import { joinRoles } from '../spec/approver-role.ts'
-import { isProofAtLeast, strongestProof } from '../spec/decision-proof.ts'
+import { joinRoles } from '../spec/people/approver-role.ts'
+import { isProofAtLeast, strongestProof } from '../spec/people/decision-proof.ts'
 import type { ApprovalObligations } from '../spec/policy-set.ts'
 
 /**

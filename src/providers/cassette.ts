@@ -2,7 +2,12 @@
 import { digestOf } from '../base/digest.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import { fromJson, toJson } from '../base/json/typed-json.ts'
-import { normalizeRequest, type NormalizedRequest, type Cassette, type CassetteReplay } from '../spec/cassette.ts'
+import {
+  normalizeRequest,
+  type NormalizedRequest,
+  type Cassette,
+  type CassetteReplay,
+} from '../spec/project/cassette.ts'
 import {
   ProviderError,
   type ModelCompletion,

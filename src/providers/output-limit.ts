@@ -1,5 +1,5 @@
 /** Limits on the output tokens of a model. Source: docs/design/models-and-tools.md#incomplete-completions */
-import type { ProviderType } from '../spec/config.ts'
+import type { ProviderType } from '../spec/project/config.ts'
 import type { SnapshotModel } from '../spec/snapshot.ts'
 
 /** Default when the author sets no limit: every model supports it, and it is enough for an answer. */

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { TraceContext } from '../base/trace-context.ts'
 import type { JsonSchema, SnapshotModel } from '../spec/snapshot.ts'
 import type { ModelTerms } from '../spec/price.ts'
-import type { OutageReason } from '../spec/outage.ts'
+import type { OutageReason } from '../spec/run/outage.ts'
 import type { ToolMedia } from '../spec/tool-media.ts'
 
 export type MessagePart =

@@ -2,7 +2,7 @@
  * Which models take images, sounds and PDFs in results of tools, and in which forms. What a model does not take is never sent to it: its
  * vendor would refuse the whole request.
  */
-import type { ProviderType } from '../spec/config.ts'
+import type { ProviderType } from '../spec/project/config.ts'
 import type { MediaKind } from '../spec/tool-media.ts'
 
 export interface VendorMedia {

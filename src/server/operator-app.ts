@@ -5,7 +5,7 @@
 import { findOperation, type OwnOperatorRoute } from '../operations/operations.ts'
 import { toNodeHandler } from 'h3/node'
 import { fail, isFailure } from '../base/failure.ts'
-import type { MakeAct } from '../spec/act.ts'
+import type { MakeAct } from '../spec/people/act.ts'
 import { createActMaker } from './acts/act-maker.ts'
 import { firstActOf, recordRefusal } from './acts/record-refusal.ts'
 import { listApiRoutes } from './app.ts'

@@ -5,7 +5,7 @@
  */
 import type { Digest } from '../base/digest.ts'
 import type { JsonObject } from '../base/json/json.ts'
-import type { DecisionProof } from './decision-proof.ts'
+import type { DecisionProof } from './people/decision-proof.ts'
 
 /** The effect of an entry. `block` has become `deny`; an allow-list is `restrict`; an allow without a list is `grant`. */
 export type PolicyEffect = 'grant' | 'restrict' | 'require_approval' | 'escalate' | 'deny'

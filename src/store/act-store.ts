@@ -1,7 +1,7 @@
 /** The log of acts, and the writes that record one. Source: docs/design/audit.md#acts */
 import type { Instant } from '../base/clock.ts'
 import type { RunId, SessionId, WorkspaceId } from '../base/ids.ts'
-import type { ActKind, ActRecord, NewAct, StoredAct } from '../spec/act.ts'
+import type { ActKind, ActRecord, NewAct, StoredAct } from '../spec/people/act.ts'
 import type { CatalogStore } from './catalog-store.ts'
 import type { NoticeStore } from './notice-store.ts'
 import type { PageRange } from './queries.ts'

@@ -12,9 +12,9 @@ import type {
   WorkspaceId,
 } from '../base/ids.ts'
 import type { StoredFile } from '../spec/file.ts'
-import type { ApiKey, ConsoleSession, OperatorKey, TickRefusal, Trigger } from '../spec/key.ts'
+import type { ApiKey, ConsoleSession, OperatorKey, TickRefusal, Trigger } from '../spec/people/key.ts'
 import type { NewNotice } from '../spec/notice.ts'
-import type { OneTimeToken, Passkey } from '../spec/passkey.ts'
+import type { OneTimeToken, Passkey } from '../spec/people/passkey.ts'
 import type { PublishedDocument } from '../spec/snapshot.ts'
 import type { KeptEvaluation } from '../spec/evaluation.ts'
 import type { Attestation, InstalledTrust } from '../spec/trust/attestation.ts'

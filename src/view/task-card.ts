@@ -6,9 +6,8 @@ import type { Instant } from '../base/clock.ts'
 import { safeBlock, safeText } from '../base/escape-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import { shortId, timeLeft } from '../base/short-text.ts'
-import { PROOF_NAMES } from '../spec/decision-proof.ts'
+import { PROOF_NAMES } from '../spec/people/decision-proof.ts'
 import { isRequired, questionFieldsIn, secretFieldsIn, type TaskQuestion } from '../spec/server-question.ts'
-import { describeSource } from '../spec/source.ts'
 import { isIrreversibleCall, needsSecondAct, type ShownTask, type TaskRequest } from '../spec/task.ts'
 import { DEFAULT_QUESTION, decisivePolicies, describeWhy, isToldBy, placeOf, untoldReason } from './card-policy.ts'
 import { describeField, toArgumentValues, toCardValues, toEvidenceValue, type CardValue } from './card-values.ts'
@@ -208,4 +207,22 @@ const REPEATED: Readonly<Record<string, string>> = {
   done: 'was made at',
   unknown: 'may have been made at',
   in_flight: 'is under way since',
+}
+
+/** Names as people read them: `from acme.inbox.read (untrusted), in a longer text`. */
+function describeSource(name: string): string {
+  const isPart = name.startsWith('text:')
+  const plain = isPart ? name.slice('text:'.length) : name
+  const untrusted = plain.startsWith('untrusted:')
+  const who = untrusted ? plain.slice('untrusted:'.length) : plain
+  const said = SOURCE_WORDS[who] ?? who.replace(/^tool:/, 'a result of ').replace(/^agent:/, 'the sub-agent ')
+  return `${said}${untrusted ? ', whose content is untrusted' : ''}${isPart ? ', as part of a text' : ''}`
+}
+
+const SOURCE_WORDS: Readonly<Record<string, string>> = {
+  input: 'the input',
+  person: 'a person',
+  document: 'the documents of the version',
+  model: 'the model alone',
+  unknown: 'nobody can tell where',
 }

@@ -6,7 +6,7 @@ import { toIsoText } from '../base/clock.ts'
 import type { TaskContent } from '../spec/api.ts'
 import type { InboxItem } from '../operations/tasks.ts'
 import type { DecidedPolicy } from '../spec/step.ts'
-import type { DecisionProof } from '../spec/decision-proof.ts'
+import type { DecisionProof } from '../spec/people/decision-proof.ts'
 import { countApprovals, isOperatorOnly, type ShownTask, type TaskRecord, type TaskRequest } from '../spec/task.ts'
 
 /** A task as `UserTaskReq.content` and `task` of user_task events. Fields that do not apply are absent. */

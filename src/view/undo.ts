@@ -1,7 +1,7 @@
 /** Describes undos, for the terminal and for a browser. Not escaped. */
 import { shortId } from '../base/short-text.ts'
 import { isJsonObject, type JsonObject } from '../base/json/json.ts'
-import { describeHold } from '../spec/hold.ts'
+import { describeHold } from '../spec/run/hold.ts'
 import type { UndoingRunView } from '../operations/shared.ts'
 import type { UndoItemView, UndoPlanView } from '../operations/steering.ts'
 import { describeApprover } from './task-people.ts'

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { OperatorClient } from '../../src/cli/project/server/operator.ts'
 import { describeHeldRuns, readHeldRuns, timesFor } from '../../src/cli/runs/held.ts'
-import { describeHold } from '../../src/spec/hold.ts'
+import { describeHold } from '../../src/spec/run/hold.ts'
 import { formatMoment, timeOfDay } from '../../src/terminal/time.ts'
 
 const at = (minute: number): string => `2026-11-23T09:0${minute}:00.000Z`

@@ -1,6 +1,6 @@
 /** An approval covers what the policies ask of approvers when the call leaves, not only when it was given. */
 import { expect, test } from 'vitest'
-import type { DecisionOrigin } from '../../src/spec/decision-proof.ts'
+import type { DecisionOrigin } from '../../src/spec/people/decision-proof.ts'
 import type { ApprovalObligations } from '../../src/spec/policy-set.ts'
 import { inOrder, key, openBench, operator, policy, reply, replyTo, returns, snapshotOf, tool, turns } from './bench.ts'
 

@@ -26,7 +26,7 @@ import {
 } from '../../src/providers/provider.ts'
 import type { QueueTimers } from '../../src/queue/timers.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
-import type { Principal } from '../../src/spec/key.ts'
+import type { Principal } from '../../src/spec/people/key.ts'
 import type { PolicyEntry } from '../../src/spec/policy-set.ts'
 import type { BoundAgent, BoundTool, JsonSchema, AgentSnapshot } from '../../src/spec/snapshot.ts'
 import type { GivenAnswer } from '../../src/spec/task.ts'

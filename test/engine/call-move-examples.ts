@@ -10,7 +10,7 @@ import { openTransaction } from '../../src/engine/transaction/open-transaction.t
 import type { RunHandle } from '../../src/engine/transaction/transaction.ts'
 import { contextOf, firstSession, newRootRun } from '../../src/engine/start.ts'
 import type { PolicyEntry } from '../../src/spec/policy-set.ts'
-import type { CallState, RunState, ToolCall } from '../../src/spec/run.ts'
+import type { CallState, RunState, ToolCall } from '../../src/spec/run/run.ts'
 import type { BoundTool } from '../../src/spec/snapshot.ts'
 import { COMPLETION } from '../../src/spec/steer/wait.ts'
 import type { TaskAnswer, TaskRecord } from '../../src/spec/task.ts'

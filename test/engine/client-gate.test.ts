@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { agentIdOf, type SessionId } from '../../src/base/ids.ts'
 import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 import type { ClientCall, ClientCallAnswer } from '../../src/engine/interface/client-call.ts'
-import { holdOfState } from '../../src/spec/hold.ts'
+import { holdOfState } from '../../src/spec/run/hold.ts'
 import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
 import type { ToolOutcome } from '../../src/tools/tool.ts'
 import {

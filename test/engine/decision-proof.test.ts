@@ -1,6 +1,6 @@
 /** Who decides shows as much as the policy asks for. Source: docs/design/approvals.md#proofs */
 import { expect, test } from 'vitest'
-import { DECISION_PROOFS, isProofAtLeast, type DecisionProof } from '../../src/spec/decision-proof.ts'
+import { DECISION_PROOFS, isProofAtLeast, type DecisionProof } from '../../src/spec/people/decision-proof.ts'
 import type { ApprovalObligations } from '../../src/spec/policy-set.ts'
 import { inOrder, openBench, operator, policy, reply, replyTo, returns, snapshotOf, T0, tool, turns } from './bench.ts'
 

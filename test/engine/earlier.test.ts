@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json/json.ts'
-import type { Run } from '../../src/spec/run.ts'
+import type { Run } from '../../src/spec/run/run.ts'
 import type { RunStep } from '../../src/spec/step.ts'
 import { chooseEarlier, countUnread, messagesBefore } from '../../src/engine/prompt/earlier.ts'
 

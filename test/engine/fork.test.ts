@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
 import { readForkSource } from '../../src/engine/fork.ts'
 import type { ForkRequest } from '../../src/engine/interface/engine.ts'
-import type { Run } from '../../src/spec/run.ts'
+import type { Run } from '../../src/spec/run/run.ts'
 import {
   inOrder,
   openBench,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { fail } from '../../src/base/failure.ts'
 import type { SessionId } from '../../src/base/ids.ts'
 import { ProviderError } from '../../src/providers/provider.ts'
-import { holdWithin } from '../../src/spec/hold.ts'
+import { holdWithin } from '../../src/spec/run/hold.ts'
 import type { ToolOutcome } from '../../src/tools/tool.ts'
 import {
   boundAgent,

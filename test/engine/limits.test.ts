@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RunStatusName } from '../../src/spec/run.ts'
+import type { RunStatusName } from '../../src/spec/run/run.ts'
 import { boundAgent, inOrder, openBench, operator, policy, reply, returns, snapshotOf, startOf, tool } from './bench.ts'
 
 const look = tool('look')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { RunEventType } from '../../src/engine/session/event.ts'
 import { transitions } from '../../src/engine/machine/machine.ts'
-import type { RunState } from '../../src/spec/run.ts'
+import type { RunState } from '../../src/spec/run/run.ts'
 
 const EVENTS: readonly RunEventType[] = [
   'started',

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { fail } from '../../src/base/failure.ts'
 import type { RunId } from '../../src/base/ids.ts'
 import { ProviderError, type ModelProviders } from '../../src/providers/provider.ts'
-import { outageHold } from '../../src/spec/hold.ts'
+import { outageHold } from '../../src/spec/run/hold.ts'
 import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
 import type { ToolOutcome } from '../../src/tools/tool.ts'
 import {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/open.ts'
 import type { RunId } from '../../src/base/ids.ts'
-import { holdOfState } from '../../src/spec/hold.ts'
+import { holdOfState } from '../../src/spec/run/hold.ts'
 import type { PauseTarget } from '../../src/spec/steer/pause.ts'
 import {
   openBench,

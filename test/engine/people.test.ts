@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { digestOfJson } from '../../src/base/digest.ts'
 import { createEngine } from '../../src/engine/open.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'
-import type { Principal } from '../../src/spec/key.ts'
+import type { Principal } from '../../src/spec/people/key.ts'
 import type { GivenAnswer } from '../../src/spec/task.ts'
 import {
   builtin,

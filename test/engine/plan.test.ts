@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
 import { createEngine } from '../../src/engine/open.ts'
-import { outageHold } from '../../src/spec/hold.ts'
+import { outageHold } from '../../src/spec/run/hold.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
   inOrder,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 import { firstMessage } from '../../src/engine/prompt/input.ts'
 import { toRequest } from '../../src/engine/prompt/prompt.ts'
-import type { Run } from '../../src/spec/run.ts'
+import type { Run } from '../../src/spec/run/run.ts'
 import type { RunStep, StepType } from '../../src/spec/step.ts'
 import { snapshotOf } from './bench.ts'
 

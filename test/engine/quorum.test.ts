@@ -1,6 +1,6 @@
 /** A quorum counts different people, each of whom proved who they are. Source: docs/design/approvals.md#votes-and-quorums */
 import { describe, expect, test } from 'vitest'
-import type { OperatorIdentityProof, Principal } from '../../src/spec/key.ts'
+import type { OperatorIdentityProof, Principal } from '../../src/spec/people/key.ts'
 import { inOrder, key, openBench, operator, policy, replyTo, returns, snapshotOf, tool, turns } from './bench.ts'
 
 const pay = tool('pay', { sideEffectClass: 'irreversible_action' })

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
 import type { JsonValue } from '../../src/base/json/json.ts'
 import type { CompletionRequest } from '../../src/providers/provider.ts'
-import { holdOfState } from '../../src/spec/hold.ts'
+import { holdOfState } from '../../src/spec/run/hold.ts'
 import type { BoundTool } from '../../src/spec/snapshot.ts'
 import {
   builtin,

@@ -1,7 +1,7 @@
 /** A run keeps its trace: over attempts, sub-agents, restarts and waits. Source: docs/design/models-and-tools.md#traces */
 import { expect, test } from 'vitest'
 import { parseTraceparent, type TraceContext } from '../../src/base/trace-context.ts'
-import { spanOfCall, spanOfRun, spanOfTurn, traceOfRun } from '../../src/spec/run-trace.ts'
+import { spanOfCall, spanOfRun, spanOfTurn, traceOfRun } from '../../src/spec/run/run-trace.ts'
 import {
   boundAgent,
   inOrder,

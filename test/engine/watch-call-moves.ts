@@ -1,7 +1,7 @@
 /** Watches how calls change in a simulation: which moves their handles make, and whether anything else changed a state that is saved. */
 import { callMoves } from '../../src/engine/transaction/call-moves.ts'
 import { CallHandle } from '../../src/engine/transaction/call-handle.ts'
-import type { CallState, RunState, ToolCall } from '../../src/spec/run.ts'
+import type { CallState, RunState, ToolCall } from '../../src/spec/run/run.ts'
 import type { SessionUpdate } from '../../src/store/session-update.ts'
 import type { Store } from '../../src/store/store.ts'
 

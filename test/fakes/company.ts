@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { openServer, type RunningServer, type ServerOptions } from '../../src/server/open.ts'
-import type { SignInConfig } from '../../src/spec/config.ts'
+import type { SignInConfig } from '../../src/spec/project/config.ts'
 import { asBrowser, type ConsoleResponse } from '../console/browser-session.ts'
 import { options } from '../server/running.ts'
 import { startOidc, type OidcWorld } from './oidc.ts'

@@ -6,7 +6,7 @@ import {
   type ModelProvider,
   type ModelProviders,
 } from '../../src/providers/provider.ts'
-import { createReplay, printExchange, readExchanges, type RecordedExchange } from '../../src/spec/cassette.ts'
+import { createReplay, printExchange, readExchanges, type RecordedExchange } from '../../src/spec/project/cassette.ts'
 import { complete, requestWith, user } from './request.ts'
 
 const AGENT = { id: 'acme.a', secrets: {} }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { PRICE_TABLE_VERSION, termsOf } from '../../src/providers/prices/prices.ts'
 import table from '../../src/providers/prices/table.json' with { type: 'json' }
-import type { ProjectConfig, ProviderType } from '../../src/spec/config.ts'
+import type { ProjectConfig, ProviderType } from '../../src/spec/project/config.ts'
 import { createProviders } from '../../src/providers/registry/choose.ts'
 import { createRedactor } from '../../src/base/secret.ts'
 

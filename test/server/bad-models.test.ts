@@ -1,7 +1,7 @@
 /** What a run says when its model cannot be had: one sentence with what to check, its state, and no key anywhere. */
 import { expect, test } from 'vitest'
 import type { Conversation, RunStatusBody } from '../../src/spec/api.ts'
-import type { ProviderType } from '../../src/spec/config.ts'
+import type { ProviderType } from '../../src/spec/project/config.ts'
 import { startFakeAnthropic } from '../fakes/anthropic.ts'
 import { startFakeBedrock } from '../fakes/bedrock.ts'
 import { startFakeGemini } from '../fakes/gemini.ts'

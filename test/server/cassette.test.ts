@@ -1,7 +1,7 @@
 /** A whole run recorded on one server and played on another, whose model and tools are not asked. */
 import { expect, test } from 'vitest'
 import { openServer, type ServerOptions } from '../../src/server/open.ts'
-import { createReplay, printExchange, readExchanges } from '../../src/spec/cassette.ts'
+import { createReplay, printExchange, readExchanges } from '../../src/spec/project/cassette.ts'
 import type { Conversation, RunStatusBody } from '../../src/spec/api.ts'
 import { caller, closing, options, publishDesk, taskOf } from './running.ts'
 

@@ -1,7 +1,7 @@
 /** Every door says how an answer came through it. Source: docs/design/approvals.md#proofs */
 import { expect, test } from 'vitest'
 import type { MessageAccepted } from '../../src/spec/api.ts'
-import type { DecisionOrigin } from '../../src/spec/decision-proof.ts'
+import type { DecisionOrigin } from '../../src/spec/people/decision-proof.ts'
 import { signedIn } from '../console/browser-session.ts'
 import { openWaitingRefund, type WaitingRefund } from './gated-desk.ts'
 import { ask } from './running.ts'

@@ -1,7 +1,7 @@
 /** A refund desk whose refunds ask for a proof, in a server with a console; its refund waits. */
 import { entryIdOf, sealSet } from '../../src/policy/policy-set.ts'
 import type { RunStatusBody } from '../../src/spec/api.ts'
-import type { DecisionProof } from '../../src/spec/decision-proof.ts'
+import type { DecisionProof } from '../../src/spec/people/decision-proof.ts'
 import type { ApprovalObligations, PolicyEntry } from '../../src/spec/policy-set.ts'
 import type { SideEffectClass } from '../../src/spec/document.ts'
 import type { AgentSnapshot } from '../../src/spec/snapshot.ts'

@@ -1,7 +1,7 @@
 /** Streams whose reader's rights were taken away at another process end at the next look, however soon after their opening that was. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { silentLog } from '../../src/base/log.ts'
-import type { Trigger } from '../../src/spec/key.ts'
+import type { Trigger } from '../../src/spec/people/key.ts'
 import type { Store } from '../../src/store/store.ts'
 import { grantsOfCaller, grantsOfOperator } from '../../src/server/auth/reader-grants.ts'
 import { createStreamReaders } from '../../src/server/runtime/readers.ts'

@@ -4,7 +4,7 @@
  */
 import { createServer } from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { ToolRouteConfig } from '../../src/spec/config.ts'
+import type { ToolRouteConfig } from '../../src/spec/project/config.ts'
 import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
 import { listen, stop } from '../fakes/model-server.ts'
 import { closing, policiesFor, scripted, tool } from './running.ts'

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Clock } from '../../src/base/clock.ts'
 import { digestOf } from '../../src/base/digest.ts'
-import type { Session } from '../../src/spec/session.ts'
+import type { Session } from '../../src/spec/run/session.ts'
 import type { CallRow } from '../../src/store/session-update.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createRowVerifier } from '../../src/spec/chain/verify-rows.ts'

@@ -1,7 +1,7 @@
 /** The leases of sessions: who may perform their effects, and until when. Part of the contract of every store. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { SessionId, TriggerId } from '../../src/base/ids.ts'
-import type { Session } from '../../src/spec/session.ts'
+import type { Session } from '../../src/spec/run/session.ts'
 import { FIRST_EPOCH, type LeaseHolder } from '../../src/store/lease.ts'
 import type { Store } from '../../src/store/store.ts'
 import { NOW, NO_LIMITS, aStart, anUpdate, runId, sessionId } from './makers.ts'

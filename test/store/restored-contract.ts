@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Clock } from '../../src/base/clock.ts'
 import { nameBasedId, type TriggerId } from '../../src/base/ids.ts'
-import type { Trigger } from '../../src/spec/key.ts'
-import type { Session } from '../../src/spec/session.ts'
+import type { Trigger } from '../../src/spec/people/key.ts'
+import type { Session } from '../../src/spec/run/session.ts'
 import type { Store } from '../../src/store/store.ts'
 import { NOW, NO_LIMITS, WORKSPACE, aStart, aTrigger, anUpdate, runId, sessionId } from './makers.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createReplay, type RecordedExchange } from '../../src/spec/cassette.ts'
+import { createReplay, type RecordedExchange } from '../../src/spec/project/cassette.ts'
 import type { BoundTool, AgentSnapshot } from '../../src/spec/snapshot.ts'
 import { withToolCassette } from '../../src/tools/routes/cassette.ts'
 import type { ToolInvocation, ToolOutcome, Toolbox } from '../../src/tools/tool.ts'

@@ -1,6 +1,6 @@
 import { createRedactor } from '../../src/base/secret.ts'
 import type { JsonValue } from '../../src/base/json/json.ts'
-import type { ProjectConfig } from '../../src/spec/config.ts'
+import type { ProjectConfig } from '../../src/spec/project/config.ts'
 import type { BoundTool, AgentSnapshot } from '../../src/spec/snapshot.ts'
 import type { ToolInvocation, ToolOutcome } from '../../src/tools/tool.ts'
 import { createToolbox, type ToolboxParts } from '../../src/tools/routes/toolbox.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import fc from 'fast-check'
 import type { JsonValue } from '../../src/base/json/json.ts'
-import type { ParameterStyle, RecordedOperation } from '../../src/spec/operation-record.ts'
+import type { ParameterStyle, RecordedOperation } from '../../src/spec/project/operation-record.ts'
 import { buildOperationRequest, OperationRequestError } from '../../src/tools/openapi/request.ts'
 import { writeFields, writePathPart, writeSimple } from '../../src/tools/openapi/style.ts'
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createRedactor } from '../../src/base/secret.ts'
 import type { JsonValue } from '../../src/base/json/json.ts'
-import type { OperationRecord, RecordedOperation } from '../../src/spec/operation-record.ts'
+import type { OperationRecord, RecordedOperation } from '../../src/spec/project/operation-record.ts'
 import { listen, stop } from '../fakes/model-server.ts'
 import { invoke, toolNamed, toolboxWith, agentWith } from './invocation.ts'
 

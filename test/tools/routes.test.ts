@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createRedactor } from '../../src/base/secret.ts'
-import type { ProjectConfig } from '../../src/spec/config.ts'
+import type { ProjectConfig } from '../../src/spec/project/config.ts'
 import { listen, stop } from '../fakes/model-server.ts'
 import { agentWith, invocationOf, invoke, timeless, toolboxWith, toolNamed } from './invocation.ts'
 

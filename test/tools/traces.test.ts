@@ -1,7 +1,7 @@
 /** The trace of a run goes to every tool outside svc, beside the call and not in it. */
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { expect, test } from 'vitest'
-import type { ProjectConfig } from '../../src/spec/config.ts'
+import type { ProjectConfig } from '../../src/spec/project/config.ts'
 import type { BoundTool } from '../../src/spec/snapshot.ts'
 import type { ToolInvocation, ToolOutcome } from '../../src/tools/tool.ts'
 import { startFakeMcp, type Era } from '../fakes/mcp.ts'

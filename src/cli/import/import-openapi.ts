@@ -5,7 +5,11 @@
 import { shortenText } from '../../base/cut-text.ts'
 import { canonicalJson, isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { isLoopback } from '../../base/net/loopback.ts'
-import { OPERATION_RECORD_VERSION, type OperationRecord, type RecordedOperation } from '../../spec/operation-record.ts'
+import {
+  OPERATION_RECORD_VERSION,
+  type OperationRecord,
+  type RecordedOperation,
+} from '../../spec/project/operation-record.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
 import {
   checkNamespace,

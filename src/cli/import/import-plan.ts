@@ -2,7 +2,7 @@
 import { fail } from '../../base/failure.ts'
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import type { DocumentKind } from '../../spec/document.ts'
-import type { OperationRecord } from '../../spec/operation-record.ts'
+import type { OperationRecord } from '../../spec/project/operation-record.ts'
 import { OperationRecordError, readOperationRecord } from '../../tools/openapi/record.ts'
 import { statIfAny } from '../files/sync-files.ts'
 import { usageFailure } from '../shell/usage-failure.ts'

@@ -1,6 +1,6 @@
 /** Security requirements of operations, as secrets that the project file names. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import type { SecurityScheme } from '../../spec/operation-record.ts'
+import type { SecurityScheme } from '../../spec/project/operation-record.ts'
 import type { LossList } from './losses.ts'
 import { resolveObject, type OpenApiDocument } from './openapi-document.ts'
 

@@ -9,7 +9,7 @@ import type {
   ParameterStyle,
   RecordedOperation,
   WrittenStyle,
-} from '../../spec/operation-record.ts'
+} from '../../spec/project/operation-record.ts'
 import { RESERVED_HEADERS } from '../../tools/openapi/request.ts'
 import { cleanForeignText } from './foreign-text.ts'
 import { strictnessOf } from './looser-edit.ts'

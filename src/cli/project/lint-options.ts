@@ -1,7 +1,7 @@
 import { fail } from '../../base/failure.ts'
 import { isEssential } from '../../documents/lint/essential.ts'
 import type { LintOptions } from '../../documents/lint/lint.ts'
-import type { ProjectConfig } from '../../spec/config.ts'
+import type { ProjectConfig } from '../../spec/project/config.ts'
 
 /** Why a severity of an essential rule is refused, as the end of a sentence. */
 export const WHY_ESSENTIAL = 'a document that breaks this rule is not compiled.'

@@ -1,5 +1,5 @@
 /** The address at which the server reaches a model. */
-import { BASE_URL_VARIABLES, type ProjectConfig, type ProviderType } from '../../spec/config.ts'
+import { BASE_URL_VARIABLES, type ProjectConfig, type ProviderType } from '../../spec/project/config.ts'
 import { canonicalProvider, OFFLINE_PROVIDERS, providerSpellings } from '../../spec/document.ts'
 import { ownMember } from '../../base/json/own-member.ts'
 

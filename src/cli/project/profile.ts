@@ -5,7 +5,7 @@
 import { join, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
-import type { ProjectConfig } from '../../spec/config.ts'
+import type { ProjectConfig } from '../../spec/project/config.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { statIfAny, readTextIfAny } from '../files/sync-files.ts'
 import { suggestWord } from '../shell/nearest.ts'

@@ -6,7 +6,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
-import type { ProjectConfig } from '../../spec/config.ts'
+import type { ProjectConfig } from '../../spec/project/config.ts'
 import { readTextIfAny } from '../files/sync-files.ts'
 import type { Io } from '../shell/io.ts'
 

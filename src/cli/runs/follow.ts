@@ -1,5 +1,5 @@
 /** Follows a run: shows its events, asks a person to decide its tasks, and returns where it stopped. */
-import { describeHold } from '../../spec/hold.ts'
+import { describeHold } from '../../spec/run/hold.ts'
 import { timesFor } from './held.ts'
 import { isTerminal, type RunStatus, type StreamEvent, isWaiting, type SvcClient } from '../../client/index.ts'
 import type { ShownTask } from '../../spec/task.ts'

@@ -1,7 +1,7 @@
 /** Runs that an outage holds, one entry per cause. Source: docs/design/runs-and-recovery.md#hold-instead-of-fail */
 import type { Clock } from '../../base/clock.ts'
-import { describeHold, type RunHold } from '../../spec/hold.ts'
-import { OUTAGE_REASONS } from '../../spec/outage.ts'
+import { describeHold, type RunHold } from '../../spec/run/hold.ts'
+import { OUTAGE_REASONS } from '../../spec/run/outage.ts'
 import type { OperatorClient } from '../project/server/operator.ts'
 import { countNoun } from '../shell/counted.ts'
 import { formatMoment } from '../../terminal/time.ts'

@@ -1,6 +1,6 @@
 /** Which policies apply to which calls of an agent. Source: docs/design/policies.md#which-policies-apply */
 import type { Digest } from '../../base/digest.ts'
-import { PROOF_NAMES } from '../../spec/decision-proof.ts'
+import { PROOF_NAMES } from '../../spec/people/decision-proof.ts'
 import type { PolicyOrigin } from '../../spec/policy-set.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { inferredField, namedField } from '../../policy/allow-field.ts'

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../base/json/json.ts'
 import type { Document } from '../../documents/text/document.ts'
 import { readCondition, writeCondition, type ConditionProblem } from '../../policy/condition/condition.ts'
-import { isDecisionProof } from '../../spec/decision-proof.ts'
+import { isDecisionProof } from '../../spec/people/decision-proof.ts'
 import type { DecisionType, PolicyDocument } from '../../spec/document.ts'
 import type { ApprovalObligations } from '../../spec/policy-set.ts'
 import type { PublishedDocument } from '../../spec/snapshot.ts'

@@ -4,7 +4,7 @@ import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '..
 import { toAnswerBody, type TaskDecision } from '../../client/index.ts'
 import type { MessageAccepted } from '../../spec/api.ts'
 import { describeTaskView, VIEW_DIGEST } from '../../view/task-view.ts'
-import { isProofAtLeast } from '../../spec/decision-proof.ts'
+import { isProofAtLeast } from '../../spec/people/decision-proof.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import type { UnreadValues } from '../../view/card-reading.ts'
 import { loadCeremonies } from '../passkey/load-ceremonies.ts'

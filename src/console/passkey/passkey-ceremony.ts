@@ -1,7 +1,7 @@
 /** Asks a passkey of the person to sign, or for a new one. Source: docs/design/approvals.md#passkeys */
 import type { JsonObject } from '../../base/json/json.ts'
 import type { PasskeyChallenge } from '../../operations/passkeys.ts'
-import type { GivenAssertion } from '../../spec/passkey.ts'
+import type { GivenAssertion } from '../../spec/people/passkey.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { approvalChallengeText, confirmChallengeText, enrolChallengeText } from '../../view/passkey-challenge.ts'
 import { callOperator, RequestError } from '../wire/request.ts'

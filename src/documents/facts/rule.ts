@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '../../base/json/json.ts'
 import type { ToolListing } from '../../tools/mcp/listed-tool.ts'
-import type { ProjectConfig } from '../../spec/config.ts'
+import type { ProjectConfig } from '../../spec/project/config.ts'
 import type { DocumentKind } from '../../spec/document.ts'
 import type { FindingPlace, FindingText, LintSeverity } from '../text/diagnostic.ts'
 import type { Document } from '../text/document.ts'

@@ -1,5 +1,5 @@
 /** What the schema cannot say of `notify` in the project file. Source: docs/design/notifications.md#routes */
-import type { NotifyConfig } from '../../spec/config.ts'
+import type { NotifyConfig } from '../../spec/project/config.ts'
 import { parseDuration } from '../../base/duration.ts'
 import { toJson } from '../../base/json/typed-json.ts'
 import { withinProblem } from '../../policy/condition/within.ts'

@@ -1,5 +1,5 @@
 /** `svc.config.yaml`. Source: docs/design/command-line.md#settings */
-import type { ProjectConfig } from '../../spec/config.ts'
+import type { ProjectConfig } from '../../spec/project/config.ts'
 import { validate } from '../generated/validators/config.js'
 import { type Diagnostic, createFinding } from '../text/diagnostic.ts'
 import { createSpans, type DocumentSpans } from '../text/document.ts'

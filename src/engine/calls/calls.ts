@@ -1,6 +1,6 @@
 /** The calls of one completion: each is authorized, dispatched and settled; then the next turn starts. */
 import type { ModelCall } from '../../providers/provider.ts'
-import { undoneCallOf, type RunState, type ToolCall } from '../../spec/run.ts'
+import { undoneCallOf, type RunState, type ToolCall } from '../../spec/run/run.ts'
 import { failedState } from '../limits/ending.ts'
 import { startTurn } from '../limits/request-completion.ts'
 import { bindCall, offeredTools } from '../session/bindings.ts'

@@ -1,8 +1,8 @@
 /** Runs of sub-agents: starting one, and settling the delegation call when it ends. */
 import type { RunId } from '../../base/ids.ts'
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
-import { NOTHING_USED, type ToolCall, type Run } from '../../spec/run.ts'
-import { traceOfCall } from '../../spec/run-trace.ts'
+import { NOTHING_USED, type ToolCall, type Run } from '../../spec/run/run.ts'
+import { traceOfCall } from '../../spec/run/run-trace.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { AgentVersion } from '../../store/version-rows.ts'
 import { agentNamed, textOf } from '../session/bindings.ts'

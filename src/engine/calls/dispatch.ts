@@ -2,7 +2,7 @@
  * Dispatches calls that may leave now: to a tool, a child run, or a person. A call to a tool is recorded as sent here; the
  * driver sends it once the transaction is saved.
  */
-import type { ToolCall } from '../../spec/run.ts'
+import type { ToolCall } from '../../spec/run/run.ts'
 import { isUnsafeCall, WAIT_EVENT, WAIT_UNTIL, ASK_USER } from '../session/bindings.ts'
 import type { CallHandle } from '../transaction/call-handle.ts'
 import { starterOfRun } from '../transaction/starter.ts'

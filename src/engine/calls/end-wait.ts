@@ -2,7 +2,7 @@
 import { toIsoText } from '../../base/clock.ts'
 import type { InvalidPlace } from '../../base/failure.ts'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
-import type { RunState, ToolCall } from '../../spec/run.ts'
+import type { RunState, ToolCall } from '../../spec/run/run.ts'
 import { checkValue } from '../../tools/check/check.ts'
 import type { TransitionEventOf } from '../session/event.ts'
 import type { RunHandle, StateAt } from '../transaction/transaction.ts'

@@ -3,8 +3,8 @@
  * see the delay. They were certainly not made, or their class allows that they are made again.
  */
 import type { Instant } from '../../base/clock.ts'
-import { isHeldBy } from '../../spec/outage.ts'
-import type { RunState, ToolCall } from '../../spec/run.ts'
+import { isHeldBy } from '../../spec/run/outage.ts'
+import type { RunState, ToolCall } from '../../spec/run/run.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
 import { describeExpired, laterAttempt, nextAttempt } from '../limits/outage.ts'
 import { CallHandle } from '../transaction/call-handle.ts'

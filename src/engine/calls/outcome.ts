@@ -1,6 +1,6 @@
 /** Applies the outcomes of dispatches. This is also where a call of unknown outcome gets its recovery. */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
-import type { RunState, ToolCall } from '../../spec/run.ts'
+import type { RunState, ToolCall } from '../../spec/run/run.ts'
 import { checkValue } from '../../tools/check/check.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
 import { endEffectOf, type CallHandle } from '../transaction/call-handle.ts'

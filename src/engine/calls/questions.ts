@@ -3,7 +3,7 @@
  * ignores is escalated automatically, so that no child waits for ever. Source: docs/design/models-and-tools.md#sub-agents
  */
 import type { JsonObject } from '../../base/json/json.ts'
-import type { ToolCall } from '../../spec/run.ts'
+import type { ToolCall } from '../../spec/run/run.ts'
 import { ANSWER_SUBAGENT, ESCALATE_TO_PERSON } from '../session/bindings.ts'
 import { changeCalls, proposeCall, type CallHandle } from '../transaction/call-handle.ts'
 import type { TransitionEventOf } from '../session/event.ts'

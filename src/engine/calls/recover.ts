@@ -2,7 +2,7 @@
  * Recovers calls of unknown outcome: the process that sent them ended, or their tool never answered. The side-effect class
  * decides how. Source: docs/design/runs-and-recovery.md#after-a-crash
  */
-import type { ToolCall } from '../../spec/run.ts'
+import type { ToolCall } from '../../spec/run/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { isRepeatable } from '../session/bindings.ts'
 import type { CallHandle } from '../transaction/call-handle.ts'

@@ -4,7 +4,7 @@
  */
 import type { RunId } from '../../base/ids.ts'
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
-import type { RunState, ToolCall } from '../../spec/run.ts'
+import type { RunState, ToolCall } from '../../spec/run/run.ts'
 import type { MessageFile, TransitionEventOf } from '../session/event.ts'
 import type { RunHandle, StateAt } from '../transaction/transaction.ts'
 import { updateCalls } from './calls.ts'

@@ -1,5 +1,5 @@
 /** Calls across a restart: recovers what an earlier process sent, and takes back what this one will not send. */
-import type { RunState, ToolCall } from '../../spec/run.ts'
+import type { RunState, ToolCall } from '../../spec/run/run.ts'
 import { CallHandle } from '../transaction/call-handle.ts'
 import type { RunHandle, StateAt } from '../transaction/transaction.ts'
 import { proceedWithCalls } from './calls.ts'

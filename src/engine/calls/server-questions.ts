@@ -4,7 +4,7 @@
  */
 import { shortenText } from '../../base/cut-text.ts'
 import type { Instant } from '../../base/clock.ts'
-import type { RunState, ToolCall } from '../../spec/run.ts'
+import type { RunState, ToolCall } from '../../spec/run/run.ts'
 import {
   answerFormOf,
   serverAnswerOf,

@@ -2,7 +2,7 @@
 import { toIsoText } from '../../base/clock.ts'
 import { digestOfJson } from '../../base/digest.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import type { ToolCall, CallOutcome, ErrorCode, LateOutcome } from '../../spec/run.ts'
+import type { ToolCall, CallOutcome, ErrorCode, LateOutcome } from '../../spec/run/run.ts'
 import { isTaintSource } from '../../spec/snapshot.ts'
 import { mediaOf, MOST_MEDIA_OF_RUN, toHiddenMedia, type ToolMedia } from '../../spec/tool-media.ts'
 import type { EffectRecord } from '../../spec/effect.ts'

@@ -1,5 +1,5 @@
 /** Applies what people decided in a task to the call that waits for it. */
-import { taskOfState, type CallApproval, type RunState, type ToolCall } from '../../spec/run.ts'
+import { taskOfState, type CallApproval, type RunState, type ToolCall } from '../../spec/run/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { endEffectOf, type CallHandle } from '../transaction/call-handle.ts'
 import type { TransitionEventOf } from '../session/event.ts'

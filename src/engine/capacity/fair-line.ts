@@ -3,8 +3,8 @@
  * hundreds of runs delays another one's only run by no more than one request.
  */
 import type { RunId } from '../../base/ids.ts'
-import type { Session } from '../../spec/session.ts'
-import type { RunStarter } from '../../spec/starter.ts'
+import type { Session } from '../../spec/run/session.ts'
+import type { RunStarter } from '../../spec/run/starter.ts'
 
 /** For whom something is done, from the outside inwards. */
 export interface SlotOwner {

@@ -5,8 +5,8 @@
 import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
-import { HOLD_TEXTS } from '../../spec/hold.ts'
-import type { Outage } from '../../spec/outage.ts'
+import { HOLD_TEXTS } from '../../spec/run/hold.ts'
+import type { Outage } from '../../spec/run/outage.ts'
 import type { AgentSnapshot, BoundTool } from '../../spec/snapshot.ts'
 
 /** An attempt that takes longer than this is no longer waited for. */

@@ -1,8 +1,8 @@
 /** What became of a client's call, as its run and steps say. */
 import { digestOfJson } from '../../base/digest.ts'
 import type { JsonValue } from '../../base/json/json.ts'
-import { holdOfState } from '../../spec/hold.ts'
-import { taskOfState, type CallOutcome, type LateOutcome, type RunState, type ToolCall } from '../../spec/run.ts'
+import { holdOfState } from '../../spec/run/hold.ts'
+import { taskOfState, type CallOutcome, type LateOutcome, type RunState, type ToolCall } from '../../spec/run/run.ts'
 import type { BoundTool } from '../../spec/snapshot.ts'
 import { mediaOf } from '../../spec/tool-media.ts'
 import type { TaskRecord } from '../../spec/task.ts'

@@ -20,7 +20,7 @@ import { toRunFailure, type MailboxItem, type SessionActor } from './mailbox.ts'
 import type { SessionNotifier } from './notifier.ts'
 import { publishOutput } from './output-text.ts'
 import type { TimerScheduler } from './timers.ts'
-import type { Session } from '../../spec/session.ts'
+import type { Session } from '../../spec/run/session.ts'
 import type { SessionTree, SessionUpdate } from '../../store/session-update.ts'
 
 export interface CommitParts {

@@ -3,12 +3,12 @@
  * new state asks for (`session-loop.ts`). The outcomes of effects arrive in the mailbox again. This file puts the parts together.
  */
 import { fail } from '../../base/failure.ts'
-import type { AttemptLookup } from '../../spec/hold.ts'
+import type { AttemptLookup } from '../../spec/run/hold.ts'
 import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { SessionQueue } from '../../queue/queue.ts'
 import type { StoredEvent } from '../../spec/event.ts'
-import type { Run } from '../../spec/run.ts'
+import type { Run } from '../../spec/run/run.ts'
 import { type LeaseHolder, type SessionHint, FIRST_EPOCH } from '../../store/lease.ts'
 import type { SessionTree, SessionUpdate } from '../../store/session-update.ts'
 import type { ModelTool } from '../../providers/provider.ts'

@@ -5,7 +5,7 @@
 import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import { estimateTokens } from '../../providers/tokens.ts'
-import type { Run } from '../../spec/run.ts'
+import type { Run } from '../../spec/run/run.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { CallRow, SessionTree } from '../../store/session-update.ts'
 import type { SessionStore } from '../../store/session-store.ts'

@@ -1,6 +1,6 @@
 /** The text of a root run's answer, for readers from whom the timeline is hidden. Source: docs/design/http.md#timeline-redaction */
 import type { Instant } from '../../base/clock.ts'
-import type { Run } from '../../spec/run.ts'
+import type { Run } from '../../spec/run/run.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { SessionUpdate } from '../../store/session-update.ts'
 import type { LiveSession } from '../session/live-session.ts'

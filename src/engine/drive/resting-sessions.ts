@@ -4,7 +4,7 @@
  * Source: docs/design/gate.md#what-a-call-costs
  */
 import type { SessionId } from '../../base/ids.ts'
-import type { Run } from '../../spec/run.ts'
+import type { Run } from '../../spec/run/run.ts'
 import type { SessionStore } from '../../store/session-store.ts'
 import type { LiveSession } from '../session/live-session.ts'
 

@@ -1,4 +1,4 @@
-import type { StoreRestore } from '../../spec/restore.ts'
+import type { StoreRestore } from '../../spec/run/restore.ts'
 import type { SessionStore } from '../../store/session-store.ts'
 
 export type RestoreReader = () => Promise<StoreRestore | undefined>

@@ -1,5 +1,5 @@
 import type { RunId, SessionId } from '../../base/ids.ts'
-import { isTerminal, isWaiting, type Run } from '../../spec/run.ts'
+import { isTerminal, isWaiting, type Run } from '../../spec/run/run.ts'
 import type { SessionStore } from '../../store/session-store.ts'
 import type { SessionDriver } from './drive.ts'
 import type { SessionNotifier } from './notifier.ts'

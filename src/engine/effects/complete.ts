@@ -11,7 +11,7 @@ import {
 } from '../../providers/provider.ts'
 import { estimateUsage, readUsage } from '../../providers/tokens.ts'
 import { withoutMedia } from '../../providers/tool-media.ts'
-import { traceOfTurn } from '../../spec/run-trace.ts'
+import { traceOfTurn } from '../../spec/run/run-trace.ts'
 import type { SnapshotModel, AgentSnapshot } from '../../spec/snapshot.ts'
 import type { EngineParts } from '../interface/engine.ts'
 import type { RunTransitionEvent, FallbackAnswer } from '../session/event.ts'

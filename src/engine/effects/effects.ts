@@ -1,7 +1,7 @@
 /** Completions and tool calls that the state of a session asks for. */
 import type { RunId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
-import type { ToolCall, Run } from '../../spec/run.ts'
+import type { ToolCall, Run } from '../../spec/run/run.ts'
 import type { SessionTree } from '../../store/session-update.ts'
 import { completionKey, dispatchKey } from '../session/keys.ts'
 

@@ -2,7 +2,7 @@
 import type { SessionId } from '../../base/ids.ts'
 import type { ModelTool } from '../../providers/provider.ts'
 import { delegationSchema } from '../../spec/delegation.ts'
-import type { Run } from '../../spec/run.ts'
+import type { Run } from '../../spec/run/run.ts'
 import type { AgentSnapshot, BoundTool, JsonSchema } from '../../spec/snapshot.ts'
 import type { AgentVersion } from '../../store/version-rows.ts'
 import type { Toolbox } from '../../tools/tool.ts'

@@ -1,6 +1,6 @@
 /** Performs effects: sends them out of the process and turns their outcomes into events. */
 import { wellFormedJson } from '../../base/json/well-formed.ts'
-import { traceOfCall } from '../../spec/run-trace.ts'
+import { traceOfCall } from '../../spec/run/run-trace.ts'
 import type { ToolInvocation, ToolOutcome, ToolProgress } from '../../tools/tool.ts'
 import { toolNamed } from '../session/bindings.ts'
 import type { EngineParts } from '../interface/engine.ts'

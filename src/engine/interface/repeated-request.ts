@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Digest } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
 import type { JsonObject } from '../../base/json/json.ts'
-import { approverOf, type Principal } from '../../spec/key.ts'
+import { approverOf, type Principal } from '../../spec/people/key.ts'
 import type { IdempotencyClaim, RepeatedRequest } from '../../store/start-outcome.ts'
 import type { SessionStore } from '../../store/session-store.ts'
 

@@ -1,5 +1,5 @@
 import type { Instant } from '../../base/clock.ts'
-import type { Outage } from '../../spec/outage.ts'
+import type { Outage } from '../../spec/run/outage.ts'
 import type { RunHandle, StateAt } from '../transaction/transaction.ts'
 
 /** Lets a completion wait until it is requested again. */

@@ -2,7 +2,7 @@
 import type { TaskId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import { isExternalModel } from '../../spec/external.ts'
-import { undoneCallOf, type ErrorCode, type Run, type RunState, type ToolCall } from '../../spec/run.ts'
+import { undoneCallOf, type ErrorCode, type Run, type RunState, type ToolCall } from '../../spec/run/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { isUnsafeCall } from '../session/bindings.ts'
 import { CallHandle } from '../transaction/call-handle.ts'

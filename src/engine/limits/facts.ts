@@ -2,7 +2,7 @@ import { factsOfCaller } from '../../policy/callee-facts.ts'
 /** Facts from which a call is decided. Source: docs/design/policies.md#facts */
 import type { CallFacts } from '../../policy/condition/decision.ts'
 import { argumentAt, argumentText } from '../../policy/condition/path.ts'
-import { undoneCallOf, type ToolCall } from '../../spec/run.ts'
+import { undoneCallOf, type ToolCall } from '../../spec/run/run.ts'
 import type { CallRow } from '../../store/session-update.ts'
 import type { RunStep } from '../../spec/step.ts'
 import { textOf } from '../session/bindings.ts'

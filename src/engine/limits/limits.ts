@@ -2,7 +2,7 @@
 import { formatDecimal, toScaled, type ScaledDecimal } from '../../base/json/decimal.ts'
 import { isExternalModel } from '../../spec/external.ts'
 import { describeCost, describeMoney, isPricedIn, type UnpricedModel } from '../../spec/price.ts'
-import type { LimitName, Run, RunState } from '../../spec/run.ts'
+import type { LimitName, Run, RunState } from '../../spec/run/run.ts'
 import type { RunHandle } from '../transaction/transaction.ts'
 import { failedState } from './ending.ts'
 import type { LimitBreach } from '../session/event.ts'

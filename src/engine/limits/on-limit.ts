@@ -2,7 +2,7 @@
 import { digestOfJson } from '../../base/digest.ts'
 import { comparesFact, readCondition } from '../../policy/condition/condition.ts'
 import { evaluateCondition } from '../../policy/condition/evaluate.ts'
-import type { LimitName } from '../../spec/run.ts'
+import type { LimitName } from '../../spec/run/run.ts'
 import type { RunHandle } from '../transaction/transaction.ts'
 import { callFactsOf } from './facts.ts'
 

@@ -4,7 +4,7 @@
  */
 import type { Instant } from '../../base/clock.ts'
 import { backoffMs } from '../../base/retry.ts'
-import { ATTEMPTS_BEFORE_HOLD, isHeldBy, type Outage } from '../../spec/outage.ts'
+import { ATTEMPTS_BEFORE_HOLD, isHeldBy, type Outage } from '../../spec/run/outage.ts'
 import type { OutageReport } from '../session/event.ts'
 import type { RunHandle } from '../transaction/transaction.ts'
 

@@ -1,6 +1,6 @@
 /** Requests completions, as far as limits and budgets allow. */
 import type { JsonObject } from '../../base/json/json.ts'
-import type { RunState } from '../../spec/run.ts'
+import type { RunState } from '../../spec/run/run.ts'
 import { isExternalModel } from '../../spec/external.ts'
 import type { RunHandle, StateAt } from '../transaction/transaction.ts'
 import { awaitClient } from './await-client.ts'
@@ -24,7 +24,7 @@ import { messagesOf } from '../prompt/messages.ts'
 import { sentTokens, summaryWanted, mostTokens } from '../prompt/prompt.ts'
 import { asksAboutLimit } from './on-limit.ts'
 import { formatDecimal } from '../../base/json/decimal.ts'
-import { PLAN_CAUSE } from '../../spec/outage.ts'
+import { PLAN_CAUSE } from '../../spec/run/outage.ts'
 import { backOff } from './back-off.ts'
 import { describeExpired, nextAttempt } from './outage.ts'
 

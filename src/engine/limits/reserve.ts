@@ -6,7 +6,7 @@
 import type { RunHandle, SessionTransaction, StateAt } from '../transaction/transaction.ts'
 import { formatDecimal, toScaled, type ScaledDecimal } from '../../base/json/decimal.ts'
 import { mostCostOf, type ModelPrice } from '../../spec/price.ts'
-import type { LimitName } from '../../spec/run.ts'
+import type { LimitName } from '../../spec/run/run.ts'
 import { costBudget, sessionTokenBudget, tokenBudget } from './limits.ts'
 import { asksAboutLimit } from './on-limit.ts'
 import { pauseOfCompletion } from './pause.ts'

@@ -1,5 +1,5 @@
 /** Applies an event to its run, and the events that follow from it to other runs of the session. */
-import type { RunStatusName } from '../../spec/run.ts'
+import type { RunStatusName } from '../../spec/run/run.ts'
 import { endRun } from '../limits/ending.ts'
 import { findNextToAdmit } from '../limits/reserve.ts'
 import type { RunTransitionEvent } from '../session/event.ts'

@@ -3,7 +3,7 @@
  * Source: docs/design/gate.md#calls-that-overlap
  */
 import type { ModelCall, ModelCompletion } from '../../providers/provider.ts'
-import type { RunState, ToolCall } from '../../spec/run.ts'
+import type { RunState, ToolCall } from '../../spec/run/run.ts'
 import { joinTurn } from '../calls/calls.ts'
 import { IDLE_END_MS } from '../limits/await-client.ts'
 import { completedState } from '../limits/ending.ts'

@@ -3,7 +3,7 @@
  * completion, or fail the run. Source: docs/design/models-and-tools.md#incomplete-completions
  */
 import { PAUSE_TURN, type ModelCompletion } from '../../providers/provider.ts'
-import type { ErrorCode, RunState } from '../../spec/run.ts'
+import type { ErrorCode, RunState } from '../../spec/run/run.ts'
 import { textOf } from '../session/bindings.ts'
 import { requestCompletion, startTurn } from '../limits/request-completion.ts'
 import type { RunHandle, StateAt } from '../transaction/transaction.ts'

@@ -20,7 +20,7 @@
  * Pairs of state and event that are not in the table are ignored: `nextState` returns undefined and nothing changes.
  */
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
-import type { LimitName, RunState } from '../../spec/run.ts'
+import type { LimitName, RunState } from '../../spec/run/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { beginCalls, proceedWithCalls } from '../calls/calls.ts'
 import { callsToResume, retryCalls, retryCallsAfterOutage, retryCallsNow } from '../calls/outage.ts'

@@ -4,7 +4,7 @@ import { requestCompletion } from '../limits/request-completion.ts'
 import { setBudgetTimers } from '../transaction/derive.ts'
 import type { TransitionEventOf } from '../session/event.ts'
 import type { RunHandle, StateAt } from '../transaction/transaction.ts'
-import type { RunState } from '../../spec/run.ts'
+import type { RunState } from '../../spec/run/run.ts'
 
 type MovableState = StateAt<'thinking' | 'backing_off' | 'calling' | 'held' | 'reviewing'>
 

@@ -2,7 +2,7 @@
 import { InexactNumberError, describeInexactNumber } from '../../base/json/exact-number.ts'
 import type { InvalidPlace } from '../../base/failure.ts'
 import { type JsonValue, JsonBoundError, parseJson } from '../../base/json/json.ts'
-import type { RunState } from '../../spec/run.ts'
+import type { RunState } from '../../spec/run/run.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check/check.ts'
 import { startTurn } from '../limits/request-completion.ts'

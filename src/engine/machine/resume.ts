@@ -3,7 +3,7 @@
  * sent once the session was read again, as after a restart. Source: docs/design/steering.md#resume
  */
 import { fail } from '../../base/failure.ts'
-import type { LimitName, RunState } from '../../spec/run.ts'
+import type { LimitName, RunState } from '../../spec/run/run.ts'
 import type { RunStep } from '../../spec/step.ts'
 import { PAUSE_TURN } from '../../providers/provider.ts'
 import { proposeCalls } from '../calls/calls.ts'

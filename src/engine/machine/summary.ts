@@ -1,7 +1,7 @@
 /** Takes up the summary of the messages that a prompt leaves out, and requests the completion that it was made for. */
 import type { JsonObject } from '../../base/json/json.ts'
 import { fromJson } from '../../base/json/typed-json.ts'
-import type { RunState } from '../../spec/run.ts'
+import type { RunState } from '../../spec/run/run.ts'
 import { applyLimit, findBreachAfterCompletion, haltAncestor } from '../limits/limits.ts'
 import { requestCompletion } from '../limits/request-completion.ts'
 import type { TransitionEventOf } from '../session/event.ts'

@@ -4,7 +4,7 @@ import type { RunId, TaskId } from '../../base/ids.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { toJson } from '../../base/json/typed-json.ts'
 import type { MessageAccepted } from '../../spec/api.ts'
-import { approverOf, mayApprove, type Principal } from '../../spec/key.ts'
+import { approverOf, mayApprove, type Principal } from '../../spec/people/key.ts'
 import { withoutSecrets } from '../../spec/server-question.ts'
 import {
   countApprovals,

@@ -8,7 +8,7 @@ import type { CompletionRequest, ModelMessage, ModelTool } from '../../providers
 import { withOutputLimit } from '../../providers/output-limit.ts'
 import { estimateUsage } from '../../providers/tokens.ts'
 import { withoutMedia } from '../../providers/tool-media.ts'
-import type { Run } from '../../spec/run.ts'
+import type { Run } from '../../spec/run/run.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { RunStep } from '../../spec/step.ts'
 import { resultsOf } from './call-results.ts'

@@ -3,7 +3,7 @@
  * Source: docs/design/approvals.md#unknown-outcomes
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import type { ToolCall } from '../../spec/run.ts'
+import type { ToolCall } from '../../spec/run/run.ts'
 import type { BoundTool, AgentSnapshot } from '../../spec/snapshot.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { toolNamed } from '../session/bindings.ts'

@@ -4,7 +4,7 @@ import { summaryOf } from '../../policy/condition/call-summary.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import type { CallHandle } from '../transaction/call-handle.ts'
 import { probeFor } from './probe.ts'
-import type { ToolCall } from '../../spec/run.ts'
+import type { ToolCall } from '../../spec/run/run.ts'
 
 type Options = NonNullable<TaskRecord['options']>
 

@@ -1,7 +1,7 @@
 /** Looks up the tools and agents that an agent's names refer to. */
 import type { JsonValue } from '../../base/json/json.ts'
 import type { SideEffectClass } from '../../spec/document.ts'
-import type { ToolCall } from '../../spec/run.ts'
+import type { ToolCall } from '../../spec/run/run.ts'
 import { BUILTIN_VERSION, type BoundAgent, type BoundTool, type AgentSnapshot } from '../../spec/snapshot.ts'
 
 export const toolNamed = (snapshot: AgentSnapshot, wire: string): BoundTool | undefined =>

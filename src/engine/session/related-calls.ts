@@ -4,7 +4,7 @@
  * Source: docs/design/approvals.md#repeated-calls
  */
 import type { SessionId } from '../../base/ids.ts'
-import type { RepeatedRun, Run } from '../../spec/run.ts'
+import type { RepeatedRun, Run } from '../../spec/run/run.ts'
 import type { CallRow, SessionTree } from '../../store/session-update.ts'
 import type { SessionStore } from '../../store/session-store.ts'
 

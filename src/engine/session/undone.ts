@@ -2,7 +2,7 @@
 import { shortenText } from '../../base/cut-text.ts'
 import type { RunId } from '../../base/ids.ts'
 import { boundedKey, type EffectKey } from '../../policy/condition/effect-key.ts'
-import { isTerminal, undoneCallOf, type CallReference, type Run } from '../../spec/run.ts'
+import { isTerminal, undoneCallOf, type CallReference, type Run } from '../../spec/run/run.ts'
 import type { CallRow } from '../../store/session-update.ts'
 
 /**

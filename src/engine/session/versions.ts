@@ -2,7 +2,7 @@
 import type { VersionId, WorkspaceId } from '../../base/ids.ts'
 import { comparesFact } from '../../policy/condition/condition.ts'
 import { readDuration } from '../../policy/condition/duration.ts'
-import type { Run } from '../../spec/run.ts'
+import type { Run } from '../../spec/run/run.ts'
 import type { BoundAgent, AgentSnapshot } from '../../spec/snapshot.ts'
 import type { CatalogStore } from '../../store/catalog-store.ts'
 import type { AgentVersion } from '../../store/version-rows.ts'

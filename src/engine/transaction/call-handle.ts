@@ -2,7 +2,7 @@
 import { digestOfJson } from '../../base/digest.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import { EFFECT_KEY } from '../../policy/condition/effect-key.ts'
-import type { CallState, ToolCall } from '../../spec/run.ts'
+import type { CallState, ToolCall } from '../../spec/run/run.ts'
 import type { BoundTool } from '../../spec/snapshot.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { EffectEnd } from '../../store/session-update.ts'

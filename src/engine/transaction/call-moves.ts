@@ -30,7 +30,7 @@
  *
  * A run that ends leaves its calls in the state in which they are, for a resumption; only their records say how they ended.
  */
-import type { CallState } from '../../spec/run.ts'
+import type { CallState } from '../../spec/run/run.ts'
 
 type CallStateName = CallState['at']
 

@@ -1,8 +1,8 @@
 /** Opens a transaction on a session that was read. */
 import type { RunId, TaskId } from '../../base/ids.ts'
-import type { NewAct } from '../../spec/act.ts'
-import { isHeldUntilRestart } from '../../spec/hold.ts'
-import type { Run } from '../../spec/run.ts'
+import type { NewAct } from '../../spec/people/act.ts'
+import { isHeldUntilRestart } from '../../spec/run/hold.ts'
+import type { Run } from '../../spec/run/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import type { CallRow, CompletionSpend, SessionTimer, SessionTree } from '../../store/session-update.ts'
 import type { IdempotencyClaim } from '../../store/start-outcome.ts'
@@ -15,7 +15,7 @@ import { taskContentOf, TransactionRun, type TransactionParts } from './run-hand
 import type { SessionTransaction, SessionTotals } from './transaction.ts'
 import { withHoldCounted } from './waits.ts'
 import { joinCosts, subtractCost, type CostSum } from '../../spec/price.ts'
-import type { Session } from '../../spec/session.ts'
+import type { Session } from '../../spec/run/session.ts'
 
 export function openTransaction(tree: SessionTree, context: TransitionContext): SessionTransaction {
   const { session } = tree

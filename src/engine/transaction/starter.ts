@@ -1,5 +1,5 @@
 /** The starter of a run, as policies and approvers of its calls need to know. */
-import type { RunStarter } from '../../spec/starter.ts'
+import type { RunStarter } from '../../spec/run/starter.ts'
 import type { RunHandle } from './transaction.ts'
 
 /**

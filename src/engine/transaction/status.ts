@@ -1,6 +1,6 @@
 /** Statuses of runs, as the API names them. Source: docs/design/runs-and-recovery.md#states-and-statuses */
 import type { RunId } from '../../base/ids.ts'
-import { taskOfState, type Run, type RunState, type RunStatusName } from '../../spec/run.ts'
+import { taskOfState, type Run, type RunState, type RunStatusName } from '../../spec/run/run.ts'
 
 const OUTCOMES = { completed: 'Completed', failed: 'Failed', cancelled: 'Cancelled' } as const
 

@@ -1,5 +1,5 @@
 /** Tokens and time that a run has used so far. */
-import type { Run } from '../../spec/run.ts'
+import type { Run } from '../../spec/run/run.ts'
 import type { ModelUsage } from '../../providers/provider.ts'
 import { addCost, costOf, joinCosts, NO_COST, type CostSum, type StepCost } from '../../spec/price.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'

@@ -1,8 +1,8 @@
 /** Waits of runs for people. Time spent waiting is not wall clock time; `max_hitl_wait_minutes` bounds part of it. */
 import type { Instant } from '../../base/clock.ts'
 import type { RunId } from '../../base/ids.ts'
-import { pausedSince } from '../../spec/hold.ts'
-import { taskOfState, type Run, type RunUsage } from '../../spec/run.ts'
+import { pausedSince } from '../../spec/run/hold.ts'
+import { taskOfState, type Run, type RunUsage } from '../../spec/run/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 
 /** `limit`: waits for an operator to grant more, or to end a pause, which uses no budget. `person`: every other wait, which does. */

@@ -3,7 +3,12 @@ import { createEgress } from '../../base/net/egress.ts'
 import type { OwnListeners } from '../../base/net/own-listeners.ts'
 import { fail } from '../../base/failure.ts'
 import { Secret, type Redactor } from '../../base/secret.ts'
-import { BASE_URL_VARIABLES, type ProjectConfig, type ProviderConfig, type ProviderType } from '../../spec/config.ts'
+import {
+  BASE_URL_VARIABLES,
+  type ProjectConfig,
+  type ProviderConfig,
+  type ProviderType,
+} from '../../spec/project/config.ts'
 import { canonicalProvider, ONLINE_PROVIDERS, providerSpellings } from '../../spec/document.ts'
 import { isExternalModel } from '../../spec/external.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'

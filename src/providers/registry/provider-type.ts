@@ -1,5 +1,5 @@
 /** Resolves a provider name of the documents: its entry in svc.config.yaml, and its type. */
-import type { ProjectConfig, ProviderConfig, ProviderType } from '../../spec/config.ts'
+import type { ProjectConfig, ProviderConfig, ProviderType } from '../../spec/project/config.ts'
 import { canonicalProvider, ONLINE_PROVIDERS, providerSpellings } from '../../spec/document.ts'
 
 const BUILT_IN: readonly ProviderType[] = [...ONLINE_PROVIDERS, 'scripted', 'replay', 'auto']

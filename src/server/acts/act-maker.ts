@@ -1,6 +1,6 @@
 /** Makes the records of what the person of a request does. Source: docs/design/audit.md#acts */
-import type { ActChannel, MakeAct } from '../../spec/act.ts'
-import { approverOf } from '../../spec/key.ts'
+import type { ActChannel, MakeAct } from '../../spec/people/act.ts'
+import { approverOf } from '../../spec/people/key.ts'
 import type { OperatorPrincipal, OperatorProof } from '../auth/auth.ts'
 import { clientAddress } from '../http/ip.ts'
 import type { HttpRequestContext } from '../http/route.ts'

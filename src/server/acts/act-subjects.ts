@@ -1,10 +1,10 @@
 /** What acts on runs and sessions concern, for the operator's routes and those of `/v1`. */
 import type { SessionId } from '../../base/ids.ts'
 import type { MessageAccepted, MessageBody } from '../../spec/api.ts'
-import type { Run } from '../../spec/run.ts'
+import type { Run } from '../../spec/run/run.ts'
 import type { SessionLabels } from '../../store/queries.ts'
 import type { ServerServices } from '../runtime/services.ts'
-import type { ActAbout, MakeAct } from '../../spec/act.ts'
+import type { ActAbout, MakeAct } from '../../spec/people/act.ts'
 
 /** `run 8f3a… of demo.agent` */
 export const describeRun = ({ id, agentName }: Pick<Run, 'id' | 'agentName'>): string => `run ${id} of ${agentName}`

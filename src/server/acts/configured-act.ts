@@ -5,7 +5,7 @@
 import { digestOfJson } from '../../base/digest.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import { toJson } from '../../base/json/typed-json.ts'
-import type { ProjectConfig } from '../../spec/config.ts'
+import type { ProjectConfig } from '../../spec/project/config.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { describeServerAct } from '../runtime/describe-act.ts'
 

@@ -1,6 +1,6 @@
 /** What the groups of a provider let an operator do, by route. Source: docs/design/security.md#sign-in-for-teams */
 import { fail, type Failure } from '../../base/failure.ts'
-import { OPERATOR_RIGHTS, type OperatorRight } from '../../spec/config.ts'
+import { OPERATOR_RIGHTS, type OperatorRight } from '../../spec/project/config.ts'
 import type { HttpRequestContext } from '../http/route.ts'
 
 /** The first line that fits a request counts. A new route that changes something takes `operate`, unless it is named here. */

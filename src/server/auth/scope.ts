@@ -4,8 +4,8 @@
  */
 import { fail } from '../../base/failure.ts'
 import { isUuid, toAgentId, type AgentId, type RunId, type SessionId, type TriggerId } from '../../base/ids.ts'
-import type { Run } from '../../spec/run.ts'
-import type { Session } from '../../spec/session.ts'
+import type { Run } from '../../spec/run/run.ts'
+import type { Session } from '../../spec/run/session.ts'
 import type { ApiPrincipal } from './auth.ts'
 import type { ServerServices } from '../runtime/services.ts'
 

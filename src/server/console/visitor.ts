@@ -5,7 +5,7 @@
 import { hashKey } from '../../base/api-key.ts'
 import type { Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
-import { proofOfSession, type ConsoleSession, type OperatorKey } from '../../spec/key.ts'
+import { proofOfSession, type ConsoleSession, type OperatorKey } from '../../spec/people/key.ts'
 import { OPERATOR_KEY_HEADER } from '../../operations/headers.ts'
 import type { HttpRequestContext } from '../http/route.ts'
 import {

@@ -12,7 +12,7 @@ import type { Engine, ForkRequest, ForkSource } from '../../engine/interface/eng
 import type { ModelProviders } from '../../providers/provider.ts'
 import type { DryForkView } from '../../operations/steering.ts'
 import { joinCosts } from '../../spec/price.ts'
-import { isTerminal, type Run } from '../../spec/run.ts'
+import { isTerminal, type Run } from '../../spec/run/run.ts'
 import { describePaused, findPause, type PauseAct } from '../../spec/steer/pause.ts'
 import type { GivenAnswer, TaskRecord } from '../../spec/task.ts'
 import { openSqlite } from '../../store/sqlite/open.ts'

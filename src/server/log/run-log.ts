@@ -1,6 +1,6 @@
 /** Logs runs: start, end, waiting and failures. Successful steps are only in the timeline. */
 import type { LogLevel, Log } from '../../base/log.ts'
-import { traceOfRun } from '../../spec/run-trace.ts'
+import { traceOfRun } from '../../spec/run/run-trace.ts'
 import type { Store } from '../../store/store.ts'
 import type { SessionUpdate, SessionUpdateEvent } from '../../store/session-update.ts'
 

@@ -3,7 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server'
 import { toIsoText } from '../../base/clock.ts'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { ClientCallAnswer } from '../../engine/interface/client-call.ts'
-import { describeHold } from '../../spec/hold.ts'
+import { describeHold } from '../../spec/run/hold.ts'
 import type { ToolMedia } from '../../spec/tool-media.ts'
 import { textResult } from './mcp-tools.ts'
 

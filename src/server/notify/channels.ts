@@ -1,6 +1,6 @@
 /** The kinds of channels. Another kind is a file, a line here, and a key of `channel` in `schemas/config.schema.json`. */
 import { parseDuration } from '../../base/duration.ts'
-import type { ChannelConfig } from '../../spec/config.ts'
+import type { ChannelConfig } from '../../spec/project/config.ts'
 import type { ChannelParts, NoticeChannel, OpenChannel } from './channel.ts'
 import { openCommandChannel } from './command.ts'
 import { openEmailChannel } from './email.ts'

@@ -1,5 +1,5 @@
 /** Notices for a program: JSON on standard input, exit code 0 for delivered. Source: docs/design/notifications.md#commands */
-import type { ChannelConfig } from '../../spec/config.ts'
+import type { ChannelConfig } from '../../spec/project/config.ts'
 import { runProgram } from '../../tools/command.ts'
 import { failedTry, type ChannelParts, type NoticeChannel } from './channel.ts'
 

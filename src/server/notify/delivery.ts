@@ -4,7 +4,7 @@
  */
 import type { Log } from '../../base/log.ts'
 import type { WorkspaceId } from '../../base/ids.ts'
-import type { ChannelConfig } from '../../spec/config.ts'
+import type { ChannelConfig } from '../../spec/project/config.ts'
 import type { NoticeOutcome, StoredNotice } from '../../spec/notice.ts'
 import type { Store } from '../../store/store.ts'
 import { withDeadline } from '../../tools/outcome.ts'

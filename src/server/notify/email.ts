@@ -6,7 +6,7 @@
 import type { Transporter } from 'nodemailer'
 import { fail } from '../../base/failure.ts'
 import { isLocalhostName, isLoopback } from '../../base/net/loopback.ts'
-import type { ChannelConfig } from '../../spec/config.ts'
+import type { ChannelConfig } from '../../spec/project/config.ts'
 import { failedTry, type ChannelParts, type NoticeChannel, type TryOutcome } from './channel.ts'
 import { createMailInvitations, type MailGroup } from './mail-invitations.ts'
 import { writeMail, type MailedNotice } from './mail-text.ts'

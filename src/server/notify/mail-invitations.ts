@@ -1,8 +1,8 @@
 /** Who gets a mail of their own, and what they may decide by it. Source: docs/design/notifications.md#links-that-decide */
 import { parseDuration } from '../../base/duration.ts'
 import { foldIdentity } from '../../base/identity.ts'
-import type { ChannelConfig } from '../../spec/config.ts'
-import { hasNeededRoles } from '../../spec/approver-role.ts'
+import type { ChannelConfig } from '../../spec/project/config.ts'
+import { hasNeededRoles } from '../../spec/people/approver-role.ts'
 import type { ChannelParts, DeskTask, NoticeMessage } from './channel.ts'
 import { writeChatCard } from './chat/chat-card.ts'
 import { findElsewhereReason } from './chat/decide-in-chat.ts'

@@ -2,7 +2,7 @@
 import type { Instant } from '../../base/clock.ts'
 import { toJson } from '../../base/json/typed-json.ts'
 import { withinTest } from '../../policy/condition/within.ts'
-import type { QuietHoursConfig } from '../../spec/config.ts'
+import type { QuietHoursConfig } from '../../spec/project/config.ts'
 import type { NoticeEvent } from '../../spec/notice.ts'
 
 const MINUTE_MS = 60_000

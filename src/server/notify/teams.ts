@@ -3,7 +3,7 @@
  * only leads to the console. Source: docs/design/notifications.md#teams
  */
 import { retryAfterMs } from '../../base/retry.ts'
-import type { ChannelConfig } from '../../spec/config.ts'
+import type { ChannelConfig } from '../../spec/project/config.ts'
 import { failedTry, refusedTry, type ChannelParts, type NoticeChannel, type TryOutcome } from './channel.ts'
 import { drawTeamsCard } from './chat/draw-teams-card.ts'
 

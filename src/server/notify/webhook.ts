@@ -3,7 +3,7 @@
  * repetition. Source: docs/design/notifications.md#webhooks
  */
 import { createHmac } from 'node:crypto'
-import type { ChannelConfig } from '../../spec/config.ts'
+import type { ChannelConfig } from '../../spec/project/config.ts'
 import { retryAfterMs } from '../../base/retry.ts'
 import { failedTry, type ChannelParts, type NoticeChannel, type TryOutcome } from './channel.ts'
 

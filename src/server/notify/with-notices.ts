@@ -1,5 +1,5 @@
 /** A store whose writes tell the channels what they change, each in the transaction of the write itself. */
-import type { NotifyConfig } from '../../spec/config.ts'
+import type { NotifyConfig } from '../../spec/project/config.ts'
 import type { Store } from '../../store/store.ts'
 import type { SessionUpdate } from '../../store/session-update.ts'
 import { deriveDeploymentNotices, deriveNoticesFor } from './derive-notices.ts'

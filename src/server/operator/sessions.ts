@@ -1,6 +1,6 @@
 /** Sessions of all agents. Source: docs/design/command-line.md#operating */
 import { isUuid, type SessionId, toEnding } from '../../base/ids.ts'
-import type { Session } from '../../spec/session.ts'
+import type { Session } from '../../spec/run/session.ts'
 import type { SessionList } from '../../spec/api.ts'
 import { LISTED_WHOLE_BYTES, sessionListReply, sessionsCursor } from '../view/session-list.ts'
 import { toSessionListItem } from '../view/shape.ts'

@@ -3,7 +3,7 @@
  * Source: docs/design/policies.md#standing-authority
  */
 import { fail } from '../../base/failure.ts'
-import { approverOf } from '../../spec/key.ts'
+import { approverOf } from '../../spec/people/key.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorAction } from './people/act.ts'
 

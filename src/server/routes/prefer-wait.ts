@@ -1,6 +1,6 @@
 /** `Prefer: wait=SECONDS`: the server answers when the run pauses or ends. Source: docs/design/http.md#waiting-and-pending; RFC 7240 */
 import type { RunId, SessionId } from '../../base/ids.ts'
-import type { Run } from '../../spec/run.ts'
+import type { Run } from '../../spec/run/run.ts'
 import type { AuthenticatedCaller } from '../auth/auth.ts'
 import { admitWait } from '../auth/admit-wait.ts'
 import type { HttpRequestContext } from '../http/route.ts'

@@ -1,6 +1,6 @@
 /** A session by its id: reading it, naming it and erasing it. Source: docs/design/http.md#sessions-and-lists */
 import { fail } from '../../base/failure.ts'
-import type { Session } from '../../spec/session.ts'
+import type { Session } from '../../spec/run/session.ts'
 import { describeErasure, describeLabels } from '../acts/act-subjects.ts'
 import { withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { sessionInScope } from '../auth/scope.ts'

@@ -3,7 +3,7 @@ import { cutText } from '../../base/cut-text.ts'
 import { digestOfJson } from '../../base/digest.ts'
 import { safeText } from '../../base/escape-text.ts'
 import type { JsonValue } from '../../base/json/json.ts'
-import type { ActAbout, ActKind, NewAct } from '../../spec/act.ts'
+import type { ActAbout, ActKind, NewAct } from '../../spec/people/act.ts'
 import type { ServerServices } from './services.ts'
 
 const MAX_SUBJECT = 300

@@ -1,8 +1,8 @@
 /** Limits of starts: what a trigger and the plan allow, and the headers of a refusal. Source: docs/design/http.md#start */
 import { Failure, isFailure } from '../../base/failure.ts'
-import type { ProjectConfig } from '../../spec/config.ts'
+import type { ProjectConfig } from '../../spec/project/config.ts'
 import { readMoney } from '../../spec/price.ts'
-import type { Trigger } from '../../spec/key.ts'
+import type { Trigger } from '../../spec/people/key.ts'
 import type { SpendCap } from '../../store/session-update.ts'
 import type { StartLimits } from '../../store/start-outcome.ts'
 

@@ -5,7 +5,7 @@
  */
 import type { Log } from '../../base/log.ts'
 import { systemTimers, type QueueTimers } from '../../queue/timers.ts'
-import type { NewAct } from '../../spec/act.ts'
+import type { NewAct } from '../../spec/people/act.ts'
 import type { ActStore } from '../../store/act-store.ts'
 
 const MINUTE_MS = 60_000

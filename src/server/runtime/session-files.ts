@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Blobs } from '../../blobs/blobs.ts'
 import type { SessionId } from '../../base/ids.ts'
 import { isJsonObject } from '../../base/json/json.ts'
-import type { Session } from '../../spec/session.ts'
+import type { Session } from '../../spec/run/session.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { Store } from '../../store/store.ts'
 

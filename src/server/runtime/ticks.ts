@@ -10,7 +10,7 @@
  */
 import { Cron } from 'croner'
 import type { Instant } from '../../base/clock.ts'
-import type { Trigger } from '../../spec/key.ts'
+import type { Trigger } from '../../spec/people/key.ts'
 
 const HOUR_MS = 3_600_000
 /** More than a clock goes back at once. */

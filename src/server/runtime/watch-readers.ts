@@ -6,7 +6,7 @@
 import { digestOfJson } from '../../base/digest.ts'
 import type { WorkspaceId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
-import type { Trigger } from '../../spec/key.ts'
+import type { Trigger } from '../../spec/people/key.ts'
 import { isStoreAway } from '../../store/store-away.ts'
 import type { CatalogStore } from '../../store/catalog-store.ts'
 import { detailOf } from '../http/detail.ts'

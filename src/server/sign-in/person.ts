@@ -2,7 +2,7 @@
 import { shortenText } from '../../base/cut-text.ts'
 import { foldIdentity } from '../../base/identity.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import { OPERATOR_RIGHTS, type OperatorRight, type SignInConfig } from '../../spec/config.ts'
+import { OPERATOR_RIGHTS, type OperatorRight, type SignInConfig } from '../../spec/project/config.ts'
 import type { SignInSettings } from './settings.ts'
 
 export interface SignedInPerson {

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { parseDuration } from '../../base/duration.ts'
 import { fail, innermostMessage } from '../../base/failure.ts'
 import type { Redactor } from '../../base/secret.ts'
-import type { SignInConfig } from '../../spec/config.ts'
+import type { SignInConfig } from '../../spec/project/config.ts'
 import { isProtectedAddress } from '../../tools/oauth/authorization-code.ts'
 
 export interface SignInSettings {

@@ -6,7 +6,7 @@
 import type { Attributes } from '@opentelemetry/api'
 import { shortenText } from '../../base/cut-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import type { Run } from '../../spec/run.ts'
+import type { Run } from '../../spec/run/run.ts'
 import type { RunStep } from '../../spec/step.ts'
 
 export const GENAI_SCHEMA_URL = 'https://opentelemetry.io/schemas/gen-ai/0.1.0'

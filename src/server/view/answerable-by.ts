@@ -5,7 +5,7 @@
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import type { Conversation, TimelineItem } from '../../spec/api.ts'
 import type { LiveText, StoredEvent } from '../../spec/event.ts'
-import { mayApprove, type Principal } from '../../spec/key.ts'
+import { mayApprove, type Principal } from '../../spec/people/key.ts'
 
 /** The content of a task, or of a step that is about one. */
 export const contentFor = <T extends object>(principal: Principal, content: T): T =>

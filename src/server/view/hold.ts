@@ -1,5 +1,5 @@
-import { holdWithin, restoredHold, storageHold, waitsForAgent, type RunHold } from '../../spec/hold.ts'
-import { isTerminal, type Run } from '../../spec/run.ts'
+import { holdWithin, restoredHold, storageHold, waitsForAgent, type RunHold } from '../../spec/run/hold.ts'
+import { isTerminal, type Run } from '../../spec/run/run.ts'
 import type { ServerServices } from '../runtime/services.ts'
 
 /** Why a running run, or a sub-agent that it waits for, makes no progress. A restore takes precedence over other holds. */

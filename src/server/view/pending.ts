@@ -1,7 +1,7 @@
 /** The tasks and questions that a run waits for, as far as its caller may see them. Source: docs/design/http.md#waiting-and-pending */
 import type { PendingAnswer } from '../../spec/api.ts'
 import { answerableWhileHidden, pendingOf } from '../../view/pending.ts'
-import { isWaiting, type Run } from '../../spec/run.ts'
+import { isWaiting, type Run } from '../../spec/run/run.ts'
 import type { SessionStore } from '../../store/session-store.ts'
 
 /** @param hidden true while the trigger hides its timeline from the caller */

@@ -1,5 +1,5 @@
 import type { RunId } from '../../base/ids.ts'
-import type { Run } from '../../spec/run.ts'
+import type { Run } from '../../spec/run/run.ts'
 import type { SessionStore } from '../../store/session-store.ts'
 
 /** The root run above a run, or the run itself. A session may have several root runs. */

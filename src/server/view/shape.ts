@@ -2,10 +2,10 @@
 import { toIsoText, isoOrNull, type Instant } from '../../base/clock.ts'
 import { toSessionBody } from '../../engine/interface/timeline.ts'
 import type { PendingAnswer, RunStatusBody, SessionListItem } from '../../spec/api.ts'
-import type { RunHold } from '../../spec/hold.ts'
-import type { Principal } from '../../spec/key.ts'
-import { isTerminal, originFields, type Run } from '../../spec/run.ts'
-import type { Session } from '../../spec/session.ts'
+import type { RunHold } from '../../spec/run/hold.ts'
+import type { Principal } from '../../spec/people/key.ts'
+import { isTerminal, originFields, type Run } from '../../spec/run/run.ts'
+import type { Session } from '../../spec/run/session.ts'
 import type { SessionStore } from '../../store/session-store.ts'
 
 /**

@@ -1,6 +1,6 @@
 /** Whether records of acts are the chain that was written. Source: docs/design/audit.md#verify */
 import type { JsonObject } from '../../base/json/json.ts'
-import type { ActRecord } from '../act.ts'
+import type { ActRecord } from '../people/act.ts'
 import { CHAIN_START, hashOfLink, saltedDigest } from './hash-chain.ts'
 
 /** The first record that is not as it was written. */

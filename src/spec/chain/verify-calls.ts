@@ -5,9 +5,9 @@
 import { digestOfJson } from '../../base/digest.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { foldIdentity } from '../../base/identity.ts'
-import { hasNeededRoles } from '../approver-role.ts'
-import { isSameApprover } from '../key.ts'
-import { isProofAtLeast, type DecisionProof } from '../decision-proof.ts'
+import { hasNeededRoles } from '../people/approver-role.ts'
+import { isSameApprover } from '../people/key.ts'
+import { isProofAtLeast, type DecisionProof } from '../people/decision-proof.ts'
 import {
   HIDDEN_LINE,
   LINES_OF_EVENT,

@@ -1,6 +1,6 @@
 /** The log of acts: a chain for each workspace, numbered without gaps. */
 import { randomUUID } from 'node:crypto'
-import type { ActContent, ActRecord, NewAct, StoredAct } from '../../spec/act.ts'
+import type { ActContent, ActRecord, NewAct, StoredAct } from '../../spec/people/act.ts'
 import { linkOfAct } from '../../spec/chain/verify-acts.ts'
 import { CHAIN_START, hashOfLink, saltedDigest } from '../../spec/chain/hash-chain.ts'
 import type { Dialect } from '../dialect.ts'

@@ -1,6 +1,6 @@
 /** The rows of a session as they are stored, for a check against its chain. Source: docs/design/audit.md#rows */
 import type { ChainedRow, ChainedSession } from '../../spec/chain/session-link.ts'
-import type { RunStarter } from '../../spec/starter.ts'
+import type { RunStarter } from '../../spec/run/starter.ts'
 import type { Dialect } from '../dialect.ts'
 import {
   toCallRow,

@@ -1,6 +1,6 @@
 /** Runs: one, those of a session with their trees, and lists of them. */
 import type { RunId } from '../../base/ids.ts'
-import type { Run } from '../../spec/run.ts'
+import type { Run } from '../../spec/run/run.ts'
 import type { Dialect } from '../dialect.ts'
 import type { PageRange, RunFilter } from '../queries.ts'
 import { joinClauses } from '../rows/filter.ts'

@@ -2,7 +2,7 @@
 import { fail } from '../../base/failure.ts'
 import type { Instant } from '../../base/clock.ts'
 import type { TriggerId } from '../../base/ids.ts'
-import type { Trigger } from '../../spec/key.ts'
+import type { Trigger } from '../../spec/people/key.ts'
 import type { Dialect } from '../dialect.ts'
 import { joinClauses } from '../rows/filter.ts'
 import { readRow, readRows, writeRows, type NounWork } from '../statement.ts'

@@ -1,5 +1,5 @@
 /** Acts in the transactions of what they record. */
-import type { NewAct } from '../../spec/act.ts'
+import type { NewAct } from '../../spec/people/act.ts'
 import { actOfAnswer, type DescribeAct } from '../act-store.ts'
 import { POSTGRES } from '../dialect.ts'
 import { prepareActs } from '../nouns/acts.ts'

@@ -1,6 +1,6 @@
 /** Requests of starts and saves to the database, and its answers. */
 import { fail, type Failure } from '../../base/failure.ts'
-import type { Session } from '../../spec/session.ts'
+import type { Session } from '../../spec/run/session.ts'
 import type { LeaseHolder, SessionLease } from '../lease.ts'
 import { toObject } from '../rows/json-column.ts'
 import type { SessionUpdate } from '../session-update.ts'

@@ -1,5 +1,5 @@
 /** The filter of a list of runs, and how its total is counted. */
-import { isTerminal } from '../../spec/run.ts'
+import { isTerminal } from '../../spec/run/run.ts'
 import type { RunFilter } from '../queries.ts'
 
 /** Runs of a search that are counted. */

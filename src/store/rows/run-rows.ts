@@ -9,8 +9,8 @@ import {
   type RunState,
   type RunStatusName,
   type RunUsage,
-} from '../../spec/run.ts'
-import type { RunStarter } from '../../spec/starter.ts'
+} from '../../spec/run/run.ts'
+import type { RunStarter } from '../../spec/run/starter.ts'
 import { toObject, toValue } from './json-column.ts'
 
 /** The counters that are not zero: most runs use few of them, and only those are stored. */

@@ -3,9 +3,9 @@ import type { AgentId, RunId, SessionId, TriggerId, VersionId, WorkspaceId } fro
 import type { JsonObject } from '../../base/json/json.ts'
 import { fromJson } from '../../base/json/typed-json.ts'
 import type { CostSum } from '../../spec/price.ts'
-import type { RunStatusName } from '../../spec/run.ts'
-import type { Session } from '../../spec/session.ts'
-import type { TriggerType } from '../../spec/starter.ts'
+import type { RunStatusName } from '../../spec/run/run.ts'
+import type { Session } from '../../spec/run/session.ts'
+import type { TriggerType } from '../../spec/run/starter.ts'
 import type { LeftOutValue, ListedSession } from '../queries.ts'
 import { toObject, toValue } from './json-column.ts'
 

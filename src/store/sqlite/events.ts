@@ -1,5 +1,5 @@
 import type { RunId } from '../../base/ids.ts'
-import type { Run } from '../../spec/run.ts'
+import type { Run } from '../../spec/run/run.ts'
 import { toColumn } from '../rows/event-data.ts'
 import { ownerOf } from '../rows/event-rows.ts'
 import { toText } from '../rows/json-column.ts'

@@ -1,7 +1,7 @@
 import type { Instant } from '../../base/clock.ts'
 import type { KeyId } from '../../base/ids.ts'
-import type { ApiKey } from '../../spec/key.ts'
-import { API_KEYS, WRITE_USES_EVERY_MS } from '../nouns/api-keys.ts'
+import type { ApiKey } from '../../spec/people/key.ts'
+import { API_KEYS, WRITE_USES_EVERY_MS } from '../nouns/people/api-keys.ts'
 import { createRowCache } from './database/row-cache.ts'
 import type { Database } from 'better-sqlite3'
 

@@ -1,5 +1,5 @@
 import type { RunId, VersionId } from '../../base/ids.ts'
-import type { Run, RunStatusName } from '../../spec/run.ts'
+import type { Run, RunStatusName } from '../../spec/run/run.ts'
 import { toText } from '../rows/json-column.ts'
 import { withoutZeros } from '../rows/run-rows.ts'
 import { tailOf } from '../rows/tail.ts'

@@ -9,7 +9,7 @@ import { parseDuration } from '../../base/duration.ts'
 import type { Log } from '../../base/log.ts'
 import { UnsentError } from '../../base/net/transport.ts'
 import type { Redactor } from '../../base/secret.ts'
-import type { McpProgramConfig, ProjectConfig } from '../../spec/config.ts'
+import type { McpProgramConfig, ProjectConfig } from '../../spec/project/config.ts'
 import type { McpServer } from '../../spec/document.ts'
 import { openMcpProgram, type McpLink } from './mcp-program.ts'
 

@@ -1,7 +1,7 @@
 /** Reads how tools of an imported API are sent, from the file that the import wrote. */
 import { readFileSync, statSync } from 'node:fs'
 import { isJsonObject, parseJson } from '../../base/json/json.ts'
-import { OPERATION_RECORD_VERSION, type OperationRecord } from '../../spec/operation-record.ts'
+import { OPERATION_RECORD_VERSION, type OperationRecord } from '../../spec/project/operation-record.ts'
 
 /** Largest file: operations of 1,000 tools with their documents take about 10 MB. */
 const MAX_BYTES = 64 * 1024 * 1024

@@ -5,7 +5,7 @@ import type {
   OperationParameter,
   RecordedOperation,
   SecurityScheme,
-} from '../../spec/operation-record.ts'
+} from '../../spec/project/operation-record.ts'
 import {
   escapeReservedPart,
   escapeUriPart,

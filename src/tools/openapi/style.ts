@@ -3,7 +3,7 @@
  * The table "Style Examples" of OpenAPI 3.1.1 is the measure. Source: RFC 6570
  */
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
-import type { WrittenStyle } from '../../spec/operation-record.ts'
+import type { WrittenStyle } from '../../spec/project/operation-record.ts'
 
 /** A value has no form in its style. The message says why. */
 export class StyleError extends Error {

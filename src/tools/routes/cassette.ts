@@ -1,7 +1,7 @@
 /** Records tool calls, or replays a recording. Source: docs/design/models-and-tools.md#record-and-replay */
 import type { JsonObject } from '../../base/json/json.ts'
 import { fromJson, toJson } from '../../base/json/typed-json.ts'
-import { normalizeRequest, type NormalizedRequest, type Cassette } from '../../spec/cassette.ts'
+import { normalizeRequest, type NormalizedRequest, type Cassette } from '../../spec/project/cassette.ts'
 import type { DescribedTool, ToolOutcome, Toolbox } from '../tool.ts'
 
 /** Wraps tools to record their outcomes. When the cassette replays, calls get recorded outcomes and nothing is executed. */

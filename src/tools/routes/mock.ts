@@ -2,7 +2,7 @@ import { setTimeout as after } from 'node:timers/promises'
 import type { Clock } from '../../base/clock.ts'
 import { parseDuration } from '../../base/duration.ts'
 import { containsJson } from '../../base/json/json.ts'
-import type { MockResult } from '../../spec/config.ts'
+import type { MockResult } from '../../spec/project/config.ts'
 import { failedOutcome, returnedOutcome } from '../outcome.ts'
 import type { ToolInvocation, ToolOutcome } from '../tool.ts'
 

@@ -4,8 +4,8 @@
  */
 import { resolve } from 'node:path'
 import type { Redactor } from '../../base/secret.ts'
-import type { OpenApiRouteConfig } from '../../spec/config.ts'
-import type { OperationRecord, RecordedOperation } from '../../spec/operation-record.ts'
+import type { OpenApiRouteConfig } from '../../spec/project/config.ts'
+import type { OperationRecord, RecordedOperation } from '../../spec/project/operation-record.ts'
 import { callHttp, type HttpParts } from './http.ts'
 import type { ToolInvocation, ToolOutcome } from '../tool.ts'
 import { OperationRecordError, readOperationRecord } from '../openapi/record.ts'

@@ -4,7 +4,7 @@ import { digestOf } from '../../../src/base/digest.ts'
 import { judgeMessage } from '../../../src/cli/eval/judge-agent.ts'
 import { createJudge, type Judge } from '../../../src/cli/eval/judge.ts'
 import type { PlayedScenario } from '../../../src/cli/scenario/play.ts'
-import type { JudgeConfig } from '../../../src/spec/config.ts'
+import type { JudgeConfig } from '../../../src/spec/project/config.ts'
 
 const rubric = { text: 'It is polite.', digest: digestOf('It is polite.') }
 const material = { input: { order: 'A-1' }, output: 'Thank you, the refund is on its way.' }

@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import { isJsonObject } from '../../../src/base/json/json.ts'
 import type { StoredEvent } from '../../../src/spec/event.ts'
-import { undoneCallOf } from '../../../src/spec/run.ts'
+import { undoneCallOf } from '../../../src/spec/run/run.ts'
 import type { RunStep } from '../../../src/spec/step.ts'
 import type { TaskRecord } from '../../../src/spec/task.ts'
 import { findChainOffence } from '../../store/verify-chain.ts'

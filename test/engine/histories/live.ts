@@ -1,8 +1,8 @@
 /** Lives a history by its plan. */
 import { agentIdOf, versionIdOf, type RunId, type SessionId } from '../../../src/base/ids.ts'
 import { UnsentError } from '../../../src/base/net/transport.ts'
-import type { Principal } from '../../../src/spec/key.ts'
-import { undoneCallOf } from '../../../src/spec/run.ts'
+import type { Principal } from '../../../src/spec/people/key.ts'
+import { undoneCallOf } from '../../../src/spec/run/run.ts'
 import { findPause, type PauseAct } from '../../../src/spec/steer/pause.ts'
 import { isOperatorOnly, type GivenAnswer, type TaskRecord } from '../../../src/spec/task.ts'
 import type { Store } from '../../../src/store/store.ts'

@@ -1,7 +1,7 @@
 /** What is read in the timeline of a history, and what becomes of a run that a person's no has ended. */
 import { expect } from 'vitest'
 import type { StoredEvent } from '../../../src/spec/event.ts'
-import { undoneCallOf, type Run } from '../../../src/spec/run.ts'
+import { undoneCallOf, type Run } from '../../../src/spec/run/run.ts'
 import type { RunStep } from '../../../src/spec/step.ts'
 import type { CallRow } from '../../../src/store/session-update.ts'
 

@@ -1,12 +1,12 @@
 /** Which events tell which channels. Source: docs/design/notifications.md#routes */
 import { describe, expect, test } from 'vitest'
 import * as fc from 'fast-check'
-import type { NoticeRouteConfig, NotifyConfig } from '../../../src/spec/config.ts'
+import type { NoticeRouteConfig, NotifyConfig } from '../../../src/spec/project/config.ts'
 import { NOTICE_EVENTS } from '../../../src/spec/notice.ts'
-import type { Run } from '../../../src/spec/run.ts'
+import type { Run } from '../../../src/spec/run/run.ts'
 import type { TaskRecord } from '../../../src/spec/task.ts'
 import { deriveNoticesFor, fitsAgent } from '../../../src/server/notify/derive-notices.ts'
-import { PLAN_CAUSE } from '../../../src/spec/outage.ts'
+import { PLAN_CAUSE } from '../../../src/spec/run/outage.ts'
 import type { SessionUpdate } from '../../../src/store/session-update.ts'
 import { aRun, aSession, aTask, anUpdate, NOW } from '../../store/makers.ts'
 

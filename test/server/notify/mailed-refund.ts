@@ -1,7 +1,7 @@
 /** A refund that waits, told by mail to ana and bo, who have credentials, and to a mailbox that is nobody's. */
 import type { Clock } from '../../../src/base/clock.ts'
 import type { Log } from '../../../src/base/log.ts'
-import type { DecisionProof } from '../../../src/spec/decision-proof.ts'
+import type { DecisionProof } from '../../../src/spec/people/decision-proof.ts'
 import type { SideEffectClass } from '../../../src/spec/document.ts'
 import type { ApprovalObligations } from '../../../src/spec/policy-set.ts'
 import { waitUntil } from '../../wait-until.ts'

@@ -1,8 +1,8 @@
 /** People decide in Slack, and nobody else. Source: docs/design/notifications.md#clicks */
 import { expect, test } from 'vitest'
 import * as fc from 'fast-check'
-import type { ChannelConfig } from '../../../src/spec/config.ts'
-import type { DecisionProof } from '../../../src/spec/decision-proof.ts'
+import type { ChannelConfig } from '../../../src/spec/project/config.ts'
+import type { DecisionProof } from '../../../src/spec/people/decision-proof.ts'
 import type { SideEffectClass } from '../../../src/spec/document.ts'
 import type { ApprovalObligations } from '../../../src/spec/policy-set.ts'
 import { ACTIONS } from '../../../src/server/notify/slack/draw-blocks.ts'

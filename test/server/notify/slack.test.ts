@@ -1,6 +1,6 @@
 /** A whole server tells Slack what waits, and changes it when it is decided. Source: docs/design/notifications.md#slack */
 import { expect, test } from 'vitest'
-import type { ChannelConfig, NotifyConfig } from '../../../src/spec/config.ts'
+import type { ChannelConfig, NotifyConfig } from '../../../src/spec/project/config.ts'
 import type { AgentSnapshot } from '../../../src/spec/snapshot.ts'
 import { startFakeSlack, type FakeSlack } from '../../fakes/slack.ts'
 import { renderBlocks } from '../../fakes/slack-blocks.ts'

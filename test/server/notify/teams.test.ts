@@ -1,7 +1,7 @@
 /** Cards in Teams, and what a workflow answers. Source: docs/design/notifications.md#teams */
 import { expect, test } from 'vitest'
 import type { ServerResponse } from 'node:http'
-import type { ChannelConfig } from '../../../src/spec/config.ts'
+import type { ChannelConfig } from '../../../src/spec/project/config.ts'
 import { running } from '../running.ts'
 import { startReceiver } from './receiver.ts'
 

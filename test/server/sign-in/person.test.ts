@@ -8,7 +8,7 @@ import { createRedactor } from '../../../src/base/secret.ts'
 import { BEGUN_MS, beginSignIn, readBegunSignIn } from '../../../src/server/sign-in/begun-sign-in.ts'
 import { readPerson, rightsOfGroups } from '../../../src/server/sign-in/person.ts'
 import { readSignInSettings } from '../../../src/server/sign-in/settings.ts'
-import type { SignInConfig } from '../../../src/spec/config.ts'
+import type { SignInConfig } from '../../../src/spec/project/config.ts'
 import { removeDirectory } from '../../remove-directory.ts'
 
 const config: SignInConfig = {

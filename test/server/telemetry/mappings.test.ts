@@ -11,7 +11,7 @@ import {
   type StepFacts,
   type TracedStep,
 } from '../../../src/server/telemetry/genai-mapping.ts'
-import type { Run } from '../../../src/spec/run.ts'
+import type { Run } from '../../../src/spec/run/run.ts'
 
 const run = {
   id: 'r1',

@@ -1,4 +1,4 @@
-import { describeHold } from '../../../spec/hold.ts'
+import { describeHold } from '../../../spec/run/hold.ts'
 import { resolve } from 'node:path'
 import { isWaiting, waitForRun } from '../../../client/index.ts'
 import { fail } from '../../../base/failure.ts'

@@ -2,7 +2,7 @@
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { fromJson, toJson } from '../../../base/json/typed-json.ts'
 import { packFiles } from '../../../compile/package/archive.ts'
-import type { ActRecord } from '../../../spec/act.ts'
+import type { ActRecord } from '../../../spec/people/act.ts'
 import type { ChainedRow, ChainedSession, SessionLink } from '../../../spec/chain/session-link.ts'
 
 export const ACTS_FILE = 'acts.jsonl'

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { digestOf } from '../../../base/digest.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
-import type { ActRecord } from '../../../spec/act.ts'
+import type { ActRecord } from '../../../spec/people/act.ts'
 import { readKeyLine, type CheckpointKey } from '../../../spec/chain/checkpoint.ts'
 import type { ChainedSession, SessionLink, SessionRows } from '../../../spec/chain/session-link.ts'
 import type { auditExportAnswer, auditVerifyAnswer } from '../../answers/operate.ts'

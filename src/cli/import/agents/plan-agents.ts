@@ -1,6 +1,6 @@
 /** What agents of a source become: documents, prompts, entries of the project file, and what is lost. Source: docs/design/command-line.md#imports */
 import { isJsonObject, type JsonValue } from '../../../base/json/json.ts'
-import { OPERATION_RECORD_VERSION } from '../../../spec/operation-record.ts'
+import { OPERATION_RECORD_VERSION } from '../../../spec/project/operation-record.ts'
 import { EXTERNAL_PROVIDER } from '../../../spec/external.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 import { anyGlob } from '../glob.ts'

@@ -1,6 +1,6 @@
 /** What the tools of MCP servers become: a Tool document each, and entries of the project file for servers that are programs. Source: docs/design/command-line.md#imports */
 import type { JsonObject } from '../../../base/json/json.ts'
-import { OPERATION_RECORD_VERSION } from '../../../spec/operation-record.ts'
+import { OPERATION_RECORD_VERSION } from '../../../spec/project/operation-record.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 import { planServer, ServerNames } from '../agents/foreign-server.ts'
 import type { ForeignServer, ForeignTool } from '../agents/foreign-project.ts'

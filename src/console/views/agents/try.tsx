@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/jso
 import { shortId } from '../../../base/short-text.ts'
 import type { Conversation } from '../../../spec/api.ts'
 import type { VersionView } from '../../../operations/versions.ts'
-import { isTerminal } from '../../../spec/run.ts'
+import { isTerminal } from '../../../spec/run/run.ts'
 import { Choice } from '../../parts/choice.tsx'
 import type { View } from '../../parts/view.ts'
 import { Icon } from '../../parts/icon.tsx'

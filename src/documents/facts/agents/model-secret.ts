@@ -1,5 +1,5 @@
 /** Whether a model lacks the secret that the server needs to call it. */
-import type { ProjectConfig } from '../../../spec/config.ts'
+import type { ProjectConfig } from '../../../spec/project/config.ts'
 import { canonicalProvider, OFFLINE_PROVIDERS, providerSpellings, type ModelSpec } from '../../../spec/document.ts'
 import { ownMember } from '../../../base/json/own-member.ts'
 

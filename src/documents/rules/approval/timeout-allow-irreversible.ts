@@ -3,7 +3,7 @@ import { declaredClass, effectiveClass } from '../../facts/agents/bindings.ts'
 import { decisionOf, isAllowedOnTimeout } from '../../facts/policies/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { mappingIn } from '../../text/document.ts'
-import { isDecisionProof, PROOF_NAMES } from '../../../spec/decision-proof.ts'
+import { isDecisionProof, PROOF_NAMES } from '../../../spec/people/decision-proof.ts'
 
 export const approvalTimeoutAllowIrreversible: LintRule = {
   severity: 'error',

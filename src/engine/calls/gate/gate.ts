@@ -5,7 +5,7 @@
 import { comparesFact } from '../../../policy/condition/condition.ts'
 import { EFFECT_REPEATED } from '../../../policy/effect-guard.ts'
 import { isExternalModel } from '../../../spec/external.ts'
-import type { ToolCall } from '../../../spec/run.ts'
+import type { ToolCall } from '../../../spec/run/run.ts'
 import { DEFAULT_MAX_TOOL_CALLS } from '../../../spec/snapshot.ts'
 import type { DispatchTrigger } from '../../limits/facts.ts'
 import type { CallHandle } from '../../transaction/call-handle.ts'

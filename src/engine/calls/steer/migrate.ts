@@ -2,7 +2,7 @@
  * The open calls of a run that moves to another version: unsent calls are decided again by its policies, and open approvals
  * are asked for again. Source: docs/design/steering.md#migrate
  */
-import type { RunState, ToolCall } from '../../../spec/run.ts'
+import type { RunState, ToolCall } from '../../../spec/run/run.ts'
 import { CallHandle } from '../../transaction/call-handle.ts'
 import type { RunHandle, StateAt } from '../../transaction/transaction.ts'
 import { proceedWithCalls } from '../calls.ts'

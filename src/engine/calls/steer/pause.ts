@@ -1,5 +1,5 @@
 /** Calls held by an operator's pause. They are decided again when they continue. */
-import type { ToolCall } from '../../../spec/run.ts'
+import type { ToolCall } from '../../../spec/run/run.ts'
 import { pauseOfCall } from '../../limits/pause.ts'
 import type { CallHandle } from '../../transaction/call-handle.ts'
 import { reviewForgotten } from '../recover.ts'

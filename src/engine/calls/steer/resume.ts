@@ -2,7 +2,7 @@
  * Calls of a run that is resumed after it had ended. Calls that were made keep their results; calls that were certainly not
  * made are proposed, and so authorized, again; a person decides about calls that may have been made. Source: docs/design/steering.md#resume
  */
-import type { ToolCall } from '../../../spec/run.ts'
+import type { ToolCall } from '../../../spec/run/run.ts'
 import { CallHandle } from '../../transaction/call-handle.ts'
 import type { RunHandle, StateAt } from '../../transaction/transaction.ts'
 import { MAX_ATTEMPTS, prepareRepetition, recoverDispatch } from '../recover.ts'

@@ -11,9 +11,9 @@ import {
   type ErrorCode,
   type Run,
   type UndoneCall,
-} from '../../../spec/run.ts'
-import { traceOfCall } from '../../../spec/run-trace.ts'
-import type { RunStarter } from '../../../spec/starter.ts'
+} from '../../../spec/run/run.ts'
+import { traceOfCall } from '../../../spec/run/run-trace.ts'
+import type { RunStarter } from '../../../spec/run/starter.ts'
 import { completedState, failedState } from '../../limits/ending.ts'
 import { proposeCall, type CallHandle } from '../../transaction/call-handle.ts'
 import type { RunHandle, StateAt } from '../../transaction/transaction.ts'

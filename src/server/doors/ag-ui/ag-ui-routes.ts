@@ -5,7 +5,7 @@
 import { digestOf } from '../../../base/digest.ts'
 import { fail, isFailure } from '../../../base/failure.ts'
 import type { MessageAccepted, PendingAnswer } from '../../../spec/api.ts'
-import type { Run } from '../../../spec/run.ts'
+import type { Run } from '../../../spec/run/run.ts'
 import { seesTimeline, type AuthenticatedCaller, type IdentifyCaller } from '../../auth/auth.ts'
 import { identifyBearer } from '../../auth/bearer.ts'
 import { agentInScope } from '../../auth/scope.ts'

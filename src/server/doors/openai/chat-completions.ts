@@ -1,6 +1,6 @@
 /** POST chat/completions. */
 import { signalWithin } from '../../../base/signal-within.ts'
-import type { Run } from '../../../spec/run.ts'
+import type { Run } from '../../../spec/run/run.ts'
 import type { AuthenticatedCaller } from '../../auth/auth.ts'
 import { apiBodyLimits, readJson } from '../../http/body.ts'
 import { okReply } from '../../http/reply.ts'

@@ -1,6 +1,6 @@
 /** POST responses, and what became of one. A response is a run. */
 import { fail } from '../../../base/failure.ts'
-import type { Run } from '../../../spec/run.ts'
+import type { Run } from '../../../spec/run/run.ts'
 import type { AuthenticatedCaller } from '../../auth/auth.ts'
 import { runInScope } from '../../auth/scope.ts'
 import { apiBodyLimits, readJson } from '../../http/body.ts'

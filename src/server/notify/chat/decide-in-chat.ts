@@ -2,7 +2,7 @@
 import { digestOfJson } from '../../../base/digest.ts'
 import type { TaskId } from '../../../base/ids.ts'
 import { isUuid } from '../../../base/ids.ts'
-import { isProofAtLeast, PROOF_NAMES } from '../../../spec/decision-proof.ts'
+import { isProofAtLeast, PROOF_NAMES } from '../../../spec/people/decision-proof.ts'
 import { findReviewReason } from '../../../spec/task.ts'
 import { describeTaskView } from '../../../view/task-view.ts'
 import type { DeskTask } from '../channel.ts'

@@ -1,5 +1,5 @@
 /** Whether the app of Slack may do what its channel needs: of the token, its scopes and the signing secret. */
-import type { SlackConfig } from '../../../spec/config.ts'
+import type { SlackConfig } from '../../../spec/project/config.ts'
 import { refusedTry, type ChannelParts } from '../channel.ts'
 import { describeMissingScopes, SlackFault, type SlackApi } from './slack-api.ts'
 

@@ -6,7 +6,7 @@
 import { fail } from '../../../base/failure.ts'
 import { EXTERNAL_JSON, isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { within } from '../../../base/signal-within.ts'
-import type { ChannelConfig } from '../../../spec/config.ts'
+import type { ChannelConfig } from '../../../spec/project/config.ts'
 import { withDeadline } from '../../../tools/outcome.ts'
 import { readBytes } from '../../http/body.ts'
 import type { HttpReply } from '../../http/reply.ts'

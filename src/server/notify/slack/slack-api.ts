@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/jso
 import { retryAfterMs } from '../../../base/retry.ts'
 import type { ChannelParts, TryOutcome } from '../channel.ts'
 import { failedTry, refusedTry } from '../channel.ts'
-import type { SlackConfig } from '../../../spec/config.ts'
+import type { SlackConfig } from '../../../spec/project/config.ts'
 import { readAnswerText } from '../chat/read-answer.ts'
 
 export const DEFAULT_API = 'https://slack.com/api'

@@ -4,8 +4,8 @@
  */
 import { foldIdentity } from '../../../base/identity.ts'
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
-import { hasNeededRoles } from '../../../spec/approver-role.ts'
-import type { OperatorKey } from '../../../spec/key.ts'
+import { hasNeededRoles } from '../../../spec/people/approver-role.ts'
+import type { OperatorKey } from '../../../spec/people/key.ts'
 import type { ChannelParts } from '../channel.ts'
 import { textIn } from './draw-blocks.ts'
 import { SlackFault, type SlackApi } from './slack-api.ts'

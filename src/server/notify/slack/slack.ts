@@ -2,7 +2,7 @@
  * Approvals in Slack: one message for each task, which is drawn anew when the task changes, and one list where many wait. A message is a
  * view of tasks as they are now, whatever notice it is sent for. Source: docs/design/notifications.md#slack
  */
-import type { ChannelConfig } from '../../../spec/config.ts'
+import type { ChannelConfig } from '../../../spec/project/config.ts'
 import type { StoredNotice } from '../../../spec/notice.ts'
 import type { ShownTask } from '../../../spec/task.ts'
 import type { TaskId } from '../../../base/ids.ts'

@@ -1,8 +1,8 @@
 /** Finds agents, versions, triggers, keys, runs and tasks by what users write. */
 import { fail, type Failure } from '../../../base/failure.ts'
 import { isUuid, toAgentId, type KeyId, type RunId, type TaskId, type TriggerId } from '../../../base/ids.ts'
-import type { ApiKey, OperatorKey, Trigger } from '../../../spec/key.ts'
-import type { Run } from '../../../spec/run.ts'
+import type { ApiKey, OperatorKey, Trigger } from '../../../spec/people/key.ts'
+import type { Run } from '../../../spec/run/run.ts'
 import type { TaskRecord } from '../../../spec/task.ts'
 import type { AgentRow, AgentVersion } from '../../../store/version-rows.ts'
 import type { ServerServices } from '../../runtime/services.ts'

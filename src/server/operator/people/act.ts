@@ -1,6 +1,6 @@
 /** The arguments of an operator route. Everyone who reaches the channel is an operator. */
 import type { OperatorRoutes, OwnOperatorRoute } from '../../../operations/operations.ts'
-import type { MakeAct } from '../../../spec/act.ts'
+import type { MakeAct } from '../../../spec/people/act.ts'
 import type { HttpReply } from '../../http/reply.ts'
 import type { HttpRequestContext } from '../../http/route.ts'
 import type { ServerServices } from '../../runtime/services.ts'

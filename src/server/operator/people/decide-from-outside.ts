@@ -1,8 +1,8 @@
 /** The decision of a person who answers by what was sent to them. Source: docs/design/notifications.md#clicks */
 import { isFailure } from '../../../base/failure.ts'
 import type { RunId } from '../../../base/ids.ts'
-import type { NewAct } from '../../../spec/act.ts'
-import { approverOf } from '../../../spec/key.ts'
+import type { NewAct } from '../../../spec/people/act.ts'
+import { approverOf } from '../../../spec/people/key.ts'
 import { describeDecided } from '../../../view/task-people.ts'
 import { describeAnswer, recordRefusedAnswer } from '../../acts/act-subjects.ts'
 import type { OperatorPrincipal } from '../../auth/auth.ts'

@@ -1,9 +1,9 @@
 /** An approval that a passkey signed: it counts for what was shown, and once. Source: docs/design/approvals.md#passkeys */
 import { fail, Failure } from '../../../base/failure.ts'
 import type { MessageBody } from '../../../spec/api.ts'
-import type { DecisionOrigin } from '../../../spec/decision-proof.ts'
-import { isProvedPerson } from '../../../spec/key.ts'
-import type { GivenAssertion } from '../../../spec/passkey.ts'
+import type { DecisionOrigin } from '../../../spec/people/decision-proof.ts'
+import { isProvedPerson } from '../../../spec/people/key.ts'
+import type { GivenAssertion } from '../../../spec/people/passkey.ts'
 import { approvalChallengeText } from '../../../view/passkey-challenge.ts'
 import type { OperatorPrincipal } from '../../auth/auth.ts'
 import type { ServerServices } from '../../runtime/services.ts'

@@ -1,6 +1,6 @@
 /** The people of a task: who asked, who voted and who may still answer, by the names of people and keys. */
 import { toIsoText } from '../../../base/clock.ts'
-import type { DecisionOrigin } from '../../../spec/decision-proof.ts'
+import type { DecisionOrigin } from '../../../spec/people/decision-proof.ts'
 import {
   findUnprovedVote,
   MAX_CANDIDATES,
@@ -9,13 +9,13 @@ import {
   type TaskStanding,
   type ToldChannel,
 } from '../../../spec/task.ts'
-import { isSameApprover, type ApiKey, type OperatorKey } from '../../../spec/key.ts'
-import { hasNeededRoles } from '../../../spec/approver-role.ts'
+import { isSameApprover, type ApiKey, type OperatorKey } from '../../../spec/people/key.ts'
+import { hasNeededRoles } from '../../../spec/people/approver-role.ts'
 import { describeClaimed, describeOperator, describeOrigin } from '../../../view/task-people.ts'
-import { runsById, starterAbove } from '../../../spec/run-starter.ts'
-import type { Run } from '../../../spec/run.ts'
+import { runsById, starterAbove } from '../../../spec/run/run-starter.ts'
+import type { Run } from '../../../spec/run/run.ts'
 import type { StoredNotice } from '../../../spec/notice.ts'
-import type { RunStarter } from '../../../spec/starter.ts'
+import type { RunStarter } from '../../../spec/run/starter.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import type { OperatorPrincipal } from '../../auth/auth.ts'
 import { readRecipients } from '../../notify/recipients.ts'

@@ -5,7 +5,7 @@
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto'
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import type { PasskeySite } from '../../auth/passkey-site.ts'
-import type { Passkey, PasskeyAssertion } from '../../../spec/passkey.ts'
+import type { Passkey, PasskeyAssertion } from '../../../spec/people/passkey.ts'
 
 export interface ExpectedCeremony extends PasskeySite {
   readonly type: 'webauthn.create' | 'webauthn.get'

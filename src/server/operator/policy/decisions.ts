@@ -1,7 +1,7 @@
 /** Recorded policy decisions, for `policy explain` and `policy backtest`. */
 import type { RecordedDecision } from '../../../operations/decisions.ts'
-import type { Run } from '../../../spec/run.ts'
-import type { Session } from '../../../spec/session.ts'
+import type { Run } from '../../../spec/run/run.ts'
+import type { Session } from '../../../spec/run/session.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import type { RunStep } from '../../../spec/step.ts'
 import type { SessionPosition } from '../../../store/queries.ts'

@@ -2,7 +2,7 @@
 import { toIsoText } from '../../../base/clock.ts'
 import type { KeptEvaluationView } from '../../../operations/evals.ts'
 import type { KeptEvaluation } from '../../../spec/evaluation.ts'
-import { approverOf } from '../../../spec/key.ts'
+import { approverOf } from '../../../spec/people/key.ts'
 import type { OperatorAction } from '../people/act.ts'
 
 const DEFAULT_TAKE = 20

@@ -2,12 +2,12 @@
 import { toIsoText } from '../../../base/clock.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import type { RecordedDecision } from '../../../operations/decisions.ts'
-import { runsById, starterAbove } from '../../../spec/run-starter.ts'
-import type { Run } from '../../../spec/run.ts'
-import type { Session } from '../../../spec/session.ts'
+import { runsById, starterAbove } from '../../../spec/run/run-starter.ts'
+import type { Run } from '../../../spec/run/run.ts'
+import type { Session } from '../../../spec/run/session.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import type { RunStep } from '../../../spec/step.ts'
-import type { RunStarter } from '../../../spec/starter.ts'
+import type { RunStarter } from '../../../spec/run/starter.ts'
 import type { CallRow } from '../../../store/session-update.ts'
 
 /** @param ancestors nearest first */

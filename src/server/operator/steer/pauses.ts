@@ -2,9 +2,9 @@
 import { toIsoText } from '../../../base/clock.ts'
 import { fail } from '../../../base/failure.ts'
 import type { RunId, VersionId } from '../../../base/ids.ts'
-import { approverOf } from '../../../spec/key.ts'
+import { approverOf } from '../../../spec/people/key.ts'
 import type { PauseView } from '../../../operations/pauses.ts'
-import type { Run } from '../../../spec/run.ts'
+import type { Run } from '../../../spec/run/run.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import {
   describePaused,

@@ -1,6 +1,6 @@
 /** Runs that go on after they ended, or are started again. Source: docs/design/steering.md#resume */
 import { fail, isFailure } from '../../../base/failure.ts'
-import { isTerminal, type Run } from '../../../spec/run.ts'
+import { isTerminal, type Run } from '../../../spec/run/run.ts'
 import type { AgentVersion } from '../../../store/version-rows.ts'
 import { startLimits } from '../../runtime/rates.ts'
 import type { ServerServices } from '../../runtime/services.ts'

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { createEgress } from '../../../base/net/egress.ts'
 import type { OwnListeners } from '../../../base/net/own-listeners.ts'
-import type { NotifyConfig } from '../../../spec/config.ts'
+import type { NotifyConfig } from '../../../spec/project/config.ts'
 import type { RuntimeOptions } from '../options.ts'
 import type { ServerServices } from '../services.ts'
 import { openChannel, timeoutOfChannel } from '../../notify/channels.ts'

@@ -7,7 +7,7 @@ import type { Clock } from '../../../base/clock.ts'
 import { showAddress } from '../../../base/net/show-address.ts'
 import { fail } from '../../../base/failure.ts'
 import type { Log } from '../../../base/log.ts'
-import type { ProjectConfig } from '../../../spec/config.ts'
+import type { ProjectConfig } from '../../../spec/project/config.ts'
 
 export interface ObjectStorage {
   readonly blobs: Blobs

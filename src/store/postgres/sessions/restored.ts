@@ -1,6 +1,6 @@
 import type { Instant } from '../../../base/clock.ts'
 import type { SessionId, TriggerId } from '../../../base/ids.ts'
-import type { StoreRestore } from '../../../spec/restore.ts'
+import type { StoreRestore } from '../../../spec/run/restore.ts'
 import type { Store } from '../../store.ts'
 import type { PostgresPool } from '../database/pool.ts'
 

@@ -1,5 +1,5 @@
 /** The columns of sessions that saves and starts write. */
-import type { Session } from '../../../spec/session.ts'
+import type { Session } from '../../../spec/run/session.ts'
 import { toText, toColumnText } from '../../rows/json-column.ts'
 import { largeDigest, withoutInput } from '../../rows/session-rows.ts'
 

@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '../../../base/ids.ts'
 import { dayOf, toCostRow, type StoredCost } from '../../rows/cost-rows.ts'
-import type { Run } from '../../../spec/run.ts'
+import type { Run } from '../../../spec/run/run.ts'
 import type { CompletionSpend } from '../../session-update.ts'
 import type { Store } from '../../store.ts'
 import type { PostgresPool } from '../database/pool.ts'

@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3'
 import type { Instant } from '../../../base/clock.ts'
 import type { SessionId, TriggerId, WorkspaceId } from '../../../base/ids.ts'
-import type { StoreRestore } from '../../../spec/restore.ts'
-import type { Session } from '../../../spec/session.ts'
+import type { StoreRestore } from '../../../spec/run/restore.ts'
+import type { Session } from '../../../spec/run/session.ts'
 import type { WholeRelease } from '../../queries.ts'
 import type { Store } from '../../store.ts'
 

@@ -1,4 +1,4 @@
-import type { TriggerId } from '../base/ids.ts'
+import type { TriggerId } from '../../base/ids.ts'
 
 export type TriggerType = 'api' | 'scheduled' | 'operator'
 

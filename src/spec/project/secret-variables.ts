@@ -2,7 +2,7 @@
  * Every way by which a secret of the environment enters a server, other than the `secrets` of agents: the server redacts the
  * values of all these variables from its start on, and `svc secrets list` shows them.
  */
-import type { Redactor } from '../base/secret.ts'
+import type { Redactor } from '../../base/secret.ts'
 import type { ProjectConfig } from './config.ts'
 
 export interface SecretVariable {

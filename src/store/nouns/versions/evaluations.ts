@@ -1,7 +1,7 @@
 /** Evaluations that were kept. Source: docs/design/evals.md#kept-evaluations */
-import type { KeptEvaluation } from '../../spec/evaluation.ts'
-import { readOneRow, readRows, writeRows, type NounWork } from '../statement.ts'
-import { defineTable } from './record-table.ts'
+import type { KeptEvaluation } from '../../../spec/evaluation.ts'
+import { readOneRow, readRows, writeRows, type NounWork } from '../../statement.ts'
+import { defineTable } from '../record-table.ts'
 
 export const EVALUATIONS = defineTable<KeptEvaluation>('evaluation', {
   id: 'text',

@@ -1,7 +1,7 @@
 /** Acts of operators, and of the server itself: what somebody did outside of any one call. Source: docs/design/audit.md#acts */
-import type { Instant } from '../base/clock.ts'
-import type { RunId, SessionId, WorkspaceId } from '../base/ids.ts'
-import type { JsonValue } from '../base/json/json.ts'
+import type { Instant } from '../../base/clock.ts'
+import type { RunId, SessionId, WorkspaceId } from '../../base/ids.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 
 interface ActDeclaration {
   /** What follows the name of whoever did it: "ana published …". */

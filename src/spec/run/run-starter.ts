@@ -1,4 +1,4 @@
-import type { RunId } from '../base/ids.ts'
+import type { RunId } from '../../base/ids.ts'
 import type { Run } from './run.ts'
 import type { RunStarter } from './starter.ts'
 

@@ -1,8 +1,8 @@
 /** Passkeys of people, and the secrets that are good once. */
-import type { OneTimeToken, Passkey } from '../../spec/passkey.ts'
-import type { Dialect } from '../dialect.ts'
-import { readRow, readRows, writeRows, type NounWork } from '../statement.ts'
-import { defineTable } from './record-table.ts'
+import type { OneTimeToken, Passkey } from '../../../spec/people/passkey.ts'
+import type { Dialect } from '../../dialect.ts'
+import { readRow, readRows, writeRows, type NounWork } from '../../statement.ts'
+import { defineTable } from '../record-table.ts'
 
 export const PASSKEYS = defineTable<Passkey>('passkey', {
   id: 'text',

@@ -1,8 +1,7 @@
-import type { AgentId, ConsoleSessionId, KeyId, TriggerId, WorkspaceId } from '../base/ids.ts'
-import type { Instant } from '../base/clock.ts'
-import { foldIdentity } from '../base/identity.ts'
-import type { JsonObject } from '../base/json/json.ts'
-import type { TriggerConfig } from './config.ts'
+import type { AgentId, ConsoleSessionId, KeyId, TriggerId, WorkspaceId } from '../../base/ids.ts'
+import type { Instant } from '../../base/clock.ts'
+import { foldIdentity } from '../../base/identity.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 
 /** The authenticated caller. Every route and every read takes one, which determines what it may see. */
 export type Principal =
@@ -169,21 +168,6 @@ export interface Trigger {
   readonly refusal: TickRefusal | null
   readonly createdAt: Instant
 }
-
-/** What a trigger may and must not, where nobody says otherwise: no right that widens what its keys do, and no limit. */
-export const DEFAULT_TRIGGER_SETTINGS = {
-  exposeTimeline: true,
-  allowDelete: false,
-  allowApprovals: false,
-  allowOlderVersions: false,
-  allowIps: [],
-  ratePerMinute: null,
-  ratePerDay: null,
-  maxConcurrentRuns: null,
-} satisfies Partial<Trigger> & Record<Exclude<keyof TriggerConfig, TriggerIdentity>, unknown>
-
-/** What tells a trigger of the project file from others, and when and with what it starts. */
-type TriggerIdentity = 'agent' | 'type' | 'name' | 'cron' | 'timeZone' | 'input'
 
 /** Why a tick of a schedule started no run. */
 export interface TickRefusal {

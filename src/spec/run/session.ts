@@ -1,7 +1,7 @@
-import type { Instant } from '../base/clock.ts'
-import type { AgentId, RunId, SessionId, VersionId, WorkspaceId } from '../base/ids.ts'
-import type { JsonObject, JsonValue } from '../base/json/json.ts'
-import type { CostSum } from './price.ts'
+import type { Instant } from '../../base/clock.ts'
+import type { AgentId, RunId, SessionId, VersionId, WorkspaceId } from '../../base/ids.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
+import type { CostSum } from '../price.ts'
 import type { RunStatusName } from './run.ts'
 import type { RunStarter } from './starter.ts'
 

@@ -9,7 +9,7 @@ import {
   spanIdOf,
   type TraceContext,
   type TraceParent,
-} from '../base/trace-context.ts'
+} from '../../base/trace-context.ts'
 import type { Run } from './run.ts'
 
 type TracedRun = Pick<Run, 'id' | 'usage'>

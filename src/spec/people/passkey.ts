@@ -1,6 +1,6 @@
 /** Passkeys of people, and secrets that are good once. Source: docs/design/approvals.md#passkeys */
-import type { Instant } from '../base/clock.ts'
-import type { PasskeyId, WorkspaceId } from '../base/ids.ts'
+import type { Instant } from '../../base/clock.ts'
+import type { PasskeyId, WorkspaceId } from '../../base/ids.ts'
 
 /** A key pair whose private half a person's device keeps. */
 export interface Passkey {

@@ -1,9 +1,10 @@
 /** `svc.config.yaml` after its shape check. Source: docs/design/command-line.md#settings */
-import type { JsonObject, JsonValue } from '../base/json/json.ts'
-import type { SideEffectClass } from './document.ts'
-import type { RoutedEvent } from './notice.ts'
-import type { TokenRates } from './price.ts'
-import type { MediaKind } from './tool-media.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
+import type { SideEffectClass } from '../document.ts'
+import type { Trigger } from '../people/key.ts'
+import type { RoutedEvent } from '../notice.ts'
+import type { TokenRates } from '../price.ts'
+import type { MediaKind } from '../tool-media.ts'
 
 export type ProviderType =
   | 'anthropic'
@@ -119,6 +120,21 @@ export interface TriggerConfig {
   readonly ratePerDay?: number
   readonly maxConcurrentRuns?: number
 }
+
+/** What a trigger may and must not, where nobody says otherwise: no right that widens what its keys do, and no limit. */
+export const DEFAULT_TRIGGER_SETTINGS = {
+  exposeTimeline: true,
+  allowDelete: false,
+  allowApprovals: false,
+  allowOlderVersions: false,
+  allowIps: [],
+  ratePerMinute: null,
+  ratePerDay: null,
+  maxConcurrentRuns: null,
+} satisfies Partial<Trigger> & Record<Exclude<keyof TriggerConfig, TriggerIdentity>, unknown>
+
+/** What tells a trigger of the project file from others, and when and with what it starts. */
+type TriggerIdentity = 'agent' | 'type' | 'name' | 'cron' | 'timeZone' | 'input'
 
 /** A server that is named: `--profile NAME`. */
 export interface ProfileConfig {

@@ -1,7 +1,7 @@
 /** The files of publications as they were written. */
-import { digestOf, type Digest } from '../../base/digest.ts'
-import { readRow, readRows, writeRows, type DatabaseWork, type NounWork } from '../statement.ts'
-import type { PublishedName, SourceFile, VersionPublication } from '../version-rows.ts'
+import { digestOf, type Digest } from '../../../base/digest.ts'
+import { readRow, readRows, writeRows, type DatabaseWork, type NounWork } from '../../statement.ts'
+import type { PublishedName, SourceFile, VersionPublication } from '../../version-rows.ts'
 
 const TEXT = 'insert into source_text (digest, text) values (:digest, :text) on conflict do nothing'
 const FILE = `insert into source_file (workspace_id, closure_digest, path, digest)

@@ -1,7 +1,7 @@
 /** Agents, with the version that is deployed. */
-import { readRow, readRows, type NounWork } from '../statement.ts'
-import type { AgentRow } from '../version-rows.ts'
-import { defineTable } from './record-table.ts'
+import { readRow, readRows, type NounWork } from '../../statement.ts'
+import type { AgentRow } from '../../version-rows.ts'
+import { defineTable } from '../record-table.ts'
 
 export const AGENTS = defineTable<AgentRow>('agent', {
   id: 'text',

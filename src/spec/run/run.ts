@@ -2,17 +2,17 @@
  * A run and its state. Only the engine's state machine writes `RunState`; the API's statuses are derived from it by
  * `statusesOf`.
  */
-import type { Digest } from '../base/digest.ts'
-import type { Instant } from '../base/clock.ts'
-import type { AgentId, RunId, SessionId, TaskId, VersionId, WorkspaceId, DecisionId } from '../base/ids.ts'
-import type { JsonObject, JsonValue } from '../base/json/json.ts'
-import type { TraceContext } from '../base/trace-context.ts'
-import type { DecisionProof } from './decision-proof.ts'
+import type { Digest } from '../../base/digest.ts'
+import type { Instant } from '../../base/clock.ts'
+import type { AgentId, RunId, SessionId, TaskId, VersionId, WorkspaceId, DecisionId } from '../../base/ids.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
+import type { TraceContext } from '../../base/trace-context.ts'
+import type { DecisionProof } from '../people/decision-proof.ts'
 import type { Outage } from './outage.ts'
-import type { CostSum, Money } from './price.ts'
-import type { ServerAnswer, ServerInput } from './server-question.ts'
+import type { CostSum, Money } from '../price.ts'
+import type { ServerAnswer, ServerInput } from '../server-question.ts'
 import type { RunStarter } from './starter.ts'
-import type { CallWait, SteeringMessage } from './steer/wait.ts'
+import type { CallWait, SteeringMessage } from '../steer/wait.ts'
 
 /** Source: docs/design/runs-and-recovery.md#states-and-statuses */
 export const RUN_STATUSES = [

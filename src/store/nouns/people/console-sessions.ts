@@ -1,9 +1,9 @@
 /** Browsers that are signed in to the console. */
-import { fail } from '../../base/failure.ts'
-import type { ConsoleSession } from '../../spec/key.ts'
-import type { Dialect } from '../dialect.ts'
-import { readRow, readRows, writeRows, type NounWork } from '../statement.ts'
-import { defineTable } from './record-table.ts'
+import { fail } from '../../../base/failure.ts'
+import type { ConsoleSession } from '../../../spec/people/key.ts'
+import type { Dialect } from '../../dialect.ts'
+import { readRow, readRows, writeRows, type NounWork } from '../../statement.ts'
+import { defineTable } from '../record-table.ts'
 
 export const CONSOLE_SESSIONS = defineTable<ConsoleSession>('console_session', {
   id: 'text',

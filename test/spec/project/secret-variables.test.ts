@@ -1,8 +1,8 @@
 /** Every way by which a secret of the environment enters a server is listed, and its value redacted. */
 import { expect, test } from 'vitest'
-import { createRedactor } from '../../src/base/secret.ts'
-import type { ProjectConfig } from '../../src/spec/config.ts'
-import { listSecretVariables, redactVariables } from '../../src/spec/secret-variables.ts'
+import { createRedactor } from '../../../src/base/secret.ts'
+import type { ProjectConfig } from '../../../src/spec/project/config.ts'
+import { listSecretVariables, redactVariables } from '../../../src/spec/project/secret-variables.ts'
 
 const config = {
   tools: {

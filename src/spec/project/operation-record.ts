@@ -2,7 +2,7 @@
  * What an import of an OpenAPI document leaves in `imports/NAME.json`: how each tool is sent as a request, and what the import wrote,
  * with which the next one compares. Source: docs/design/models-and-tools.md#operations-of-an-openapi-document
  */
-import type { JsonValue } from '../base/json/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 
 export type ParameterPlace = 'path' | 'query' | 'header' | 'cookie'
 

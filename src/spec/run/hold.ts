@@ -1,9 +1,9 @@
 /** Why a running run makes no progress. Source: docs/design/runs-and-recovery.md#hold-instead-of-fail */
-import { toIsoText, type Instant } from '../base/clock.ts'
+import { toIsoText, type Instant } from '../../base/clock.ts'
 import { isHeldBy, mayEndByRestart, type Outage, type OutageReason } from './outage.ts'
 import type { Run } from './run.ts'
-import type { CallWait } from './steer/wait.ts'
-import { ownMember } from '../base/json/own-member.ts'
+import type { CallWait } from '../steer/wait.ts'
+import { ownMember } from '../../base/json/own-member.ts'
 
 /** The member `hold` of a run's status and of `engine.run.paused`. */
 export type RunHold = {

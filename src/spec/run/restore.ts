@@ -1,5 +1,5 @@
 /** The restore of a backup, as the store that it made remembers it. Source: docs/design/runs-and-recovery.md#restoring */
-import type { Instant } from '../base/clock.ts'
+import type { Instant } from '../../base/clock.ts'
 
 /** The store knows nothing of what happened between `backedUpAt` and `at`: calls, effect keys, undos. */
 export interface StoreRestore {

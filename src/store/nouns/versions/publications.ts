@@ -1,11 +1,11 @@
 /** Publications: each version of an agent or document is stored once. */
-import type { JsonObject } from '../../base/json/json.ts'
-import { toJson } from '../../base/json/typed-json.ts'
-import type { Dialect } from '../dialect.ts'
-import { toColumnText, toObject } from '../rows/json-column.ts'
-import { describeDifferences, refuseConflicts, type VersionConflict } from '../rows/version-conflict.ts'
-import { readRow, writeRows, type DatabaseWork } from '../statement.ts'
-import type { StoredMember, VersionPublication } from '../version-rows.ts'
+import type { JsonObject } from '../../../base/json/json.ts'
+import { toJson } from '../../../base/json/typed-json.ts'
+import type { Dialect } from '../../dialect.ts'
+import { toColumnText, toObject } from '../../rows/json-column.ts'
+import { describeDifferences, refuseConflicts, type VersionConflict } from '../../rows/version-conflict.ts'
+import { readRow, writeRows, type DatabaseWork } from '../../statement.ts'
+import type { StoredMember, VersionPublication } from '../../version-rows.ts'
 import { addAttestations } from './attestations.ts'
 import { keepSources } from './sources.ts'
 

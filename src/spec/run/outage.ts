@@ -1,5 +1,5 @@
 /** Outages: a run cannot reach what it needs. Source: docs/design/runs-and-recovery.md#hold-instead-of-fail */
-import type { Instant } from '../base/clock.ts'
+import type { Instant } from '../../base/clock.ts'
 
 /** A reason that prevents a completion or call for now, until it passes or an operator removes it. */
 export const OUTAGE_REASONS = [

@@ -1,10 +1,10 @@
 /** Signed statements, and the documents that say whose signature counts. Source: docs/design/trust.md#tables */
-import { fail } from '../../base/failure.ts'
-import type { Attestation, InstalledTrust } from '../../spec/trust/attestation.ts'
-import type { Dialect } from '../dialect.ts'
-import { readOneRow, readRow, readRows, writeRows, type DatabaseWork, type NounWork } from '../statement.ts'
-import type { SignedDeployment } from '../version-rows.ts'
-import { defineTable } from './record-table.ts'
+import { fail } from '../../../base/failure.ts'
+import type { Attestation, InstalledTrust } from '../../../spec/trust/attestation.ts'
+import type { Dialect } from '../../dialect.ts'
+import { readOneRow, readRow, readRows, writeRows, type DatabaseWork, type NounWork } from '../../statement.ts'
+import type { SignedDeployment } from '../../version-rows.ts'
+import { defineTable } from '../record-table.ts'
 
 export const ATTESTATIONS = defineTable<Attestation>('attestation', {
   workspaceId: 'text',

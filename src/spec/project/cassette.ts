@@ -2,9 +2,9 @@
  * A recording of model answers and tool results of a run, one exchange per line of JSON.
  * Source: docs/design/models-and-tools.md#record-and-replay
  */
-import { digestOfJson, type Digest } from '../base/digest.ts'
-import { fail } from '../base/failure.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
+import { digestOfJson, type Digest } from '../../base/digest.ts'
+import { fail } from '../../base/failure.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 
 /** Ids that differ in every run are replaced by `uuid:1`, `uuid:2` … in request and answer, in the order of the request. */
 export interface RecordedExchange {

@@ -1,9 +1,9 @@
 /** Keys of the API. Each database holds their uses for a while in a way of its own, since nothing depends on them. */
-import { fail } from '../../base/failure.ts'
-import type { ApiKey } from '../../spec/key.ts'
-import type { Dialect } from '../dialect.ts'
-import { readRows, writeRows, type NounWork } from '../statement.ts'
-import { defineTable } from './record-table.ts'
+import { fail } from '../../../base/failure.ts'
+import type { ApiKey } from '../../../spec/people/key.ts'
+import type { Dialect } from '../../dialect.ts'
+import { readRows, writeRows, type NounWork } from '../../statement.ts'
+import { defineTable } from '../record-table.ts'
 
 export const API_KEYS = defineTable<ApiKey>('api_key', {
   id: 'text',

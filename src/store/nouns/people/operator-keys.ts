@@ -1,9 +1,9 @@
 /** Credentials of people on the operator channel. */
-import { fail } from '../../base/failure.ts'
-import type { OperatorKey } from '../../spec/key.ts'
-import type { Dialect } from '../dialect.ts'
-import { readRow, readRows, writeRows, type NounWork } from '../statement.ts'
-import { defineTable } from './record-table.ts'
+import { fail } from '../../../base/failure.ts'
+import type { OperatorKey } from '../../../spec/people/key.ts'
+import type { Dialect } from '../../dialect.ts'
+import { readRow, readRows, writeRows, type NounWork } from '../../statement.ts'
+import { defineTable } from '../record-table.ts'
 
 export const OPERATOR_KEYS = defineTable<OperatorKey>('operator_key', {
   id: 'text',
