@@ -59,11 +59,15 @@ export interface LspFolder {
   stop(): void
 }
 
-/** @param owns true for a document that belongs to this folder, and not to a folder inside or around it */
+/**
+ * @param owns true for a document that belongs to this folder, and not to a folder inside or around it
+ * @param onChecked told after each check whose findings were sent
+ */
 export function createFolder(
   { root, check }: LspProject,
   connection: Connection,
   owns: (folder: LspFolder, uri: string) => boolean,
+  onChecked: () => void,
 ): LspFolder {
   const texts: LspFolder['texts'] = new Map()
   let known: CheckedFolder | undefined
@@ -104,6 +108,7 @@ export function createFolder(
         diagnostics: (found.get(uri) ?? []).map((each) => toDiagnostic(each, folder.uriOf)),
       })
     }
+    onChecked()
   }
 
   const folder: LspFolder = {

@@ -1,5 +1,6 @@
 /** The projects that an editor has open, and its open documents, each with the innermost project around it. */
-import { fileURLToPath } from 'node:url'
+import { dirname } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Connection } from 'vscode-languageserver/node'
 import { createFolder, fileOf, type LspFolder, type OpenedText, type LspProject } from './folder.ts'
 import type { TextHome } from './navigation.ts'
@@ -16,18 +17,24 @@ export interface LspFolders {
   updateText(opened: OpenedText): void
   closeText(uri: string): void
   checkAll(): void
-  add(uri: string): void
+  /** @param uris of the folders that the editor named; where it named none, each open text brings its own project */
+  begin(uris: readonly string[]): void
   /** Removes and adds folders, and assigns the open documents to their nearest project again. */
   change(removed: readonly string[], added: readonly string[]): void
 }
 
-/** @param open finds the project of a directory that the editor opened; undefined where the editor names none */
+/**
+ * @param open finds the project of a directory that the editor opened; undefined where the editor names none
+ * @param onChecked told after each check of a project
+ */
 export function createLspFolders(
   connection: Connection,
   open: (directory: string | undefined) => LspProject,
+  onChecked: () => void,
 ): LspFolders {
   const folders = new Map<string, LspFolder>()
   const documents = new Map<string, OpenedText>()
+  let areNamed = false
 
   const folderOf = (uri: string): LspFolder | undefined => {
     const all = [...new Set(folders.values())].filter((each) => each.pathOf(uri) !== undefined)
@@ -43,6 +50,7 @@ export function createLspFolders(
   const updateText = (opened: OpenedText): void => {
     // Kept even without a folder: a folder opened later may contain it.
     documents.set(opened.uri, opened)
+    if (!areNamed) addAround(opened.uri)
     const home = homeOf(opened.uri)
     if (home === undefined) return
     home.folder.texts.set(home.path, opened)
@@ -55,7 +63,12 @@ export function createLspFolders(
   const add = (uri: string): void => {
     const project = open(uri.startsWith('file:') ? fileURLToPath(uri) : undefined)
     const same = [...folders.values()].find(({ root }) => root === project.root)
-    folders.set(uri, same ?? createFolder(project, connection, (folder, uri) => folderOf(uri) === folder))
+    folders.set(uri, same ?? createFolder(project, connection, (folder, uri) => folderOf(uri) === folder, onChecked))
+  }
+  const addAround = (uri: string): void => {
+    const file = fileOf(uri)
+    const directory = file === undefined ? '' : pathToFileURL(dirname(file)).href
+    if (!folders.has(directory)) add(directory)
   }
   const remove = (uri: string): void => {
     const folder = folders.get(uri)
@@ -76,8 +89,12 @@ export function createLspFolders(
       home?.folder.scheduleCheck()
     },
     checkAll,
-    add,
+    begin(uris) {
+      areNamed = uris.length > 0
+      uris.forEach(add)
+    },
     change(removed, added) {
+      areNamed ||= added.length > 0
       removed.forEach(remove)
       added.forEach(add)
       for (const { texts } of folders.values()) texts.clear()

@@ -13,28 +13,31 @@ import { completeAt } from '../../documents/lsp/complete.ts'
 import { hoverAt } from '../../documents/lsp/hover.ts'
 import { unresolvedToolFixes } from '../../documents/lsp/unresolved-tool.ts'
 import { quickFix, toItem } from './answers.ts'
-import { authorityIn, describeRows, tableOfRows } from './authority.ts'
+import { authorityIn, tableOfRows } from './authority.ts'
+import { serveLenses } from './lenses.ts'
 
 /**
  * Answers the connection until it ends.
  * @param open finds the project of a directory that the editor opened; undefined where the editor names none
  */
 export function serveLanguage(connection: Connection, open: (directory: string | undefined) => LspProject): void {
-  const folders = createLspFolders(connection, open)
+  const folders = createLspFolders(connection, open, () => lenses.refresh())
   const checkAll = (): void => folders.checkAll()
   let [canCreate, canWatch] = [false, false]
   /** The editor's command that shows the matrix of an agent; a lens is text alone without it. */
   let matrixCommand = ''
+  let canRefresh = false
 
   // oxlint-disable-next-line typescript/no-deprecated -- Older editors send nothing else.
   connection.onInitialize(({ workspaceFolders, rootUri, capabilities, initializationOptions }) => {
     const { matrixCommand: given } = (initializationOptions ?? {}) as { readonly matrixCommand?: unknown }
     if (typeof given === 'string') matrixCommand = given
     const { documentChanges, resourceOperations } = capabilities.workspace?.workspaceEdit ?? {}
+    canRefresh = capabilities.workspace?.codeLens?.refreshSupport === true
     canWatch = capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration === true
     canCreate = documentChanges === true && resourceOperations?.includes('create') === true
     const opened = workspaceFolders?.map(({ uri }) => uri) ?? []
-    for (const uri of opened.length > 0 ? opened : [rootUri ?? '']) folders.add(uri)
+    folders.begin(opened.length > 0 || rootUri == null || rootUri === '' ? opened : [rootUri])
     return {
       serverInfo: { name: 'svc' },
       capabilities: {
@@ -76,7 +79,10 @@ export function serveLanguage(connection: Connection, open: (directory: string |
   connection.onDidChangeTextDocument(({ textDocument: { uri, version }, contentChanges }) =>
     folders.updateText({ uri, version, text: contentChanges.reduce(changedText, folders.textOf(uri)) }),
   )
-  connection.onDidCloseTextDocument(({ textDocument: { uri } }) => folders.closeText(uri))
+  connection.onDidCloseTextDocument(({ textDocument: { uri } }) => {
+    lenses.forget(uri)
+    folders.closeText(uri)
+  })
   connection.onDidSaveTextDocument(checkAll)
   connection.onDidChangeWatchedFiles(checkAll)
   connection.onDidChangeConfiguration(checkAll)
@@ -85,7 +91,12 @@ export function serveLanguage(connection: Connection, open: (directory: string |
   })
 
   serveAssistance(connection, folders, () => canCreate)
-  serveLenses(connection, folders, () => matrixCommand)
+  const lenses = serveLenses(
+    connection,
+    folders,
+    () => matrixCommand,
+    () => canRefresh,
+  )
   serveNavigation(
     connection,
     (uri) => folders.homeOf(uri),
@@ -153,25 +164,13 @@ function serveAssistance(connection: Connection, folders: LspFolders, canCreate:
     return actions
   })
   connection.onDocumentFormatting(async ({ textDocument: { uri } }) => {
+    const checked = await folders.folderOf(uri)?.checkNow()
     const home = folders.homeOf(uri)
-    if (home === undefined) return []
+    // Editors that start one server for all YAML ask for files of others, too.
+    if (home === undefined || checked?.workspace.read.includes(home.path) !== true) return []
     const { formatDocuments } = await import('../../documents/fmt/format.ts')
     const formatted = formatDocuments({ path: home.path, text: home.text })
     return 'text' in formatted ? editsBetween(home.text, formatted.text) : []
-  })
-}
-
-/** Above each binding of an agent, what is decided about its calls. */
-function serveLenses(connection: Connection, folders: LspFolders, matrixCommand: () => string): void {
-  connection.onCodeLens(async ({ textDocument: { uri } }) => {
-    const checked = await folders.folderOf(uri)?.checkNow()
-    const path = folders.homeOf(uri)?.path
-    if (checked === undefined || path === undefined) return []
-    const calls = await authorityIn(checked.workspace, path, checked.guardrails)
-    return calls.map(({ agent, range, rows }) => ({
-      range: toRange(range),
-      command: { title: describeRows(rows), command: matrixCommand(), arguments: [agent, uri] },
-    }))
   })
 }
 

@@ -40,6 +40,7 @@ export function completeAt(
 ): OfferedCompletions {
   const cursor = cursorAt(text, offset)
   const { start, end, at } = cursor
+  if (isForeign(cursor)) return { start, end, items: [] }
   if (isConditionPath(cursor)) {
     const offered = completeFacts(workspace, path, text, offset, cursor)
     if (offered.items.length > 0) return offered
@@ -49,6 +50,16 @@ export function completeAt(
   if (at !== 'key') items.push(...valuesOf(workspace, path, cursor, providers))
   return { start, end, items: path.endsWith('.json') ? items.map(asJson) : items }
 }
+
+/** True in a document of another program, such as Kubernetes: editors start one server for all YAML. */
+const isForeign = ({ kind, key, path, lines, siblings }: DocumentCursor): boolean => {
+  if (kind !== undefined || (path.length === 0 && key === 'apiVersion')) return false
+  const written = lines.map((line) => /^["']?apiVersion["']?\s*:\s*["']?([^\s"'#]+)/.exec(line)?.[1]).find(Boolean)
+  if (written !== undefined) return !/^svc\b/i.test(written)
+  return path.length === 0 && siblings.size > 0 && !HEAD.some((each) => siblings.has(each))
+}
+
+const HEAD: readonly string[] = ['apiVersion', 'kind', 'metadata', 'spec']
 
 /** True at the value of `field` and of a condition on one line. */
 const isConditionPath = ({ kind, path, key, at }: DocumentCursor): boolean =>
@@ -96,9 +107,7 @@ function keysOf({ kind, path, siblings, at, key, isFlow }: DocumentCursor): Offe
   if (kind === undefined)
     return path.length > 0
       ? []
-      : ['apiVersion', 'kind', 'metadata', 'spec']
-          .filter((each) => !siblings.has(each))
-          .map((each) => ({ label: each, insert: `${each}: `, kind: 'key' }))
+      : HEAD.filter((each) => !siblings.has(each)).map((each) => ({ label: each, insert: `${each}: `, kind: 'key' }))
   // The line already has a colon.
   const tail = at === 'key' && key !== undefined ? '' : ': '
   return keysAt(kind, path)

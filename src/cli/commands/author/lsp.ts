@@ -1,4 +1,6 @@
 import { createConnection, type Connection } from 'vscode-languageserver/node'
+import { loadFiles } from '../../../documents/workspace/load.ts'
+import { seemsOurs } from '../../../documents/workspace/document-head.ts'
 import { lintWorkspace } from '../../../documents/lint/lint.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import type { LspProject } from '../../lsp/folder.ts'
@@ -29,6 +31,9 @@ function checkOf(call: CommandContext): LspProject['check'] {
   const registry = createFetchedRegistry()
   return async (overlay) => {
     const project = await openProject(call)
+    // Editors start one server for all YAML: without a project file, nothing but open texts is read until one of them is ours.
+    if (project.file === undefined && !Object.values(overlay).some((text) => seemsOurs(String(text))))
+      return { workspace: loadFiles(overlay), findings: [], providers: [], guardrails: [] }
     const workspace = await loadDocuments(project, { overlay })
     const missingHandlers = await findMissingHandlers(project)
     const names = hasRegistry(project) ? registry.unknown(workspace) : []
