@@ -20,6 +20,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   authority: 5,
   engine: 5,
   compile: 6,
+  import: 6,
   server: 6,
   cli: 7,
   console: 7,
@@ -36,7 +37,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'project',
     'pages',
     'login',
-    'import',
     'release',
     'trust',
     'gateway',
@@ -84,6 +84,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'client',
     '.',
   ],
+  import: ['.', 'agents', 'mcp', 'formats'],
   policy: ['condition', '.', 'prove', 'explain', 'replay'],
   providers: ['reading', '.', 'openai', 'anthropic', 'gemini', 'bedrock', 'prices', 'registry'],
   server: [

@@ -2,13 +2,13 @@ import { resolve } from 'node:path'
 import { parseDuration } from '../base/duration.ts'
 import { fail, isFailure } from '../base/failure.ts'
 import type { ParsedCommand } from './shell/command.ts'
-import { statIfAny } from './files/sync-files.ts'
+import { statIfAny } from '../base/files/sync-files.ts'
 import { Interrupted, type Io } from './shell/io.ts'
 import { modeOf, type OutputMode } from './shell/mode.ts'
 import { createOutput } from './shell/output.ts'
 import { wrapMessage } from '../terminal/message.ts'
 import { createManual, parseCommandLine } from './program.ts'
-import { usageFailure } from './shell/usage-failure.ts'
+import { usageFailure } from '../base/usage-failure.ts'
 
 /** A second Ctrl-C within this time ends the process at once. Source: docs/design/command-line.md#asking */
 const SECOND_MS = 2000

@@ -16,7 +16,7 @@ import {
 } from './help-text.ts'
 import { commandTable } from './table/table.ts'
 import { packageVersion } from './shell/version.ts'
-import { usageFailure } from './shell/usage-failure.ts'
+import { usageFailure } from '../base/usage-failure.ts'
 import { wrapMessage } from '../terminal/message.ts'
 import { expectDefined } from '../base/values/expect-defined.ts'
 import { textAfterLast, textBefore } from '../base/text-parts.ts'

@@ -5,7 +5,7 @@ import { isFailure } from '../../base/failure.ts'
 import { runInDataDirectory } from '../../base/files/file-error.ts'
 import { DEFAULT_TRIGGER_SETTINGS, type TriggerConfig } from '../../spec/project/config.ts'
 import type { TriggerView } from '../../operations/triggers.ts'
-import { readTextIfAny } from '../files/sync-files.ts'
+import { readTextIfAny } from '../../base/files/sync-files.ts'
 import type { OperatorClient } from '../project/server/operator.ts'
 import { RemoteError } from '../shell/remote.ts'
 

@@ -15,7 +15,7 @@ import { readMoney } from '../../spec/price.ts'
 import { checkForeignSchema } from '../../tools/check/check.ts'
 import { readUserFile } from '../files/read-file.ts'
 import { ruleFindings } from '../runs/decisions.ts'
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 import {
   CHECK_NAMES,
   nameOfCheck,

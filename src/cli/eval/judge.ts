@@ -13,7 +13,7 @@ import { describeMoney, joinCosts, NO_COST, readMoney, type CostSum } from '../.
 import { withDeadline } from '../../tools/outcome.ts'
 import type { PlayedScenario } from '../scenario/play.ts'
 import { RemoteError } from '../shell/remote.ts'
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 import type { Rubric } from './eval-case.ts'
 import type { CheckOutcome } from './fact-checks.ts'
 import { judgeMessage, wordOf, type JudgeAnswer, type JudgedMaterial } from './judge-agent.ts'

@@ -1,7 +1,7 @@
 /** Changed files of a directory, from git. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 
 /** Limit of git's output: enough for the names of 100,000 files. */
 const MAX_BYTES = 16 * 1024 * 1024

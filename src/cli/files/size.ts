@@ -1,4 +1,4 @@
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB'] as const
 

@@ -3,8 +3,8 @@
  * Source: docs/design/gate.md#clients-files
  */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import { parseCommentedJson, type CommentedJson, type JsonMember } from '../import/mcp/commented-json.ts'
-import { usageFailure } from '../shell/usage-failure.ts'
+import { parseCommentedJson, type CommentedJson, type JsonMember } from '../../import/mcp/commented-json.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 import type { KeptFile } from './kept-file.ts'
 
 export interface GateEntry {

@@ -7,8 +7,8 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { makeDirectory } from '../../base/files/make-directory.ts'
-import { listNamesIfAny, readTextIfAny } from '../files/sync-files.ts'
-import { writeUserFile } from '../files/write-file.ts'
+import { listNamesIfAny, readTextIfAny } from '../../base/files/sync-files.ts'
+import { writeUserFile } from '../../base/files/write-file.ts'
 
 export interface KeptFile {
   /** The client's file, absolute. */

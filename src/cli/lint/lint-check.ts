@@ -24,7 +24,7 @@ import {
   serverFacts,
   type FetchedRegistry,
 } from '../project/registry.ts'
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 import { lintOptionsOf, weakensEssential, WHY_ESSENTIAL } from '../project/lint-options.ts'
 import { loadDocuments } from '../project/documents.ts'
 

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../documents/text/diagnostic.ts'
 import { applyFixes } from '../../documents/workspace/fix.ts'
 import type { FileContents } from '../../documents/text/files.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
-import { writeUserFile } from '../files/write-file.ts'
+import { writeUserFile } from '../../base/files/write-file.ts'
 
 /** A fix may uncover another fault; more rounds than this mean that two fixes undo each other. */
 const MAX_ROUNDS = 10

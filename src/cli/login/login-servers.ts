@@ -6,7 +6,7 @@ import { withDotEnv } from '../project/dot-env.ts'
 import { loadDocuments } from '../project/documents.ts'
 import type { Project } from '../project/project.ts'
 import { suggestWord } from '../shell/nearest.ts'
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 
 export interface ServerToLogIn {
   readonly agents: readonly string[]

@@ -1,5 +1,5 @@
 /** The next times of a schedule. */
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 
 /** Enough to notice a mistake in the expression. */
 const SHOWN_TIMES = 3

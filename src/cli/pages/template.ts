@@ -6,10 +6,10 @@ import { fail } from '../../base/failure.ts'
 import { makeDirectory } from '../../base/files/make-directory.ts'
 import { ciFiles, type PipelineHost } from './ci-files.ts'
 import { withRealModel, type RealModelProvider, type TemplateFile } from './real-model.ts'
-import { writeUserFile } from '../files/write-file.ts'
+import { writeUserFile } from '../../base/files/write-file.ts'
 import { packageFile } from '../project/package-file.ts'
 import { readSchemaFile } from '../project/schema-file.ts'
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 import { textBefore } from '../../base/text-parts.ts'
 
 /** The template without `--full`: eleven files. */

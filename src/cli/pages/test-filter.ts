@@ -1,6 +1,6 @@
 /** `--filter` of the test commands. Source: docs/design/command-line.md#tests */
 import { safeText } from '../../base/escape-text.ts'
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 
 export interface TestFilter {
   chooses(file: string, name: string): boolean

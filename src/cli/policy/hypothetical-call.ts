@@ -9,7 +9,7 @@ import { inWindow, withKey } from '../../policy/condition/history.ts'
 import { readPath } from '../../policy/condition/path.ts'
 import { suggestWord } from '../shell/nearest.ts'
 import type { EvalSubject } from './subject.ts'
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 
 export interface CallSituation {
   readonly subject: Pick<EvalSubject, 'agent' | 'depth'>

@@ -6,9 +6,9 @@ import { fail } from '../../base/failure.ts'
 import { fileErrorOf, fileFailure } from '../../base/files/file-error.ts'
 import { isJsonObject } from '../../base/json/json.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
-import { writeUserFile } from '../files/write-file.ts'
+import { writeUserFile } from '../../base/files/write-file.ts'
 import type { Project } from './project.ts'
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 
 type EnvVariables = Readonly<Record<string, string | undefined>>
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json/json.ts'
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 
 /** `key=value` pairs as an object of texts; undefined where there are none. */
 export function metadataOf(pairs: readonly string[]): JsonObject | undefined {

@@ -8,7 +8,7 @@ import { wholeNumber } from '../shell/numbers.ts'
 import type { Project } from './project.ts'
 import { projectServerOptions } from './server/server-options.ts'
 import { writeWorkspaceName } from './workspace-file.ts'
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 
 const DEFAULT_PORT = 4310
 

@@ -7,10 +7,10 @@ import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { ProjectConfig } from '../../spec/project/config.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { statIfAny, readTextIfAny } from '../files/sync-files.ts'
+import { statIfAny, readTextIfAny } from '../../base/files/sync-files.ts'
 import { suggestWord } from '../shell/nearest.ts'
 import { userDirectory } from './user-config.ts'
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 
 /** Another server than the one of this data directory. */
 export interface RemoteProfile {

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs'
 import { basename, dirname, relative, resolve, sep } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { linkStatIfAny, listNamesIfAny, statIfAny } from '../files/sync-files.ts'
+import { linkStatIfAny, listNamesIfAny, statIfAny } from '../../base/files/sync-files.ts'
 import { suggestWord } from '../shell/nearest.ts'
 import { directoryFiles } from '../../documents/text/files.ts'
 import { isGlob, parseGlobs } from '../../documents/text/ignore.ts'
 import { openProject, type Project } from './project.ts'
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 
 /**
  * Opens the project for a command that only reads documents. Without a project file it is the working directory, so that a

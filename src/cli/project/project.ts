@@ -4,16 +4,14 @@ import { dirname, join, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { fileFailure } from '../../base/files/file-error.ts'
 import { readBoundedText } from '../../base/net/read-bounded.ts'
-import type { ProjectConfig } from '../../spec/project/config.ts'
+import { CONFIG_FILE, type ProjectConfig } from '../../spec/project/config.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { statIfAny } from '../files/sync-files.ts'
+import { statIfAny } from '../../base/files/sync-files.ts'
 import { findOperatorKey, readProfile, type RemoteProfile } from './profile.ts'
 import { configIn, mergeConfig, readUserConfig } from './user-config.ts'
 import { readStoreUrl } from './store-url.ts'
 import { readWorkspaceName } from './workspace-file.ts'
-
-export const CONFIG_FILE = 'svc.config.yaml'
 
 /** Workspace where neither the project file nor the data directory names one. */
 const DEFAULT_WORKSPACE = 'default'

@@ -10,7 +10,7 @@ import { readInboxItem } from '../../view/task-content.ts'
 import { countNoun } from '../shell/counted.ts'
 import { suggestWord } from '../shell/nearest.ts'
 import type { OperatorClient } from './server/operator.ts'
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 
 /** Largest N of `@last-N`, plus one. */
 const LOOK_BACK = 100

@@ -1,6 +1,6 @@
 /** Where runs are kept: `--store` and `SVC_STORE`. Its address may hold a password, so no message repeats it. */
 import { parseCertainAddress } from '../../base/net/show-address.ts'
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 
 /**
  * @returns the address of a PostgreSQL database; undefined for the database of the data directory

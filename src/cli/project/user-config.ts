@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import type { ProjectConfig } from '../../spec/project/config.ts'
-import { readTextIfAny } from '../files/sync-files.ts'
+import { readTextIfAny } from '../../base/files/sync-files.ts'
 import type { Io } from '../shell/io.ts'
 
 /** `$XDG_CONFIG_HOME/svc`, else `~/.config/svc`. */

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runInDataDirectory } from '../../base/files/file-error.ts'
 import { makeDirectory } from '../../base/files/make-directory.ts'
-import { readTextIfAny } from '../files/sync-files.ts'
+import { readTextIfAny } from '../../base/files/sync-files.ts'
 
 export function readWorkspaceName(dataDirectory: string): string | undefined {
   const text = readTextIfAny(join(dataDirectory, 'workspace'))

@@ -2,7 +2,7 @@
 import { inc } from 'semver'
 import type { Document } from '../../documents/text/document.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 
 export type ReleaseStep = 'patch' | 'minor' | 'major'
 

@@ -11,7 +11,7 @@ import type { OperatorClient } from '../project/server/operator.ts'
 import type { Project } from '../project/project.ts'
 import { resolveAgent, splitVersion } from '../project/reference.ts'
 import { lookupOf, versionViews } from '../project/registry.ts'
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 
 /** Builds a directory, a document, an archive or `-`. Published versions are looked up where there may be any. */
 export async function buildAt(call: CommandContext, project: Project, path: string): Promise<BundleBuild> {

@@ -3,8 +3,8 @@ import { join, relative } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { lockDrift, writeLock, type LockFile } from '../../compile/state/lock-file.ts'
 import type { BundleBuild } from './build.ts'
-import { readTextIfAny } from '../files/sync-files.ts'
-import { writeUserFile } from '../files/write-file.ts'
+import { readTextIfAny } from '../../base/files/sync-files.ts'
+import { writeUserFile } from '../../base/files/write-file.ts'
 
 /** Absolute. */
 export const lockFileOf = ({ workspace, compiled }: BundleBuild): string =>

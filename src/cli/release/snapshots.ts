@@ -9,7 +9,7 @@ import { lateBoundOf, type LateBound } from './late-bound.ts'
 import type { OperatorClient } from '../project/server/operator.ts'
 import type { Project } from '../project/project.ts'
 import { versionViews } from '../project/registry.ts'
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 
 export interface SnapshotSave {
   readonly build: BundleBuild

@@ -16,7 +16,7 @@ import { formatDuration } from '../../terminal/time.ts'
 import type { OperatorClient } from '../project/server/operator.ts'
 import { countNoun } from '../shell/counted.ts'
 import { suggestWord } from '../shell/nearest.ts'
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 
 export interface RunStatusExtras {
   /** Set for an ended run if an operator asks. */

@@ -16,9 +16,9 @@ import { lateBoundOf } from '../release/late-bound.ts'
 import { compiledAgentOf } from '../policy/subject.ts'
 import { openProject, type Project } from '../project/project.ts'
 import { readUserFile } from '../files/read-file.ts'
-import { writeUserFile } from '../files/write-file.ts'
+import { writeUserFile } from '../../base/files/write-file.ts'
 import type { Scenario } from './scenario.ts'
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 
 export interface PreparedScenario {
   readonly project: Project

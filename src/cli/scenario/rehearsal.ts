@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import type { RehearsalOptions } from '../../operations/runs.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 
 /**
  * Options for the server of `svc dev`; undefined where none of the flags is given.

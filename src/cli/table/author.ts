@@ -19,7 +19,7 @@ import {
 } from '../answers/author.ts'
 import { printsCases, printsDocument, printsLines } from '../answers/prints.ts'
 import { apiBody } from '../../operations/schema.ts'
-import { AGENT_FORMATS } from '../import/agents/agent-formats.ts'
+import { AGENT_FORMATS } from '../../import/formats/agent-formats.ts'
 import { bundleCommands } from './bundle.ts'
 import { evalCommands } from './eval.ts'
 import { gatewayCommands } from './gateway.ts'

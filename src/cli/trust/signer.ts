@@ -16,7 +16,7 @@ import {
 } from '../../spec/trust/signing-key.ts'
 import { readUserFile } from '../files/read-file.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { usageFailure } from '../shell/usage-failure.ts'
+import { usageFailure } from '../../base/usage-failure.ts'
 import { readGit } from './git-source.ts'
 
 /** What `--sign` without a key says. */

@@ -6,6 +6,8 @@ import type { RoutedEvent } from '../notice.ts'
 import type { TokenRates } from '../price.ts'
 import type { MediaKind } from '../tool-media.ts'
 
+export const CONFIG_FILE = 'svc.config.yaml'
+
 export type ProviderType =
   | 'anthropic'
   | 'openai'

@@ -11,7 +11,7 @@ import { drawProbe, nextOf, withTaskChannel } from '../../runs/task-channel.ts'
 import type { receiptsAnswer } from '../../answers/approve.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 export async function answer(
   call: CommandContext<ValueOf<typeof receiptsAnswer> | OperatorAnswer<'POST /tasks/:id/probe'>>,

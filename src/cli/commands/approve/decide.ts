@@ -23,7 +23,7 @@ import { outputUnderReview } from '../../../view/output-review.ts'
 import { nextOf, withTaskChannel, type AnswerReport, type AnswerReceipt } from '../../runs/task-channel.ts'
 import type { decidedTasks } from '../../answers/approve.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 export async function approve(call: CommandContext<ValueOf<typeof decidedTasks>>): Promise<number> {
   const { given, out } = call

@@ -11,7 +11,7 @@ import { openProject } from '../../project/project.ts'
 import { splitVersion } from '../../project/reference.ts'
 import type { bundleDifference, versionDifference } from '../../answers/difference.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 export async function bundleDiff(call: CommandContext<ValueOf<typeof bundleDifference>>): Promise<number> {
   const { given, cwd } = call

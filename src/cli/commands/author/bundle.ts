@@ -19,10 +19,10 @@ import { withOperatorOf } from '../../project/server/operator.ts'
 import { countNoun } from '../../shell/counted.ts'
 import { addSignature, openSigner } from '../../trust/signer.ts'
 import { statePublication } from '../../trust/state-publication.ts'
-import { writeUserFile } from '../../files/write-file.ts'
+import { writeUserFile } from '../../../base/files/write-file.ts'
 import type { packAnswer, partsAnswer, treeAnswer, verifyAnswer } from '../../answers/author.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 export async function bundleTreeCommand(call: CommandContext<ValueOf<typeof treeAnswer>>): Promise<void> {
   const { given, mode, out, cwd } = call

@@ -17,10 +17,10 @@ import { matrixLines } from '../../release/matrix-lines.ts'
 import { suggestWord } from '../../shell/nearest.ts'
 import { concernLine, concernsOf } from '../../policy/list-applicable.ts'
 import { openProject, type Project } from '../../project/project.ts'
-import { writeUserFile } from '../../files/write-file.ts'
+import { writeUserFile } from '../../../base/files/write-file.ts'
 import type { compileAnswer } from '../../answers/author.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 export async function compileCommand(call: CommandContext<ValueOf<typeof compileAnswer>>): Promise<void> {
   const { given, mode, out, cwd } = call

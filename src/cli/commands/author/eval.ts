@@ -22,7 +22,7 @@ import {
 import { mainAgentOf, toKeptReport } from '../../eval/kept-report.ts'
 import { openSideBefore, workspaceSide } from '../../eval/sides.ts'
 import { exitOfEval, GATES, summarize, type EvalGate } from '../../eval/summary.ts'
-import { writeUserFile } from '../../files/write-file.ts'
+import { writeUserFile } from '../../../base/files/write-file.ts'
 import { reportTestsAsJunit } from '../../pages/test-report.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { withOperatorOf } from '../../project/server/operator.ts'
@@ -31,7 +31,7 @@ import { prepareBundle } from '../../scenario/prepare.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { durationMs, readTypedNumber, wholeNumber } from '../../shell/numbers.ts'
 import { answerScreen } from '../../shell/screen/list.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 import type { evalAnswer } from '../../answers/eval.ts'
 
 /** Cases at work at once: runs mostly wait for models. */

@@ -5,7 +5,7 @@ import { fileFailure } from '../../../base/files/file-error.ts'
 import { readBoundedText } from '../../../base/net/read-bounded.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import type { gatewayListAnswer, unwrapAnswer, wrapAnswer } from '../../answers/gateway.ts'
-import { writeUserFile } from '../../files/write-file.ts'
+import { writeUserFile } from '../../../base/files/write-file.ts'
 import { readWrappedState } from '../../gateway/edit-client-file.ts'
 import { findKeptFile, forgetFile, keptPathOf, listKeptFiles, type KeptFile } from '../../gateway/kept-file.ts'
 import { planWrap, serversToWrap, type WrapPlan } from '../../gateway/plan-wrap.ts'
@@ -17,15 +17,16 @@ import {
   printImportRows,
   printLosses,
   printQuestions,
-} from '../../import/print-import.ts'
-import { readClientFile, type ClientFile } from '../../import/mcp/client-file.ts'
-import { listServerTools } from '../../import/mcp/list-server-tools.ts'
+} from '../../../import/print-import.ts'
+import { readClientFile, type ClientFile } from '../../../import/mcp/client-file.ts'
+import { listServerTools } from '../../../import/mcp/list-server-tools.ts'
 import { readDotEnv } from '../../project/dot-env.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { confirmLoss } from '../../shell/prompts/confirm.ts'
+import { packageVersion } from '../../shell/version.ts'
 import { withSpinner } from '../../shell/screen/spinner.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 import { refuseToStart } from './import-mcp.ts'
 
 type WrapCall = CommandContext<ValueOf<typeof wrapAnswer>>
@@ -48,6 +49,7 @@ export async function gatewayWrap(call: WrapCall): Promise<number | void> {
     env: { ...Object.fromEntries(fromFiles), ...call.io.env },
     directory: project.directory,
     allowedHosts: project.config.network?.allowed_hosts ?? [],
+    version: packageVersion,
   }
   const wrap = await planWrap({
     client,

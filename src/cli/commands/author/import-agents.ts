@@ -2,9 +2,9 @@
 import { resolve } from 'node:path'
 import type { agentImportAnswer, agentImportListAnswer } from '../../answers/author.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
-import type { AgentFormat } from '../../import/agents/agent-formats.ts'
-import { planAgentImport, selectAgents } from '../../import/agents/plan-agents.ts'
-import { LossList } from '../../import/losses.ts'
+import type { AgentFormat } from '../../../import/formats/agent-formats.ts'
+import { planAgentImport, selectAgents } from '../../../import/agents/plan-agents.ts'
+import { LossList } from '../../../import/losses.ts'
 import {
   EXIT_AUTHORITY,
   concernsAuthority,
@@ -12,8 +12,8 @@ import {
   printQuestions,
   printImportRows,
   countActions,
-} from '../../import/print-import.ts'
-import { writeImport } from '../../import/write-import.ts'
+} from '../../../import/print-import.ts'
+import { writeImport } from '../../../import/write-import.ts'
 import { loadDocuments } from '../../project/documents.ts'
 import { openProject } from '../../project/project.ts'
 import type { CommandContext } from '../../shell/command.ts'

@@ -2,13 +2,13 @@
 import type { mcpImportAnswer, mcpImportListAnswer } from '../../answers/author.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import type { ToolListing } from '../../../tools/mcp/listed-tool.ts'
-import type { ForeignServer, ForeignTool } from '../../import/agents/foreign-project.ts'
-import { cleanForeignText, quoteForeign } from '../../import/foreign-text.ts'
-import { anyGlob } from '../../import/glob.ts'
-import { LossList } from '../../import/losses.ts'
-import { listServerTools, toForeignTool } from '../../import/mcp/list-server-tools.ts'
-import { planMcpImport, type McpImport } from '../../import/mcp/plan-mcp-import.ts'
-import { readMcpSource } from '../../import/mcp/read-mcp-source.ts'
+import type { ForeignServer, ForeignTool } from '../../../import/agents/foreign-project.ts'
+import { cleanForeignText, quoteForeign } from '../../../import/foreign-text.ts'
+import { anyGlob } from '../../../import/glob.ts'
+import { LossList } from '../../../import/losses.ts'
+import { listServerTools, toForeignTool } from '../../../import/mcp/list-server-tools.ts'
+import { planMcpImport, type McpImport } from '../../../import/mcp/plan-mcp-import.ts'
+import { readMcpSource } from '../../../import/mcp/read-mcp-source.ts'
 import {
   EXIT_AUTHORITY,
   concernsAuthority,
@@ -16,14 +16,15 @@ import {
   printImportRows,
   printLosses,
   printQuestions,
-} from '../../import/print-import.ts'
-import { writeImport } from '../../import/write-import.ts'
+} from '../../../import/print-import.ts'
+import { writeImport } from '../../../import/write-import.ts'
 import { loadDocuments } from '../../project/documents.ts'
 import { readDotEnv } from '../../project/dot-env.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import type { CommandContext } from '../../shell/command.ts'
+import { packageVersion } from '../../shell/version.ts'
 import { withSpinner } from '../../shell/screen/spinner.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 type ImportCall = CommandContext<ValueOf<typeof mcpImportAnswer> | ValueOf<typeof mcpImportListAnswer>>
 
@@ -109,6 +110,7 @@ async function listAll(
     env: { ...Object.fromEntries(fromFiles), ...call.io.env },
     directory: project.directory,
     allowedHosts: project.config.network?.allowed_hosts ?? [],
+    version: packageVersion,
   }
   const listed: ListedServer[] = []
   for (const server of servers) {

@@ -1,8 +1,8 @@
 /** `svc import openapi`: operations of a document as tools. Source: docs/design/command-line.md#imports */
 import type { importAnswer, importListAnswer } from '../../answers/author.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
-import { planOpenApiImport, selectOperations, type NamedOperation } from '../../import/import-openapi.ts'
-import { checkOpenApiDocument, listOperations } from '../../import/openapi-document.ts'
+import { planOpenApiImport, selectOperations, type NamedOperation } from '../../../import/import-openapi.ts'
+import { checkOpenApiDocument, listOperations } from '../../../import/openapi-document.ts'
 import {
   EXIT_AUTHORITY,
   concernsAuthority,
@@ -10,13 +10,13 @@ import {
   printLosses,
   printQuestions,
   printImportRows,
-} from '../../import/print-import.ts'
-import { readImportSource } from '../../import/read-source.ts'
-import { writeImport } from '../../import/write-import.ts'
+} from '../../../import/print-import.ts'
+import { readImportSource } from '../../../import/read-source.ts'
+import { writeImport } from '../../../import/write-import.ts'
 import { loadDocuments } from '../../project/documents.ts'
 import { openProject } from '../../project/project.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 /** More are not written without `--all`: an agent uses at most 40 tools well. */
 const MOST_UNASKED = 100

@@ -16,7 +16,7 @@ import {
 import type { initAnswer, templatesAnswer } from '../../answers/author.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import { packageSpecifier } from '../../shell/version.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 export async function init(
   call: CommandContext<ValueOf<typeof initAnswer> | ValueOf<typeof templatesAnswer>>,

@@ -16,7 +16,7 @@ import { requireDocumentPaths, openDocuments, pathInProject } from '../../projec
 import { stdinBytes, writeOut } from '../../files/stdin-bytes.ts'
 import type { lintAnswer } from '../../answers/author.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 type LintCall = CommandContext<ValueOf<typeof lintAnswer>>
 

@@ -21,7 +21,7 @@ import { policyDocuments, policySubjectOf, withPolicies } from '../../policy/sub
 import { openProject, type Project } from '../../project/project.ts'
 import type { backtestAnswer } from '../../answers/author.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 import { loadDocuments } from '../../project/documents.ts'
 
 export async function policyBacktest(call: CommandContext<ValueOf<typeof backtestAnswer>>): Promise<void> {

@@ -11,7 +11,7 @@ import { compiledAgentOf, calleeOf, policySetsOf, policySubjectOf } from '../../
 import { openProject } from '../../project/project.ts'
 import type { policyCanAnswer } from '../../answers/author.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 export async function policyCan(call: CommandContext<ValueOf<typeof policyCanAnswer>>): Promise<number> {
   const { given, mode, out, io, cwd } = call

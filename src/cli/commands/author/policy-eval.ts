@@ -26,7 +26,7 @@ import { decisionLine, explanationLines, decisionJson } from '../../policy/print
 import { openProject } from '../../project/project.ts'
 import type { policyEvalAnswer } from '../../answers/author.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 export async function policyEval(call: CommandContext<ValueOf<typeof policyEvalAnswer>>): Promise<number> {
   const { given, mode, out, io } = call

@@ -4,7 +4,7 @@ import type { CommandContext } from '../../shell/command.ts'
 import { packageFile } from '../../project/package-file.ts'
 import { readSchemaFile } from '../../project/schema-file.ts'
 import { suggestWord } from '../../shell/nearest.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 import { expectDefined } from '../../../base/values/expect-defined.ts'
 
 const KINDS = ['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest', 'evalcase', 'event']

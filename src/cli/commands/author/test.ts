@@ -21,10 +21,10 @@ import { failureLines, reportTestsAsJunit, reportTap, type TestCase } from '../.
 import { createTestFilter, type TestFilter } from '../../pages/test-filter.ts'
 import { repeatOnSave } from '../../project/repeat-on-save.ts'
 import { readUserFile } from '../../files/read-file.ts'
-import { writeUserFile } from '../../files/write-file.ts'
+import { writeUserFile } from '../../../base/files/write-file.ts'
 import type { testAnswer } from '../../answers/author.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 interface ScenarioResult extends TestCase {
   readonly scenario?: Scenario

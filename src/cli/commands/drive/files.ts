@@ -14,10 +14,10 @@ import { listCommand } from '../../project/request-command.ts'
 import { remoteError } from '../../shell/remote.ts'
 import { stdinBytes } from '../../files/stdin-bytes.ts'
 import { withTarget } from '../../project/server/target.ts'
-import { writeUserFile } from '../../files/write-file.ts'
+import { writeUserFile } from '../../../base/files/write-file.ts'
 import type { downloadedFile, uploadedFiles } from '../../answers/drive.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 interface Uploaded {
   readonly objectKey: string

@@ -14,7 +14,7 @@ import type { CommandContext } from '../../shell/command.ts'
 import { describeCommandError } from '../../shell/exit.ts'
 import { RemoteError } from '../../shell/remote.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 import { expectDefined } from '../../../base/values/expect-defined.ts'
 
 type ForkAnswer = ValueOf<typeof steeredRuns> | ValueOf<typeof dryForksAnswer>

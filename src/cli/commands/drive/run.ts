@@ -18,7 +18,7 @@ import { readServerFile } from '../../project/server/running-server.ts'
 import { readRehearsal } from '../../scenario/rehearsal.ts'
 import { findApiKey } from '../../project/profile.ts'
 import { openAgentTarget, type ServerTarget } from '../../project/server/target.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 export async function run(call: CommandContext<FollowAnswer | StartRunResponse>): Promise<number> {
   const { given, mode, out, signal } = call

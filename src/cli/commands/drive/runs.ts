@@ -31,11 +31,11 @@ import { openProject, type Project } from '../../project/project.ts'
 import { runIdOf, runIdsOf } from '../../project/reference.ts'
 import { withTarget, withTargetOf, type ServerTarget } from '../../project/server/target.ts'
 import { watchList } from '../../shell/screen/watch-list.ts'
-import { writeUserFile } from '../../files/write-file.ts'
+import { writeUserFile } from '../../../base/files/write-file.ts'
 import type { cancelledRuns } from '../../answers/drive.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 /** Options of `svc runs list` that are passed to the server unchanged. */
 const SEARCHES = ['search', 'tool', 'effect', 'version', 'trigger', 'person', 'approver', 'label'] as const

@@ -14,7 +14,7 @@ import { openUserFile } from '../../files/read-file.ts'
 import { resolveAgent, runIdOf } from '../../project/reference.ts'
 import { RefusedAnswer } from '../../shell/remote.ts'
 import { openAgentTarget, withTargetOf, type ServerTarget } from '../../project/server/target.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 import { onlyItem } from '../../../base/values/collections.ts'
 
 export async function send(call: CommandContext<FollowAnswer | MessageAccepted | StartRunResponse>): Promise<number> {

@@ -5,7 +5,7 @@ import { requestCommand } from '../../project/request-command.ts'
 import { sessionIdOf } from '../../project/reference.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { confirmLoss } from '../../shell/prompts/confirm.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 export const sessionsSet = requestCommand(
   'PATCH /sessions/:id',

@@ -18,7 +18,7 @@ import { versionViews } from '../../project/registry.ts'
 import { findApiKey } from '../../project/profile.ts'
 import { openTarget } from '../../project/server/target.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 type ListedSession = SessionItem & { readonly agent?: string }
 interface Query {

@@ -7,7 +7,7 @@ import { answerScreen } from '../../shell/screen/list.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 import { runIdOf } from '../../project/reference.ts'
 import { withTarget } from '../../project/server/target.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 /** The raw events: machine output in every mode but `--pretty`. */
 export async function stream(call: CommandContext<unknown>): Promise<void> {

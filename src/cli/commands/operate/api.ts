@@ -5,7 +5,7 @@ import { exitOfCode } from '../../shell/exit.ts'
 import { parseJsonInput, readText } from '../../runs/input.ts'
 import { openProject } from '../../project/project.ts'
 import { remoteError } from '../../shell/remote.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 /** Items per page of `--paginate`. */

@@ -18,7 +18,7 @@ import { withOperator, type OperatorClient } from '../../project/server/operator
 import type { CommandContext } from '../../shell/command.ts'
 import { countNoun } from '../../shell/counted.ts'
 import { durationMs } from '../../shell/numbers.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 import { readPrivateKey } from '../../trust/signer.ts'
 import { commitLog, postNote, putParts, readBucketAddress, type BucketAddress } from './audit-copies.ts'
 import {

@@ -6,7 +6,7 @@ import type { Instant } from '../../../base/clock.ts'
 import { shortenText } from '../../../base/cut-text.ts'
 import { createS3Blobs, type S3Options } from '../../../blobs/s3.ts'
 import type { LogPart } from './audit-log.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 /** For each copy: a receiver that is away is named after this, and the next checkpoint covers what it missed. */
 const WITHIN_MS = 30_000

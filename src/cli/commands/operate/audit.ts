@@ -7,11 +7,11 @@ import { readKeyLine, type CheckpointKey } from '../../../spec/chain/checkpoint.
 import type { ChainedSession, SessionLink, SessionRows } from '../../../spec/chain/session-link.ts'
 import type { auditExportAnswer, auditVerifyAnswer } from '../../answers/operate.ts'
 import { readUserFile } from '../../files/read-file.ts'
-import { writeUserFile } from '../../files/write-file.ts'
+import { writeUserFile } from '../../../base/files/write-file.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { momentOptions } from '../../project/request-command.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 import { countNoun } from '../../shell/counted.ts'
 import {
   packAudit,

@@ -1,7 +1,7 @@
 import { script } from '@bomb.sh/tab'
 import type { CommandContext } from '../../shell/command.ts'
 import { bashCompletion } from '../../shell/completion-bash.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const
 

@@ -5,7 +5,7 @@ import { agentOption, momentOptions, requestCommand } from '../../project/reques
 import type { CommandContext } from '../../shell/command.ts'
 import { countNoun } from '../../shell/counted.ts'
 import { printTable } from '../../shell/screen/list.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 const GROUPS = ['agent', 'version', 'model', 'day']
 

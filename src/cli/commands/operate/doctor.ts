@@ -11,7 +11,7 @@ import { suggestWord } from '../../shell/nearest.ts'
 import { openProject } from '../../project/project.ts'
 import type { doctorAnswer } from '../../answers/operate.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 const checks: DoctorChecks = {
   ...machineChecks,

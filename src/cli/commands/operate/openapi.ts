@@ -6,7 +6,7 @@ import { operatorDocument } from '../../../operations/operator-document.ts'
 import { readOpenApi } from '../../../server/http/openapi.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { packageFile } from '../../project/package-file.ts'
-import { writeUserFile } from '../../files/write-file.ts'
+import { writeUserFile } from '../../../base/files/write-file.ts'
 
 export async function openapi({ given, mode, out, cwd }: CommandContext<unknown>): Promise<void> {
   const isOperator = given.flag('operator')

@@ -7,7 +7,7 @@ import type { writtenSecret } from '../../answers/operate.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import { readDotEnv, writeDotEnv } from '../../project/dot-env.ts'
 import { openProject, type Project } from '../../project/project.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 import { loadDocuments } from '../../project/documents.ts'
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/

@@ -21,7 +21,7 @@ import { releaseHeld } from './restored.ts'
 import type { backupAnswer, resetAnswer, restoreAnswer } from '../../answers/serve.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 /** Renames the archive to its final name when it is complete. */
 export async function backup(call: CommandContext<ValueOf<typeof backupAnswer>>): Promise<void> {

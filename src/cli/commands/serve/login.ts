@@ -27,7 +27,7 @@ import { readServerFile } from '../../project/server/running-server.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 import { remoteError } from '../../shell/remote.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 /** For the person to sign in at the provider. */
 const SIGN_IN_MS = 600_000

@@ -18,7 +18,7 @@ import { listenForRedirect } from '../../login/await-redirect.ts'
 import { chooseLoginServer, listLoginServers, type ServerToLogIn } from '../../login/login-servers.ts'
 import { openProject } from '../../project/project.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 
 /** For the person to consent. */

@@ -15,7 +15,7 @@ import { withOperator, type OperatorClient } from '../../project/server/operator
 import { resolveAgent, runIdOf } from '../../project/reference.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { triggerOf } from '../ship/triggers.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 const NOTHING = 'Nothing is held.'
 

@@ -14,7 +14,7 @@ import type { CommandContext } from '../../shell/command.ts'
 import { countNoun } from '../../shell/counted.ts'
 import { confirmLoss } from '../../shell/prompts/confirm.ts'
 import { withSpinner } from '../../shell/screen/spinner.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 type CopyCall = CommandContext<ValueOf<typeof copyAnswer> | ValueOf<typeof reopenedAnswer>>
 

@@ -5,7 +5,7 @@ import { readStoreUrl } from '../../project/store-url.ts'
 import type { migrateAnswer } from '../../answers/serve.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 /** @throws Failure `usage`, `store_unreachable`, `store_unreadable`, `store_rights_missing` */
 export async function migrate(call: CommandContext<ValueOf<typeof migrateAnswer>>): Promise<void> {

@@ -13,7 +13,7 @@ import { openProject } from '../../project/project.ts'
 import { resolveAgent } from '../../project/reference.ts'
 import type { createdKeyAnswer } from '../../answers/ship.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 import { onlyMatch } from '../../project/only-match.ts'
 
 type AnyKey = KeyView | OperatorKeyView

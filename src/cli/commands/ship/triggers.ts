@@ -16,7 +16,7 @@ import { withOperator, type OperatorClient } from '../../project/server/operator
 import { agentOption, listCommand, requestCommand } from '../../project/request-command.ts'
 import { resolveAgent } from '../../project/reference.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 import { onlyMatch } from '../../project/only-match.ts'
 
 const columns: readonly TableColumn<TriggerView>[] = [

@@ -14,7 +14,7 @@ import { resolveAgent, splitVersion } from '../../project/reference.ts'
 import { withOperatorOf } from '../../project/server/operator.ts'
 import { isArchivePath } from '../../release/archives.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 import { readTrustedDocument } from '../../trust/trust-file.ts'
 import { verifyPublished, verifySignedArchive, type VerifiedSubject } from '../../trust/verify-bundle.ts'
 

@@ -11,7 +11,7 @@ import { askOfAgent, listCommand } from '../../project/request-command.ts'
 import { resolveAgent, splitVersion } from '../../project/reference.ts'
 import { versionViews } from '../../project/registry.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 /** The snapshot that the digest covers, beside the later remarks about it. */
 type ShownVersion = AgentSnapshot & { readonly yanked?: true; readonly yankReason?: string }

@@ -7,7 +7,7 @@ import { withOperator, type OperatorClient } from '../../project/server/operator
 import { resolveAgent, runIdsOf } from '../../project/reference.ts'
 import { actOnEach } from '../../shell/act-on-each.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 /** Statuses of waiting runs. Working runs are moved only while they are held. */
 const OPEN = 'WaitingForHITL,WaitingForAITL,WaitingForResponse,Running'

@@ -9,7 +9,7 @@ import { withTarget } from '../../project/server/target.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { exitOfCode } from '../../shell/exit.ts'
 import { RefusedAnswer } from '../../shell/remote.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 export async function signal(call: CommandContext<MessageAccepted>): Promise<void> {
   const { given, mode, out, globals } = call

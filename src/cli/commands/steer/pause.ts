@@ -13,7 +13,7 @@ import { listCommand } from '../../project/request-command.ts'
 import { resolveAgent, splitVersion } from '../../project/reference.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { countNoun } from '../../shell/counted.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 type PauseCommand = CommandContext<OperatorAnswer<'POST /pauses'>>
 type StopCommand = CommandContext<OperatorAnswer<'POST /pauses'> | OperatorAnswer<'GET /pauses'>>

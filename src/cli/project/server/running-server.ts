@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { readFile, rm } from 'node:fs/promises'
 import { makeDirectory } from '../../../base/files/make-directory.ts'
-import { writeUserFile } from '../../files/write-file.ts'
+import { writeUserFile } from '../../../base/files/write-file.ts'
 
 export interface FoundServerFile {
   readonly pid: number

@@ -8,10 +8,10 @@ import { hashKey, hashOfCommandCredential } from '../../../base/api-key.ts'
 import { isJsonObject, parseJson, type JsonValue } from '../../../base/json/json.ts'
 import { isLoopback } from '../../../base/net/loopback.ts'
 import { replacePrivateFile } from '../../../base/files/private-file.ts'
-import { readTextIfAny, statIfAny } from '../../files/sync-files.ts'
+import { readTextIfAny, statIfAny } from '../../../base/files/sync-files.ts'
 import { userDirectory } from '../user-config.ts'
 import type { Io } from '../../shell/io.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 export interface ServerSession {
   /** Origin of its operator listener. */

@@ -9,7 +9,7 @@ import type { CommandContext } from '../../shell/command.ts'
 import { OPERATOR_URL, openOperatorChannel, type OperatorClient } from './operator.ts'
 import { findApiKey } from '../profile.ts'
 import { openProject, type Project } from '../project.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 import { resolveAgent, splitVersion } from '../reference.ts'
 import { readServerFile } from './running-server.ts'
 

@@ -11,7 +11,7 @@ import { cutText } from '../../../base/cut-text.ts'
 import { showAddress } from '../../../base/net/show-address.ts'
 import { fail } from '../../../base/failure.ts'
 import type { Io } from '../../shell/io.ts'
-import { usageFailure } from '../../shell/usage-failure.ts'
+import { usageFailure } from '../../../base/usage-failure.ts'
 
 export interface SshTunnel {
   /** Path of the socket on this machine. */

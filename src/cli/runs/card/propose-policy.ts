@@ -13,7 +13,7 @@ import { type Document, isIdentified, type IdentifiedDocument } from '../../../d
 import type { Workspace } from '../../../documents/workspace/workspace.ts'
 import type { ShownTask } from '../../../spec/task.ts'
 import { splitComparisons } from '../../../view/call-arguments.ts'
-import { writeUserFile } from '../../files/write-file.ts'
+import { writeUserFile } from '../../../base/files/write-file.ts'
 import { textAfterLast, textBefore } from '../../../base/text-parts.ts'
 
 export type ProposedVerdict = 'allow' | 'deny'
