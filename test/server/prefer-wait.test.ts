@@ -132,6 +132,12 @@ test('a caller that goes away, a revoked key and a server that stops end the wai
   expect(services.readers.count(keyId)).toBe(0)
 })
 
+test('a request that had been accepted when the server stopped waits for nothing', async () => {
+  const { read, services } = await endless()
+  services.readers.stopAll()
+  expect(await (await read(60)).json()).toMatchObject({ status: 'Running' })
+})
+
 test('beyond 100 waits of one key a request is answered at once, and says that nothing was granted', async () => {
   const { read, waits, services } = await endless()
   const held = Array.from({ length: 100 }, () => read(60))

@@ -59,7 +59,7 @@ export interface SessionDriver {
     apply: (tx: SessionTransaction) => T,
     options?: Pick<MailboxOptions, 'about' | 'versions'>,
   ): Promise<T>
-  /** Like `post`, but drops the change: only its result is wanted. */
+  /** Like `post`, but drops the change: only its result is wanted. Answered until everything in flight is stored, also while the driver closes. */
   ask<T>(sessionId: SessionId, look: (tx: SessionTransaction) => T, options?: Pick<MailboxOptions, 'about'>): Promise<T>
   /** Continues a session that has work in flight, or had when an earlier process ended. */
   wake(sessionId: SessionId): Promise<void>
@@ -169,12 +169,13 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     apply: (tx: SessionTransaction) => T,
     options?: MailboxOptions,
   ): Promise<T> {
-    if (lifecycle.phase !== 'open') return Promise.reject(fail('shutting_down'))
+    const isRefused = (): boolean => lifecycle.phase !== 'open' && options?.isQuestion !== true
+    if (isRefused()) return Promise.reject(fail('shutting_down'))
     const actor = isShared ? mailboxes.find(sessionId) : undefined
     if (!actor) return mailboxes.post(sessionId, apply, options)
     return store.session(sessionId).then((stored) => {
       actor.storedVersion = Math.max(actor.storedVersion, stored?.version ?? 0)
-      if (lifecycle.phase !== 'open') throw fail('shutting_down')
+      if (isRefused()) throw fail('shutting_down')
       return mailboxes.post(sessionId, apply, options)
     })
   }

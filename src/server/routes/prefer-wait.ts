@@ -34,6 +34,7 @@ export async function waitAsPreferred(
   const stop = new AbortController()
   const end = (): void => stop.abort()
   wait.signal.addEventListener('abort', end)
+  if (wait.signal.aborted) end()
   const timer = setTimeout(end, seconds * 1000)
   const socket = incoming?.socket
   if (socket) socket.once('close', end)

@@ -16,11 +16,13 @@ export interface StreamReaders {
   stop(owner: string): void
   /** Ends the streams of one owner that were admitted with other rights. */
   stopOthers(owner: string, rights: string | undefined): void
+  /** Ends all of them, and from now on each that is added. */
   stopAll(): void
 }
 
 export function createStreamReaders(): StreamReaders {
   const open = new Map<string, Map<() => void, string>>()
+  let areStopped = false
   const stopOthers = (owner: string, now: string | undefined) => {
     for (const [stop, rights] of open.get(owner) ?? []) if (rights !== now) stop()
   }
@@ -31,6 +33,7 @@ export function createStreamReaders(): StreamReaders {
         const mine = open.get(owner) ?? new Map<() => void, string>()
         open.set(owner, mine.set(each, rights))
       }
+      if (areStopped) each()
       return () => {
         for (const owner of Object.keys(grants)) {
           const mine = open.get(owner)
@@ -43,6 +46,9 @@ export function createStreamReaders(): StreamReaders {
     count: (owner) => open.get(owner)?.size ?? 0,
     stop,
     stopOthers,
-    stopAll: () => [...open.keys()].forEach(stop),
+    stopAll() {
+      areStopped = true
+      for (const owner of open.keys()) stop(owner)
+    },
   }
 }
