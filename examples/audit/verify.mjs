@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // A second verifier of svc audit export, written without svc: node verify.mjs FILE [EARLIER]
-// It reads the tar, checks every line of acts.jsonl, sessions.jsonl and rows.jsonl and the decisions about calls, and exits with 1 at
-// the first thing that is not as it was recorded, or was not allowed.
+// It exits with 1 at the first thing that is not as it was recorded, or was not allowed.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
@@ -18,8 +17,10 @@ function canonical(value) {
   return `{${members.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(',')}}`
 }
 
-const check = (isGood, what) => {
-  if (!isGood) throw new Error(what)
+function check(isGood, what) {
+  if (isGood) return
+  console.error(what)
+  process.exit(1)
 }
 
 /** The lines of one file of a tar: headers of 512 bytes, each followed by its content in blocks of 512. */
@@ -32,7 +33,7 @@ function linesOf(tar, wanted) {
     check(end <= tar.length && lines.pop() === '', `${wanted} is cut off.`)
     return lines
   }
-  throw new Error(`There is no ${wanted}.`)
+  check(wanted === 'setup.jsonl', `There is no ${wanted}.`)
 }
 
 /** A line that is written in any other way is refused: two readers could see two records in it. */
@@ -42,19 +43,36 @@ function parse(line) {
   return value
 }
 
-/** Hashes of all acts, in order. */
-function verifyActs(lines) {
-  const hashes = []
+/** Hashes of all acts, in order. Each row that operators set up is what its last act made of it. */
+function verifyActs(lines, setupLines) {
+  let [hashes, setup, isCovered] = [[], new Map(), true]
   for (const line of lines) {
-    const number = hashes.length + 1
     const { content, salt, hash, ...record } = parse(line)
-    check(record.seq === number, `Act ${number} is missing.`)
+    check(record.seq === hashes.length + 1, `Act ${hashes.length + 1} is missing.`)
     const isRecorded = content === null || sha256(`${salt}\n${content}`) === record.contentDigest
     const isWritten = sha256(`${hashes.at(-1) ?? START}\n${canonical(record)}`) === hash
-    check(isRecorded && isWritten, `Act ${number} is not the one that was recorded.`)
+    check(isRecorded && isWritten, `Act ${record.seq} is not the one that was recorded.`)
     hashes.push(hash)
+    isCovered &&= record.rowDigests !== undefined
+    if (!record.rowDigests) setup.clear()
+    for (const [name, digest] of record.rowDigests ?? [])
+      if (digest === '') setup.delete(name)
+      else setup.set(name, { salt, digest })
   }
+  if (setupLines) verifyRows(setupLines.map(parse), setup, isCovered, 'what operators set up')
   return hashes
+}
+
+/** Rows are those that were written, with the digest of the last time. An empty digest is one of what is at work. */
+function verifyRows(rows, written, isCovered, where) {
+  const gone = new Set(written.keys())
+  for (const { name, lines } of rows) {
+    const { salt, digest } = written.get(name) ?? { digest: isCovered ? 'none' : '' }
+    const isLeft = salt === null || digest === '' || sha256(`${salt}\n${lines.join('\n')}`, 'base64url') === digest
+    check(isLeft, `The row "${name}" of ${where} is not as it was left.`)
+    gone.delete(name)
+  }
+  check(gone.size === 0, `A row of ${where} is gone: ${[...gone][0]}.`)
 }
 
 /** Hashes of the saves of all sessions, by session and version. Each session has a line of rows. */
@@ -77,15 +95,7 @@ function verifyEnd({ given: { session, lastSeq, lastOrdinal }, seq, ordinal, isN
   const isWhole = seq === undefined || (seq === lastSeq && ordinal === lastOrdinal)
   check(isWhole, `Session ${session} does not end where its chain ends.`)
   check(stored?.session === session, `The rows of session ${session} are missing.`)
-  const gone = new Set(written.keys())
-  for (const { name, lines } of stored.rows ?? []) {
-    const { salt, digest } = written.get(name) ?? { digest: isNew ? 'none' : '' }
-    const isUnknown = salt === null || digest === ''
-    const isLeft = isUnknown || sha256(`${salt}\n${lines.join('\n')}`, 'base64url') === digest
-    check(isLeft, `The row "${name}" of session ${session} is not as its last save left it.`)
-    gone.delete(name)
-  }
-  check(!stored.rows || gone.size === 0, `A row of session ${session} is gone.`)
+  if (stored.rows) verifyRows(stored.rows, written, isNew, `session ${session}`)
 }
 
 function verifySave(open, { content, salt, hash, results = [], ...record }, saves) {
@@ -103,17 +113,14 @@ function verifySave(open, { content, salt, hash, results = [], ...record }, save
     const isWhole = content.length === steps.length * 4 + events.length * 2
     check(isRecorded && isWhole, `The content of ${where} is not the one that was recorded.`)
     const digests = steps.map((_, at) => content[at * 4 + 1]).filter((each) => each !== 'null')
-    const given = results.map((each) => `sha256:${sha256(each)}`)
-    check(`${digests}` === `${given}`, `A result of ${where} is not the one that was recorded.`)
+    check(`${digests}` === `${results.map((each) => `sha256:${sha256(each)}`)}`, `A result of ${where} is another one.`)
   }
-  const isWritten = sha256(`${open.head}\n${canonical(record)}`) === hash
-  check(isWritten, `The record of ${where} is not the one that was written.`)
+  check(sha256(`${open.head}\n${canonical(record)}`) === hash, `The record of ${where} is not the one written.`)
   open.head = hash
   open.isNew ??= version === 1 && record.rows !== undefined
   for (const [name, digest] of record.rows ?? []) open.written.set(name, { salt, digest })
   saves.set(`${session} ${version}`, hash)
-  open.isBare ||= content === null
-  if (!open.isBare) verifyCalls(open, record, content)
+  if (!(open.isBare ||= content === null)) verifyCalls(open, record, content)
 }
 
 /** Events in order: each shows a step of its save for the first time, or has data of its own. */
@@ -123,14 +130,12 @@ function verifyCalls(open, { session, events, steps }, content) {
     const place = unread.get(event.ordinal)
     unread.delete(event.ordinal)
     if (place !== undefined) {
-      const isOpen = event.subject === 'engine.step.started'
       const [shown, hidden] = [0, 2].map((line) => JSON.parse(content[place * 4 + line]))
-      const fault = readStep(open, steps[place], shown, hidden, isOpen)
+      const fault = readStep(open, steps[place], shown, hidden, event.subject === 'engine.step.started')
       check(!fault, `A call of session ${session} ${fault} (event ${event.seq}).`)
     } else if (event.kind === 'user_task') {
       const [{ task }] = [JSON.parse(content[steps.length * 4 + at * 2])].flat()
-      const known = open.tasks.get(task.user_task_id)
-      if (known) known.request = task
+      Object.assign(open.tasks.get(task.user_task_id) ?? {}, { request: task })
     }
   }
 }
@@ -153,9 +158,8 @@ function faultOf(call, runId, content, known, tasks) {
   if (known.isSettled) return 'was sent again after its result'
   if (known.decision === 'allow') return undefined
   if (!['require_approval', 'escalate'].includes(known.decision)) return `was sent although decided: ${known.decision}`
-  const isOfCall = (task) =>
-    task.runId === runId && task.ordinal > known.ordinal && task.request.tool?.name === content.name
-  const given = [...tasks.values()].filter((task) => isOfCall(task) && task.answer?.approved === true)
+  const asked = [...tasks.values()].filter((task) => task.runId === runId && task.ordinal > known.ordinal)
+  const given = asked.filter(({ request, answer }) => request.tool?.name === content.name && answer?.approved === true)
   if (given.length === 0) return 'was sent without the approval that it needed'
   const digest = `sha256:${sha256(canonical(content.arguments ?? content.input))}`
   const same = given.filter((task) => task.request.arguments_digest === digest)
@@ -180,16 +184,12 @@ function faultOfVotes({ request, answer, approver_role: role, not_by: starter })
   if (isEscalation && ![...people].some((by) => by.startsWith('operator:'))) return 'was sent without an operator'
 }
 
-process.on('uncaughtException', ({ message }) => {
-  console.error(message)
-  process.exitCode = 1
-})
 const [, , file, earlier] = process.argv
 check(file !== undefined, 'node verify.mjs FILE [EARLIER]')
 const [now, old] = [file, earlier].map((path) => {
   const tar = path && readFileSync(path)
-  const lines = (name) => (tar ? linesOf(tar, name) : [])
-  return { acts: verifyActs(lines('acts.jsonl')), saves: verifySessions(lines('sessions.jsonl'), lines('rows.jsonl')) }
+  const files = ['acts', 'setup', 'sessions', 'rows'].map((name) => (tar ? linesOf(tar, `${name}.jsonl`) : []))
+  return { acts: verifyActs(files[0], files[1]), saves: verifySessions(files[2], files[3]) }
 })
 const at = old.acts.findIndex((hash, index) => now.acts[index] !== hash)
 check(at < 0, `Act ${at + 1} of the earlier export is not there, or another one.`)

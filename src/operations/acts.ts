@@ -1,5 +1,6 @@
 /** What operators did. Source: docs/design/audit.md#acts */
 import { ACT_CHANNELS, ACTS_BY_KIND, type ActKind } from '../spec/people/act.ts'
+import type { SetupDigest } from '../spec/people/setup-name.ts'
 import type { OperationTable } from './operation.ts'
 import {
   anyJson,
@@ -12,6 +13,7 @@ import {
   oneOf,
   optional,
   string,
+  typedJson,
   type ValueOf,
 } from './schema.ts'
 import { pageFields } from './shared.ts'
@@ -63,6 +65,10 @@ const actRecord = object({
   contentDigest: string,
   salt: nullable(string),
   hash: string,
+  rowDigests: described(
+    optional(typedJson<readonly SetupDigest[]>()),
+    'Names and digests of the rows that it changed; absent in acts of earlier versions.',
+  ),
 })
 
 export const actOperations = {

@@ -1,4 +1,5 @@
 /** The chains of sessions, for an export that is checked without a server. Source: docs/design/audit.md#sessions */
+import { SETUP_NOUNS } from '../spec/people/setup-name.ts'
 import type { LinkedEvent, LinkedStep, RowDigest } from '../spec/chain/session-link.ts'
 import type { OperationTable } from './operation.ts'
 import {
@@ -51,7 +52,21 @@ const after = described(
   'Only sessions after this one: its `startedAt`, a space, and its id.',
 )
 
+const chainedRow = object({ name: string, lines: list(string) })
+
+const afterSetup = described(
+  optional(
+    bounded(string, { pattern: `^(?:${SETUP_NOUNS.join('|')}) .{1,600}$`, message: 'must be the name of a row' }),
+  ),
+  'Only rows after the one of this name.',
+)
+
 export const auditOperations = {
+  'GET /audit/setup': {
+    about: 'What operators set up, as it is stored: rows that acts name, each with the lines that the act digested.',
+    query: { after: afterSetup, take: pageFields.take },
+    answer: listAnswer(chainedRow),
+  },
   'GET /audit/sessions': {
     about: 'Sessions and where their chains end, oldest first.',
     query: {
@@ -77,10 +92,7 @@ export const auditOperations = {
     about: 'The rows of a session that its chain covers, as they are stored, and where the chain ended then.',
     answer: object({
       session: chainedSession,
-      rows: described(
-        nullable(list(object({ name: string, lines: list(string) }))),
-        'Null where the session went on each time while they were read.',
-      ),
+      rows: described(nullable(list(chainedRow)), 'Null where the session went on each time while they were read.'),
     }),
   },
 } satisfies OperationTable

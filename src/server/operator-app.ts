@@ -19,7 +19,14 @@ import { parseOperatorBody, parseOperatorQuery } from './http/validate-operator.
 import { serveRoutes, type ApiRoute, type HttpMethod, type HttpRequestContext } from './http/route.ts'
 import type { ServerServices } from './runtime/services.ts'
 import type { OperatorAction, OperatorRequest } from './operator/people/act.ts'
-import { listActRecords, listActs, listChainedSessions, listSessionLinks, readSessionRows } from './operator/acts.ts'
+import {
+  listActRecords,
+  listActs,
+  listChainedSessions,
+  listSessionLinks,
+  listSetupRows,
+  readSessionRows,
+} from './operator/acts.ts'
 import { listAgents, listDocuments, listVersions, getSnapshot } from './operator/versions/agents.ts'
 import { listCalls } from './operator/calls.ts'
 import { listCosts } from './operator/costs.ts'
@@ -157,6 +164,7 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /status': getStatus,
   'GET /acts': listActs,
   'GET /acts/records': listActRecords,
+  'GET /audit/setup': listSetupRows,
   'GET /audit/sessions': listChainedSessions,
   'GET /audit/sessions/:id': listSessionLinks,
   'GET /audit/sessions/:id/rows': readSessionRows,

@@ -2,6 +2,8 @@
 import type { Instant } from '../base/clock.ts'
 import type { RunId, SessionId, WorkspaceId } from '../base/ids.ts'
 import type { ActKind, ActRecord, NewAct, StoredAct } from '../spec/people/act.ts'
+import type { ChainedRow } from '../spec/chain/session-link.ts'
+import type { SetupName } from '../spec/people/setup-name.ts'
 import type { CatalogStore } from './catalog-store.ts'
 import type { NoticeStore } from './notice-store.ts'
 import type { PageRange } from './queries.ts'
@@ -71,6 +73,8 @@ export interface ActStore {
   acts(filter: ActFilter, page: PageRange): Promise<{ readonly items: readonly StoredAct[]; readonly total: number }>
   /** As they are stored, oldest first, after the number `after`; at most `limit`. */
   actsInOrder(workspaceId: WorkspaceId, after: number, limit: number): Promise<readonly ActRecord[]>
+  /** What operators set up, as it is stored, in order; at most `limit` rows after the one of this name. */
+  setupRows(workspaceId: WorkspaceId, after: SetupName | undefined, limit: number): Promise<readonly ChainedRow[]>
 }
 
 /** The act of a write that has answered. */

@@ -20,11 +20,13 @@ import {
   WORKSPACE,
 } from '../engine/bench.ts'
 import { removeDirectory } from '../remove-directory.ts'
+import type { SetupName } from '../../src/spec/people/setup-name.ts'
 import { anAct } from '../store/act-contract.ts'
+import { SETUP_ACTS, setUpEverything } from '../store/set-up.ts'
 import { runId, sessionId } from '../store/makers.ts'
 
-/** Acts of the store. */
-export const COUNT = 20
+/** Acts of the store: of what is set up, and some of which the content does not matter. */
+export const COUNT = SETUP_ACTS + 21
 const LARGE = 'x'.repeat(300_000)
 
 export interface AuditedStore {
@@ -68,7 +70,11 @@ export async function openAuditedStore(sessions: number): Promise<AuditedStore> 
     await bench.waitForEnd(started)
   }
   const about = { workspaceId: WORKSPACE, sessionId: sessionId('s'), runId: runId('r'), refused: 'not_found' }
-  for (let at = 1; at <= COUNT; at++) await bench.store.addAct(anAct(`act ${at}`, about))
+  // Agents of a bench are published without acts.
+  const published = (await bench.store.setupRows(WORKSPACE, undefined, 1000)).map(({ name }) => name as SetupName)
+  await bench.store.addAct(anAct('published', { ...about, setup: published }))
+  await setUpEverything(bench.store, anAct)
+  for (let at = SETUP_ACTS + 2; at <= COUNT; at++) await bench.store.addAct(anAct(`act ${at}`, about))
   const path = join(root, 'store.db')
   await bench.store.backup(path)
   await bench.engine.close(0)
@@ -86,7 +92,11 @@ export async function openAuditedStore(sessions: number): Promise<AuditedStore> 
       exported.push({ session, rows, links: await store.linksOf(id, 0, 1000) })
     }
     const selection = { agent: null, by: null, since: null, until: null, content: true }
-    return { selection, acts: await store.actsInOrder(WORKSPACE, 0, 1000), sessions: exported }
+    const [acts, setup] = [
+      await store.actsInOrder(WORKSPACE, 0, 1000),
+      await store.setupRows(WORKSPACE, undefined, 1000),
+    ]
+    return { selection, acts, sessions: exported, setup }
   }
 
   return {

@@ -37,7 +37,7 @@ import type { Store } from '../../src/store/store.ts'
 import type { ToolInvocation, ToolOutcome } from '../../src/tools/tool.ts'
 import { collectTimeline } from './collect-timeline.ts'
 
-export const WORKSPACE = workspaceIdOf('test')
+export const WORKSPACE = workspaceIdOf('main')
 export const T0 = Date.UTC(2026, 0, 1)
 
 export interface ManualClock extends StoreClock {

@@ -7,7 +7,15 @@ import type { ActView } from '../../src/operations/acts.ts'
 import type { OperatorList } from '../../src/operations/schema.ts'
 import { sealSet } from '../../src/policy/policy-set.ts'
 import { createRefusedActs } from '../../src/server/runtime/refused-acts.ts'
-import { ACTS_BY_KIND, ROUTES_WITHOUT_ACT, type ActKind, type NewAct } from '../../src/spec/people/act.ts'
+import {
+  ACTS_BY_KIND,
+  ROUTES_WITHOUT_ACT,
+  type ActKind,
+  type ActRecord,
+  type NewAct,
+} from '../../src/spec/people/act.ts'
+import type { ChainedRow } from '../../src/spec/chain/session-link.ts'
+import { createSetupVerifier } from '../../src/spec/chain/setup-row.ts'
 import type { Blobs } from '../../src/blobs/blobs.ts'
 import type { Operation } from '../../src/operations/operation.ts'
 import type { PolicyEntry } from '../../src/spec/policy-set.ts'
@@ -187,6 +195,12 @@ test('each operator route that changes something writes an act of a kind that na
   await walk('POST /pauses', { kind: 'all', paused: true, reason: 'stop' })
   await walk('POST /pauses', { kind: 'all', paused: false })
   await walk('POST /restored/release', { happened: ['pay:A-3'] })
+  const setup = createSetupVerifier()
+  const readAll = async <T>(path: string) =>
+    ((await house.operator(`GET ${path}?take=500`)) as unknown as OperatorList<T>).items
+  for (const act of await readAll<ActRecord>('/acts/records')) setup.add(act)
+  const rows = await readAll<ChainedRow>('/audit/setup')
+  expect([setup.check(rows), setup.checked]).toEqual([undefined, rows.length])
 
   // What these ask of the engine or the storage does not matter: the act is recorded before or with it.
   const fixture = openFixture({ blobs: memoryBlobs() })

@@ -1,13 +1,33 @@
 /** The log of acts of every store: an act comes with its change or not at all, and the acts of a workspace are a chain without gaps. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Clock } from '../../src/base/clock.ts'
+import { digestOf } from '../../src/base/digest.ts'
 import { isFailure } from '../../src/base/failure.ts'
 import { workspaceIdOf } from '../../src/base/ids.ts'
 import type { NewAct } from '../../src/spec/people/act.ts'
 import { CHAIN_START, hashOfLink, saltedDigest } from '../../src/spec/chain/hash-chain.ts'
+import type { ChainedRow } from '../../src/spec/chain/session-link.ts'
+import { createSetupVerifier } from '../../src/spec/chain/setup-row.ts'
+import { SETUP_NOUNS, type SetupName } from '../../src/spec/people/setup-name.ts'
 import { linkOfAct } from '../../src/spec/chain/verify-acts.ts'
 import type { Store } from '../../src/store/store.ts'
-import { aKey, anUpdate, aSession, aStart, keyId, NOW, NO_LIMITS, runId, sessionId, WORKSPACE } from './makers.ts'
+import {
+  AGENT,
+  aKey,
+  anUpdate,
+  aPasskey,
+  aSession,
+  aStart,
+  aTrigger,
+  keyId,
+  NOW,
+  NO_LIMITS,
+  runId,
+  sessionId,
+  TRIGGER,
+  WORKSPACE,
+} from './makers.ts'
+import { setUpEverything } from './set-up.ts'
 
 const ALL = { skip: 0, take: 100 }
 
@@ -28,8 +48,16 @@ export const anAct = (subject: string, about: Partial<NewAct> = {}): NewAct => (
   runId: null,
   refused: null,
   counted: 1,
+  setup: [],
   ...about,
 })
+
+async function verifySetup(store: Store) {
+  const verifier = createSetupVerifier()
+  for (const act of await store.actsInOrder(WORKSPACE, 0, 1000)) verifier.add(act)
+  const offence = verifier.check(await store.setupRows(WORKSPACE, undefined, 1000))
+  return { offence, checked: verifier.checked }
+}
 
 export function actContract(name: string, open: (clock: Clock) => Store | Promise<Store>): void {
   describe(`the log of acts, ${name}`, () => {
@@ -43,9 +71,12 @@ export function actContract(name: string, open: (clock: Clock) => Store | Promis
       const act = anAct('a', { sessionId: sessionId('a'), runId: runId('a') })
       await store.addAct(act)
       const { items, total } = await store.acts({ workspaceId: WORKSPACE }, ALL)
-      const { reason, address, before, after, ...record } = act
+      const { reason, address, before, after, setup, ...record } = act
       const { contentDigest, salt, hash, ...stored } = items[0]!
-      expect([stored, total]).toEqual([{ ...record, seq: 1, content: { reason, address, before, after } }, 1])
+      expect([stored, total]).toEqual([
+        { ...record, rowDigests: [...setup], seq: 1, content: { reason, address, before, after } },
+        1,
+      ])
       expect(contentDigest).toBe(saltedDigest(salt!, JSON.stringify(stored.content)))
       const [written] = await store.actsInOrder(WORKSPACE, 0, 1)
       expect(hash).toBe(hashOfLink(CHAIN_START, linkOfAct(written!)))
@@ -106,6 +137,83 @@ export function actContract(name: string, open: (clock: Clock) => Store | Promis
         for (const act of acts) expect(act.hash).toBe((before = hashOfLink(before, linkOfAct(act))))
       }
       expect((await store.actsInOrder(WORKSPACE, 13, 1)).map(({ seq }) => seq)).toEqual([14])
+    })
+
+    test('an act says what it made of the rows that it names, and later ones say it anew', async () => {
+      await setUpEverything(store, anAct)
+      const rows = await store.setupRows(WORKSPACE, undefined, 1000)
+      expect(rows.map(({ name }) => name.split(' ')[0])).toEqual([
+        'agent',
+        'deployments',
+        'version',
+        'version',
+        'document',
+        'trigger',
+        'key',
+        'credential',
+        'passkey',
+        'sign-ins',
+        'standing',
+        'pause',
+        'trust',
+        'attestation',
+      ])
+      expect(new Set(rows.map(({ name }) => name.split(' ')[0]))).toEqual(new Set(SETUP_NOUNS))
+      expect(await verifySetup(store)).toEqual({ offence: undefined, checked: rows.length })
+      const [key] = rows.filter(({ name }) => name.startsWith('key '))
+      expect(key!.lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+        [
+          aKey('shop').id,
+          WORKSPACE,
+          AGENT,
+          TRIGGER,
+          'shop',
+          null,
+          'svc_abcd',
+          digestOf(aKey('shop').hash),
+          true,
+          NOW,
+          null,
+          NOW + 2,
+        ],
+      ])
+      expect(rows.find(({ name }) => name === 'pause tool pay.send')!.lines).toEqual([
+        JSON.stringify([WORKSPACE, 'tool', 'pay.send', true, NOW, 'operator:ana', null]),
+        JSON.stringify([WORKSPACE, 'tool', 'pay.send', false, NOW + 4, 'operator:ana', null]),
+      ])
+    })
+
+    test('rows are read in pages of any size', async () => {
+      await setUpEverything(store, anAct)
+      const all = await store.setupRows(WORKSPACE, undefined, 1000)
+      for (const size of [1, 2, 5]) {
+        const read: ChainedRow[] = []
+        for (let page = await store.setupRows(WORKSPACE, undefined, size); page.length > 0;) {
+          read.push(...page)
+          page = await store.setupRows(WORKSPACE, page.at(-1)!.name as SetupName, size)
+        }
+        expect(read).toEqual(all)
+      }
+    })
+
+    test('what changes without an act, comes back or goes is found, and use is no change', async () => {
+      await setUpEverything(store, anAct)
+      const { id } = aPasskey('phone')
+      await store.usePasskey(id, { signCount: 7, isBackedUp: true, at: NOW + 9 })
+      await store.touchOperatorKey(keyId('ana'), NOW + 9)
+      expect((await verifySetup(store)).offence).toBeUndefined()
+      await store.recording(anAct('deleted', { setup: [`trigger ${TRIGGER}`] })).deleteTrigger(TRIGGER)
+      expect((await verifySetup(store)).offence).toBeUndefined()
+      await store.createTrigger(aTrigger())
+      expect((await verifySetup(store)).offence?.what).toMatch(
+        /^The row "trigger .*", which act \d+ removed, is there again\.$/,
+      )
+      await store.deleteTrigger(TRIGGER)
+      await store.createKey(aKey('other'))
+      expect((await verifySetup(store)).offence?.what).toBe(`No act made the row "key ${keyId('other')}".`)
+      await store.addAct(anAct('found', { setup: [`key ${keyId('other')}`] }))
+      await store.revokeOperatorKey(keyId('ana'), NOW)
+      expect((await verifySetup(store)).offence?.what).toMatch(/^The row "credential .*" is not as act \d+ left it\.$/)
     })
 
     test('finds acts by kind, person, time, run and number', async () => {

@@ -786,7 +786,7 @@ CREATE TABLE act (
   content text check (json_valid(content)),
   content_digest text not null,
   salt text,
-  hash text not null,
+  hash text not null, row_digests text check (row_digests is null or json_valid(row_digests)),
   primary key (workspace_id, seq)
 ) strict, without rowid;
 

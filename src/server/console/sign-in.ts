@@ -82,14 +82,10 @@ export async function openConsoleSession(
   call: HttpRequestContext,
   opening: SessionOpening,
 ): Promise<{ readonly cookie: string; readonly pageKey: string }> {
-  const { store, clock } = services
   const { cookie, pageKey } = createSessionHalves()
   await keepSession(services, call, { ...opening, purpose: 'console', hash: hashKey(cookie) })
   const before = await readSession(services, rules, call)
-  if (before) {
-    await store.endConsoleSession(before.id, clock.now())
-    services.readers.stop(consoleReader(before.id))
-  }
+  if (before) await endSession(services, call, before)
   return { cookie, pageKey }
 }
 

@@ -3,6 +3,7 @@ import { toIsoText } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { ActView } from '../../operations/acts.ts'
+import type { SetupName } from '../../spec/people/setup-name.ts'
 import { ACTS_BY_KIND, type ActKind, type StoredAct } from '../../spec/people/act.ts'
 import { queryFailure } from '../http/refuse.ts'
 import { findAgent, findRun } from './find/find.ts'
@@ -67,6 +68,13 @@ export const readSessionRows: OperatorAction<'GET /audit/sessions/:id/rows'> = a
   return found
 }
 
+export const listSetupRows: OperatorAction<'GET /audit/setup'> = async ({ services, query }) => {
+  const { after, take = DEFAULT_TAKE } = query
+  // The cast holds: the schema checked the noun.
+  const items = await services.store.setupRows(services.workspace.id, after as SetupName | undefined, take)
+  return { items, total: items.length }
+}
+
 /** `version` names all kinds that begin with `version.`. A misspelt kind would silently find nothing. */
 function parseKinds(text: string): readonly ActKind[] {
   const all = Object.keys(ACTS_BY_KIND) as ActKind[]
@@ -83,6 +91,7 @@ function toActView({
   workspaceId: _workspace,
   contentDigest: _digest,
   salt: _salt,
+  rowDigests: _rows,
   at,
   ...act
 }: StoredAct): ActView {

@@ -60,7 +60,7 @@ export const endConsoleSession: OperatorAction<'POST /console/sessions/:id/end'>
 export const signOutEverywhere: OperatorAction<'POST /console/sign-out'> = async ({ services, body, act }) => {
   const { store, clock, readers, workspace } = services
   const operator = foldIdentity(body.operator)
-  const ended = act('person.signed_out', { subject: operator })
+  const ended = act('person.signed_out', { subject: operator, setup: [`sign-ins ${operator}`] })
   if (!(await store.recording(ended).endConsoleSessionsOf(workspace.id, operator, clock.now())))
     throw fail(
       'not_found',
@@ -73,6 +73,7 @@ export const signOutEverywhere: OperatorAction<'POST /console/sign-out'> = async
 }
 
 export const describeConsoleSession = ({ id, operator, browser, purpose, provider }: ConsoleSession): ActAbout => ({
+  setup: [`sign-ins ${operator}`],
   subject: `the ${purpose === 'console' ? 'console' : 'command line'}, as ${operator}`,
   after: {
     session: id,

@@ -39,6 +39,7 @@ export const createKey: OperatorAction<'POST /keys'> = async ({ services, operat
   const made = act('key.created', {
     subject: describeApiKey(key, agent.name),
     after: { prefix: key.prefix, trigger: trigger.name, allowUploads, expiresAt: isoOrNull(key.expiresAt) },
+    setup: [`key ${key.id}`],
   })
   await services.store.recording(made).createKey(key)
   return { ...(await toKeyView(services, key)), secret }
@@ -59,6 +60,7 @@ export const createOperatorKey: OperatorAction<'POST /operator-keys'> = async ({
   const made = act('credential.created', {
     subject: `credential of ${key.email}`,
     after: { prefix: key.prefix, roles: [...key.roles], expiresAt: isoOrNull(key.expiresAt) },
+    setup: [`credential ${key.id}`],
   })
   await services.store.recording(made).createOperatorKey(key)
   return { ...toOperatorKeyView(key), secret }
@@ -92,13 +94,17 @@ export const revokeKey: OperatorAction<'POST /keys/:id/revoke'> = async ({ servi
   const key = await findKey(services, id)
   const revokedAt = key.revokedAt ?? clock.now()
   if ('email' in key) {
-    const revoked = act('credential.revoked', { subject: `credential of ${key.email}`, before: { prefix: key.prefix } })
+    const revoked = act('credential.revoked', {
+      subject: `credential of ${key.email}`,
+      before: { prefix: key.prefix },
+      setup: [`credential ${key.id}`],
+    })
     await store.recording(revoked).revokeOperatorKey(key.id, revokedAt)
     readers.stop(key.id)
     return toOperatorKeyView({ ...key, revokedAt })
   }
   const subject = describeApiKey(key, await nameOf(services, key.agentId))
-  const revoked = act('key.revoked', { subject, before: { prefix: key.prefix } })
+  const revoked = act('key.revoked', { subject, before: { prefix: key.prefix }, setup: [`key ${key.id}`] })
   await store.recording(revoked).revokeKey(key.id, revokedAt)
   readers.stop(key.id)
   return toKeyView(services, { ...key, revokedAt })

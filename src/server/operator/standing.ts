@@ -24,6 +24,7 @@ export const revokeStanding: OperatorAction<'POST /policies/revoke'> = async ({ 
   const recorded = act(undo ? 'standing.restored' : 'standing.ended', {
     subject: `standing authority "${name}"`,
     reason,
+    setup: [`standing ${name}`],
   })
   await store
     .recording(recorded)

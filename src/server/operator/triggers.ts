@@ -42,7 +42,11 @@ export const createTrigger: OperatorAction<'POST /triggers'> = async ({ services
     refusal: null,
     createdAt: services.clock.now(),
   }
-  const made = act('trigger.created', { subject: describeTrigger(trigger, agent.name), after: settingsShown(trigger) })
+  const made = act('trigger.created', {
+    subject: describeTrigger(trigger, agent.name),
+    after: settingsShown(trigger),
+    setup: [`trigger ${trigger.id}`],
+  })
   await services.store.recording(made).createTrigger(trigger)
   services.serverState.onTriggersChanged?.()
   return await toTriggerView(services, trigger)
@@ -58,7 +62,9 @@ export const updateTrigger: OperatorAction<'PATCH /triggers/:id'> = async ({ ser
   const trigger = { ...found, ...changes, ...settingsOf(body) }
   const [before, after] = changedSettings(settingsShown(found), settingsShown(trigger))
   const subject = describeTrigger(found, await nameOf(services, found.agentId))
-  await services.store.recording(act('trigger.changed', { subject, before, after })).updateTrigger(trigger)
+  await services.store
+    .recording(act('trigger.changed', { subject, before, after, setup: [`trigger ${trigger.id}`] }))
+    .updateTrigger(trigger)
   services.serverState.onTriggersChanged?.()
   // Open streams use the old settings; clients reconnect under the new ones.
   for (const key of await keysOf(services, trigger)) services.readers.stop(key.id)
@@ -71,12 +77,20 @@ export const deleteTrigger: OperatorAction<'DELETE /triggers/:id'> = async ({ se
   const agent = await nameOf(services, trigger.agentId)
   for (const key of await keysOf(services, trigger)) {
     if (key.revokedAt === null) {
-      const revoked = act('key.revoked', { subject: describeApiKey(key, agent), before: { prefix: key.prefix } })
+      const revoked = act('key.revoked', {
+        subject: describeApiKey(key, agent),
+        before: { prefix: key.prefix },
+        setup: [`key ${key.id}`],
+      })
       await services.store.recording(revoked).revokeKey(key.id, services.clock.now())
     }
     services.readers.stop(key.id)
   }
-  const deleted = act('trigger.deleted', { subject: describeTrigger(trigger, agent), before: settingsShown(trigger) })
+  const deleted = act('trigger.deleted', {
+    subject: describeTrigger(trigger, agent),
+    before: settingsShown(trigger),
+    setup: [`trigger ${trigger.id}`],
+  })
   await services.store.recording(deleted).deleteTrigger(trigger.id)
   services.serverState.onTriggersChanged?.()
   return { triggerId: trigger.id }

@@ -28,7 +28,7 @@ export const describeServerAct = (
 export const describeAct = (
   { workspace, clock, redactor }: Pick<ServerServices, 'workspace' | 'clock' | 'redactor'>,
   kind: ActKind,
-  { subject, reason, before = null, after = null, run, session, refused }: ActAbout,
+  { subject, reason, before = null, after = null, run, session, refused, setup = [] }: ActAbout,
 ) => ({
   workspaceId: workspace.id,
   at: clock.now(),
@@ -41,6 +41,7 @@ export const describeAct = (
   runId: run?.id ?? null,
   refused: refused ?? null,
   counted: 1,
+  setup,
 })
 
 /** A value that is too large is named by its digest. */

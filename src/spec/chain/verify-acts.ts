@@ -1,20 +1,20 @@
 /** Whether records of acts are the chain that was written. Source: docs/design/audit.md#verify */
 import type { JsonObject } from '../../base/json/json.ts'
+import { toJson } from '../../base/json/typed-json.ts'
 import type { ActRecord } from '../people/act.ts'
 import { CHAIN_START, hashOfLink, saltedDigest } from './hash-chain.ts'
 
 /** The first record that is not as it was written. */
 export interface ChainOffence {
   readonly seq: number
-  readonly rule: 'archive' | 'gap' | 'content' | 'hash' | 'extends'
+  readonly rule: 'archive' | 'gap' | 'content' | 'hash' | 'extends' | 'row'
   /** A sentence. */
   readonly what: string
 }
 
 /** What the hash of an act covers: all of it but the content, which is named by its digest. */
-export const linkOfAct = ({ content: _content, salt: _salt, hash: _hash, ...record }: ActRecord): JsonObject => ({
-  ...record,
-})
+export const linkOfAct = ({ content: _content, salt: _salt, hash: _hash, ...record }: ActRecord): JsonObject =>
+  toJson(record)
 
 /** Goes through the acts of a workspace in order, from the first one on, and remembers no more than the last. */
 export function createActVerifier(): { check(act: ActRecord): ChainOffence | undefined; readonly head: string } {

@@ -2,6 +2,7 @@
 import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId, WorkspaceId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json/json.ts'
+import type { SetupDigest, SetupName } from './setup-name.ts'
 
 interface ActDeclaration {
   /** What follows the name of whoever did it: "ana published …". */
@@ -110,16 +111,20 @@ export interface NewAct extends ActContent {
   readonly refused: string | null
   /** How many equal refusals the record stands for; 1 for an act that was done. */
   readonly counted: number
+  /** Rows that it changes: the store reads what it made of them. */
+  readonly setup: readonly SetupName[]
 }
 
 /** An act as it is stored, a link of the chain of its workspace. */
-export interface StoredAct extends Omit<NewAct, keyof ActContent> {
+export interface StoredAct extends Omit<NewAct, keyof ActContent | 'setup'> {
   /** From 1, without gaps. */
   readonly seq: number
   /** Null once it is erased. */
   readonly content: ActContent | null
   readonly contentDigest: string
   readonly salt: string | null
+  /** What the act made of the rows that it changed; absent in acts of earlier versions of svc. */
+  readonly rowDigests?: readonly SetupDigest[]
   readonly hash: string
 }
 
@@ -134,6 +139,8 @@ export interface ActAbout {
   readonly reason?: string | null | undefined
   readonly before?: JsonValue
   readonly after?: JsonValue
+  /** Rows that it changes. */
+  readonly setup?: readonly SetupName[]
   readonly run?: { readonly id: RunId; readonly sessionId: SessionId }
   readonly session?: SessionId
   /** Code of the failure with which the server refused it. */

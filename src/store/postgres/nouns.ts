@@ -20,6 +20,7 @@ import { preparePauses } from '../nouns/pauses.ts'
 import { prepareRuns } from '../nouns/runs.ts'
 import { prepareSessionLinks } from '../nouns/session-links.ts'
 import { prepareSessions } from '../nouns/sessions.ts'
+import { prepareSetupRows } from '../nouns/setup-rows.ts'
 import { prepareStanding } from '../nouns/standing.ts'
 import { prepareSteps } from '../nouns/steps.ts'
 import { prepareTaskClaims } from '../nouns/task-claims.ts'
@@ -59,6 +60,7 @@ export function bindPostgresNouns(runners: WorkRunners, hints: SessionHints, key
     ...bindWork(prepareRuns(POSTGRES), runners),
     ...bindWork(prepareSessionLinks(POSTGRES), runners),
     ...bindWork(prepareChainedRows(POSTGRES), runners),
+    ...bindWork(prepareSetupRows(POSTGRES), runners),
     ...bindWork(prepareSessions(POSTGRES), runners),
     ...bindWork(prepareSteps(POSTGRES), runners),
     ...bindWork(prepareStanding(POSTGRES), runners),

@@ -23,6 +23,7 @@ import { preparePauses } from '../nouns/pauses.ts'
 import { prepareRuns } from '../nouns/runs.ts'
 import { prepareSessionLinks } from '../nouns/session-links.ts'
 import { prepareSessions } from '../nouns/sessions.ts'
+import { prepareSetupRows } from '../nouns/setup-rows.ts'
 import { prepareStanding } from '../nouns/standing.ts'
 import { prepareSteps } from '../nouns/steps.ts'
 import { prepareTaskClaims } from '../nouns/task-claims.ts'
@@ -90,6 +91,7 @@ export function prepareNouns(db: Database, keys: KeyUses, restoredAt: (id: Trigg
       ...bindWork(prepareRuns(SQLITE), runners),
       ...bindWork(prepareSessionLinks(SQLITE), runners),
       ...bindWork(prepareChainedRows(SQLITE), runners),
+      ...bindWork(prepareSetupRows(SQLITE), runners),
       ...bindWork(prepareSessions(SQLITE), runners),
       ...bindWork(prepareSteps(SQLITE), runners),
       ...bindWork(prepareStanding(SQLITE), runners),

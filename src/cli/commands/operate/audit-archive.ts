@@ -8,6 +8,7 @@ import type { ChainedRow, ChainedSession, SessionLink } from '../../../spec/chai
 export const ACTS_FILE = 'acts.jsonl'
 export const SESSIONS_FILE = 'sessions.jsonl'
 export const ROWS_FILE = 'rows.jsonl'
+export const SETUP_FILE = 'setup.jsonl'
 
 /** What an export was asked for. */
 export interface AuditSelection {
@@ -35,6 +36,8 @@ export interface AuditRecords {
   readonly selection: AuditSelection
   readonly acts: readonly ActRecord[]
   readonly sessions: readonly ExportedSession[]
+  /** What operators set up; null where content is left out, or it changed each time while it was read. */
+  readonly setup: readonly ChainedRow[] | null
 }
 
 const README = `What operators did and what sessions recorded, from a workspace of svc.
@@ -43,6 +46,7 @@ selection.json  what was asked for. Acts are all there are; sessions are those t
 acts.jsonl      a line of JSON for each act, in the order in which they were recorded.
 sessions.jsonl  for each session a line that names it and its last event and step, then a line for each save.
 rows.jsonl      for each session a line with its rows that saves overwrite, as they were stored when the export was made.
+setup.jsonl     a line for each row that operators set up (versions, deployments, keys, triggers, …), as it was stored then.
 
 hash is the SHA-256, in hexadecimal, of the hash of the line before (64 zeros for the first act, and for the first save of each
 session), a line feed, and the record in canonical JSON (RFC 8785). The record of an act is its line without content, salt and
@@ -53,6 +57,9 @@ only the engine reads, error) and then two for each event (data, error of the st
 
 rows of a save names the rows that it wrote, each with the SHA-256 (base64url) of the salt, a line feed, and the lines of the row
 joined by line feeds; an empty text stands for a row of what is at work. The last save that names a row says what it has to be.
+
+rowDigests of an act names the rows of setup.jsonl that it changed in the same way; an empty text says that it removed the row. The last
+act that names a row says what it has to be.
 
 svc audit verify FILE checks all of this, and whether each call that was sent had its decision and approval. It needs no server.
 examples/audit/verify.mjs in the source of svc is a second program that does.
@@ -69,13 +76,16 @@ const linesOf = ({ session, links }: ExportedSession): string =>
 const lineOfRows = ({ session: { session }, rows }: ExportedSession): string =>
   `${JSON.stringify({ rows: rows && rows.map(({ name, lines }) => ({ lines, name })), session } satisfies ExportedRows)}\n`
 
-export const packAudit = ({ selection, acts, sessions }: AuditRecords): Promise<Uint8Array> =>
+const lineOfSetup = ({ name, lines }: ChainedRow): string => `${JSON.stringify({ lines, name })}\n`
+
+export const packAudit = ({ selection, acts, sessions, setup }: AuditRecords): Promise<Uint8Array> =>
   packFiles([
     ['README.md', Buffer.from(README)],
     ['selection.json', Buffer.from(`${canonicalJson({ ...selection })}\n`)],
     [ACTS_FILE, Buffer.from(acts.map((act) => `${canonicalJson(act)}\n`).join(''))],
     [SESSIONS_FILE, Buffer.from(sessions.map(linesOf).join(''))],
     [ROWS_FILE, Buffer.from(sessions.map(lineOfRows).join(''))],
+    ...(setup ? [[SETUP_FILE, Buffer.from(setup.map(lineOfSetup).join(''))] as const] : []),
   ])
 
 export function dropContent({ selection, acts, sessions }: AuditRecords): AuditRecords {
@@ -88,6 +98,7 @@ export function dropContent({ selection, acts, sessions }: AuditRecords): AuditR
       links: links.map(({ results: _results, ...link }) => ({ ...link, ...erased })),
       rows: null,
     })),
+    setup: null,
   }
 }
 
@@ -127,6 +138,8 @@ const isListOf = (value: JsonValue | undefined, is: (each: JsonValue) => boolean
 const isText = (value: JsonValue | undefined): boolean => typeof value === 'string'
 const isTextOrNull = (value: JsonValue | undefined): boolean => isText(value) || value === null
 const isNumber = (value: JsonValue | undefined): boolean => Number.isSafeInteger(value)
+const isDigests = (value: JsonValue | undefined): boolean =>
+  isListOf(value, (each) => isTexts(each) && (each as readonly string[]).length === 2)
 const isTexts = (value: JsonValue | undefined): boolean => isListOf(value, isText)
 
 function parseLine(line: string): Readonly<Record<string, JsonValue>> | undefined {
@@ -144,6 +157,7 @@ export function parseAct(line: string): ActRecord | undefined {
   if (!value || !isNumber(value['seq'])) return undefined
   if (!isText(value['contentDigest']) || !isText(value['hash'])) return undefined
   if (!isTextOrNull(value['content']) || !isTextOrNull(value['salt'])) return undefined
+  if (!(value['rowDigests'] === undefined || isDigests(value['rowDigests']))) return undefined
   return canonicalJson(value) === line ? fromJson<ActRecord>(value) : undefined
 }
 
@@ -190,7 +204,7 @@ export function parseChainLine(line: string): ChainedSession | ParsedLink | unde
     isTextOrNull(value['salt']) &&
     (content === null || isTexts(content)) &&
     (results === undefined || isTexts(results)) &&
-    (rows === undefined || isListOf(rows, (each) => isTexts(each) && (each as readonly string[]).length === 2)) &&
+    (rows === undefined || isDigests(rows)) &&
     isListOf(events, (each) => hasMembers(each, EVENT) && isNumber((each as JsonObject)['seq'])) &&
     isListOf(steps, (each) => hasMembers(each, STEP) && isNumber((each as JsonObject)['ordinal']))
   return isLink ? checkLinkText(fromJson<SessionLink>(value), line) : undefined
@@ -208,11 +222,18 @@ function checkLinkText(link: SessionLink, line: string): ParsedLink | undefined 
   return { link, record: `{${begin}${rows},${end}` }
 }
 
+export function parseSetupLine(line: string): ChainedRow | undefined {
+  const value = parseLine(line)
+  if (!value || !isRow(value)) return undefined
+  return JSON.stringify(value) === line ? fromJson<ChainedRow>(value) : undefined
+}
+
+const isRow = (value: JsonValue): boolean =>
+  hasMembers(value, ROW) && isText((value as JsonObject)['name']) && isTexts((value as JsonObject)['lines'])
+
 export function parseRowsLine(line: string): ExportedRows | undefined {
   const value = parseLine(line)
   const { rows, session } = value ?? {}
-  const isRow = (each: JsonValue): boolean =>
-    hasMembers(each, ROW) && isText((each as JsonObject)['name']) && isTexts((each as JsonObject)['lines'])
   if (!value || !hasMembers(value, ROWS) || !isText(session)) return undefined
   if (rows !== null && !isListOf(rows, isRow)) return undefined
   return JSON.stringify(value) === line ? fromJson<ExportedRows>(value) : undefined

@@ -4,7 +4,7 @@ import { digestOf } from '../../../base/digest.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import type { ActRecord } from '../../../spec/people/act.ts'
 import { readKeyLine, type CheckpointKey } from '../../../spec/chain/checkpoint.ts'
-import type { ChainedSession, SessionLink, SessionRows } from '../../../spec/chain/session-link.ts'
+import type { ChainedRow, ChainedSession, SessionLink, SessionRows } from '../../../spec/chain/session-link.ts'
 import type { auditExportAnswer, auditVerifyAnswer } from '../../answers/operate.ts'
 import { readUserFile } from '../../files/read-file.ts'
 import { writeUserFile } from '../../../base/files/write-file.ts'
@@ -61,7 +61,24 @@ async function readRecords(operator: OperatorClient, selection: AuditSelection):
     const { session, rows } = (await operator.call('GET /audit/sessions/:id/rows', { id })) as SessionRows
     sessions.push({ session, links: await readLinks(operator, session), rows })
   }
-  return { selection, acts: await readActs(operator, 0), sessions }
+  return { selection, sessions, ...(await readActsAndSetup(operator)) }
+}
+
+/** Of acts that follow each other so fast that what they set up is never read between two of them. */
+const MOST_READS = 5
+
+async function readActsAndSetup(operator: OperatorClient): Promise<Pick<AuditRecords, 'acts' | 'setup'>> {
+  const acts = [...(await readActs(operator, 0))]
+  for (let read = 1; ; read++) {
+    const setup = await readPages<ChainedRow>(PAGE, async (last) => {
+      const query = { take: String(PAGE), ...(last && { after: last.name }) }
+      return (await operator.call('GET /audit/setup', { query })).items
+    })
+    const later = await readActs(operator, acts.at(-1)?.seq ?? 0)
+    acts.push(...later)
+    const isSame = later.every(({ rowDigests = [] }) => rowDigests.length === 0)
+    if (isSame || read === MOST_READS) return { acts, setup: isSame ? setup : null }
+  }
 }
 
 /** Sessions and where their chains end, oldest first. */
@@ -158,13 +175,14 @@ async function readSigned({
 }
 
 function linesOfResult(
-  { acts, sessions, events, rows, uncovered, withoutContent, calls, approved }: VerifiedArchive['counts'],
+  { acts, sessions, events, rows, setup, uncovered, withoutContent, calls, approved }: VerifiedArchive['counts'],
   head: string | null,
   gone: number,
   signed: CheckedLog | undefined,
 ): readonly string[] {
   return [
     `${countNoun(acts, 'act')}, whole and in order${head === null ? '' : `, head ${head}`}`,
+    ...(setup > 0 ? [`${countNoun(setup, 'row')} of what operators set up, as their last acts left them`] : []),
     `${countNoun(sessions, 'session')} with ${countNoun(events, 'event')}, whole and in order`,
     `${countNoun(rows, 'row')} of them as their last saves left them`,
     `${countNoun(calls, 'call')} sent, each after its decision; people approved ${approved}`,

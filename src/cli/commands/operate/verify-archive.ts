@@ -6,7 +6,17 @@ import { createCallVerifier, type CallVerifier } from '../../../spec/chain/verif
 import type { SessionRule } from '../../../spec/chain/session-link.ts'
 import { createRowVerifier, type RowVerifier } from '../../../spec/chain/verify-rows.ts'
 import { createSessionVerifier, type SessionVerifier } from '../../../spec/chain/verify-session.ts'
-import { ACTS_FILE, parseAct, parseChainLine, parseRowsLine, ROWS_FILE, SESSIONS_FILE } from './audit-archive.ts'
+import { createSetupVerifier } from '../../../spec/chain/setup-row.ts'
+import {
+  ACTS_FILE,
+  parseAct,
+  parseChainLine,
+  parseRowsLine,
+  parseSetupLine,
+  ROWS_FILE,
+  SESSIONS_FILE,
+  SETUP_FILE,
+} from './audit-archive.ts'
 
 /** The first thing that is not as it was recorded, or was not allowed. `session` is null for an act. */
 export interface AuditOffence {
@@ -23,6 +33,8 @@ export interface AuditCounts {
   readonly events: number
   /** Rows that later saves overwrite, as they were stored; 0 in exports of earlier versions. */
   readonly rows: number
+  /** Rows that operators set up; 0 in exports of earlier versions. */
+  readonly setup: number
   /** Events that an earlier version of svc stored, without a link. */
   readonly uncovered: number
   /** Sessions whose content is erased or left out, so that nothing is known of their calls. */
@@ -51,6 +63,7 @@ export async function verifyArchive(bytes: Uint8Array): Promise<VerifiedArchive>
     sessions: 0,
     events: 0,
     rows: 0,
+    setup: 0,
     uncovered: 0,
     withoutContent: 0,
     calls: 0,
@@ -73,10 +86,10 @@ async function findOffence(
   const entries = await unpackTar(bytes, { strict: true }).catch(() => undefined)
   if (!entries) return broken('It is no tar, or it is damaged.')
   const texts = new Map<string, string>()
-  for (const name of [ACTS_FILE, SESSIONS_FILE, ROWS_FILE]) {
+  for (const name of [ACTS_FILE, SESSIONS_FILE, ROWS_FILE, SETUP_FILE]) {
     const [file, ...more] = entries.filter(({ header }) => header.name === name)
-    // Exports of earlier versions have no rows.
-    if (!file && name === ROWS_FILE) continue
+    // Exports of earlier versions have no rows, and what went on changing is left out.
+    if (!file && (name === ROWS_FILE || name === SETUP_FILE)) continue
     if (!file?.data || more.length > 0) return broken(`It does not have one ${name}.`)
     const text = Buffer.from(file.data).toString()
     if (text !== '' && !text.endsWith('\n')) return broken(`The last line of ${name} is cut off.`)
@@ -84,13 +97,18 @@ async function findOffence(
   }
   const rows = texts.get(ROWS_FILE)
   return (
-    findInActs(texts.get(ACTS_FILE) ?? '', hashes) ??
+    findInActs(texts.get(ACTS_FILE) ?? '', texts.get(SETUP_FILE), hashes, counts) ??
     findInSessions(texts.get(SESSIONS_FILE) ?? '', rows === undefined ? undefined : linesIn(rows), counts, sessions)
   )
 }
 
-function findInActs(text: string, hashes: string[]): AuditOffence | undefined {
-  const verifier = createActVerifier()
+function findInActs(
+  text: string,
+  setup: string | undefined,
+  hashes: string[],
+  counts: MutableCounts,
+): AuditOffence | undefined {
+  const [verifier, rows] = [createActVerifier(), createSetupVerifier()]
   for (const line of linesIn(text)) {
     const act = parseAct(line)
     if (!act)
@@ -98,8 +116,15 @@ function findInActs(text: string, hashes: string[]): AuditOffence | undefined {
     const offence = verifier.check(act)
     if (offence) return { session: null, ...offence }
     hashes.push(act.hash)
+    rows.add(act)
   }
-  return undefined
+  if (setup === undefined) return undefined
+  const stored = [...linesIn(setup)].map(parseSetupLine)
+  const bad = stored.indexOf(undefined)
+  if (bad >= 0) return broken(`Line ${bad + 1} of ${SETUP_FILE} is no row.`)
+  const offence = rows.check(stored.flatMap((row) => row ?? []))
+  counts.setup = rows.checked
+  return offence && { session: null, ...offence }
 }
 
 interface OpenSession {

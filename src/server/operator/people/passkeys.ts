@@ -88,6 +88,7 @@ export const enrolPasskey: OperatorAction<'POST /passkeys'> = async (request) =>
     const added = act('passkey.added', {
       subject: describePasskey(passkey),
       after: { name, isDeviceBound: passkey.isDeviceBound },
+      setup: [`passkey ${passkey.id}`],
     })
     await store.recording(added).createPasskey(passkey)
     log.write('info', 'a passkey was added', { operator: operator.id, passkey: passkey.id })
@@ -114,7 +115,11 @@ export const removePasskey: OperatorAction<'POST /passkeys/:id/remove'> = async 
     await useNonce(services, operator, 'remove', id, confirm.nonce)
     await naming(() => provePasskey(services, operator, confirm, confirmChallengeText('remove', id, confirm.nonce)))
   }
-  const removed = act('passkey.removed', { subject: describePasskey(found), before: { name: found.name } })
+  const removed = act('passkey.removed', {
+    subject: describePasskey(found),
+    before: { name: found.name },
+    setup: [`passkey ${found.id}`],
+  })
   await store.recording(removed).removePasskey(found.id, clock.now())
   log.write('info', 'a passkey was removed', { operator: found.operator, passkey: found.id, by: operator.id })
   return toPasskeyView(found, operator)

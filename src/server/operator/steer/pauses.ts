@@ -35,7 +35,11 @@ export const setPaused: OperatorAction<'POST /pauses'> = async ({ services, oper
   const { paused: isPaused, reason = null } = body
   const target = await findTarget(services, body)
   const pause: PauseAct = { ...target, isPaused, at: clock.now(), by: approverOf(operator), reason }
-  const recorded = act(isPaused ? 'pause.set' : 'pause.ended', { subject: describePaused(target), reason })
+  const recorded = act(isPaused ? 'pause.set' : 'pause.ended', {
+    subject: describePaused(target),
+    reason,
+    setup: [`pause ${target.kind} ${target.name}`],
+  })
   const changed = await engine.setPaused(workspace.id, pause, recorded)
   const pauses = await store.pauses(workspace.id)
   const { runs, inFlight } = await concernedRuns(services, pause)

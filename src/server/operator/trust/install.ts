@@ -35,6 +35,7 @@ export const installTrust: OperatorAction<'POST /trust'> = async ({ services, op
       reason: body.message,
       before: before ? { version: before.version, digest: before.digest } : null,
       after: { version: trust.version, digest: trust.digest },
+      setup: [`trust ${trust.version}`],
     }),
   )
   await recorded.installTrust(installed, before?.digest)

@@ -1,10 +1,11 @@
 /** Publishing and deploying. Source: docs/design/bundles-and-authority.md#publish */
 import { fail, type InvalidPlace } from '../../../base/failure.ts'
-import { agentIdOf, versionIdOf, type VersionId } from '../../../base/ids.ts'
+import { agentIdOf, versionIdOf, type AgentId, type VersionId } from '../../../base/ids.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { digestOfSet } from '../../../policy/policy-set.ts'
 import { digestOfDocument, digestOfSnapshot, type CompiledBundle, type AgentSnapshot } from '../../../spec/snapshot.ts'
 import type { NewAct } from '../../../spec/people/act.ts'
+import type { SetupName } from '../../../spec/people/setup-name.ts'
 import type { Attestation } from '../../../spec/trust/attestation.ts'
 import type { AgentRow, AgentVersion, SignedDeployment, StoredMember } from '../../../store/version-rows.ts'
 import { throwFindings } from '../../http/refuse.ts'
@@ -34,13 +35,14 @@ export const publishClosure: OperatorAction<'POST /publish'> = async ({ services
   }))
   const toAct = (answer: unknown): NewAct | null => {
     const fresh = (answer as readonly StoredMember[]).filter(({ already }) => !already)
-    if (fresh.length === 0) return null
+    if (fresh.length === 0 && attestations.length === 0) return null
     const members = Object.fromEntries(fresh.map(({ id, version, digest }) => [`${id}@${version}`, digest]))
-    const subject = bundle.root ?? bundle.agents[0]?.id ?? fresh[0]!.id
+    const subject = bundle.root ?? bundle.agents[0]?.id ?? bundle.documents[0]?.id ?? bundle.closureDigest
     return act('version.published', {
       subject,
       reason: message,
       after: { closure: bundle.closureDigest, members, ...signedBy(attestations) },
+      setup: [...fresh.map((member) => setupNameOf(workspace.name, member)), ...setupOf(attestations)],
     })
   }
   const rows = await store.recording(toAct).publish({
@@ -69,7 +71,13 @@ export const publishClosure: OperatorAction<'POST /publish'> = async ({ services
   const agent = await findAgent(services, root.agentId)
   if (to) await checkSignedDeployment(services, { agent, to, rollback: false, text: undefined })
   const from = await activate(services, operator, { agent, versionId: root.id, message }, (before) =>
-    act('version.deployed', { subject: `${agent.name}@${version}`, reason: message, before, after: { version } }),
+    act('version.deployed', {
+      subject: `${agent.name}@${version}`,
+      reason: message,
+      before,
+      after: { version },
+      setup: setupOfAgent(agent.id),
+    }),
   )
   return {
     published,
@@ -97,6 +105,7 @@ export const deployVersion: OperatorAction<'POST /deploy'> = async ({ services, 
       reason: message,
       before,
       after: { version, ...(to.yanked && { yanked: true }), ...signedBy(signed ? [signed.attestation] : []) },
+      setup: [...setupOfAgent(agent.id), ...setupOf(signed ? [signed.attestation] : [])],
     }),
   )
   const runningOnOld = from && from.id !== to.id ? await countOpenSessions(services, agent, from) : 0
@@ -124,6 +133,14 @@ const signedBy = (attestations: readonly Attestation[]): JsonObject =>
         attestations: attestations.map(({ digest }) => digest),
         signers: [...new Set(attestations.flatMap(({ signers }) => signers))],
       }
+
+const setupOf = (attestations: readonly Attestation[]): readonly SetupName[] =>
+  attestations.map(({ digest }): SetupName => `attestation ${digest}`)
+
+const setupOfAgent = (id: AgentId): readonly SetupName[] => [`agent ${id}`, `deployments ${id}`]
+
+const setupNameOf = (workspace: string, { kind, id, version, digest }: StoredMember): SetupName =>
+  kind === 'Agent' ? `version ${versionIdOf(workspace, id, digest)}` : `document ${kind} ${id} ${version}`
 
 /** Before anything is stored: a deployment is signed by itself, with `POST /deploy`. */
 async function refuseUnsignedDeployment(services: ServerServices, bundle: CompiledBundle): Promise<void> {

@@ -2,6 +2,7 @@
 import { agentIdOf } from '../../../base/ids.ts'
 import { fail } from '../../../base/failure.ts'
 import { throwFindings } from '../../http/refuse.ts'
+import type { SetupName } from '../../../spec/people/setup-name.ts'
 import type { RecordedWrites } from '../../../store/act-store.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import type { OperatorAction } from '../people/act.ts'
@@ -16,13 +17,18 @@ export const yankVersion: OperatorAction<'POST /yank'> = async ({ services, body
     'The body is not valid',
   )
   const change = { id, version, yanked, ...(reason !== undefined && { reason }) }
-  const writes = services.store.recording(
-    act(yanked ? 'version.yanked' : 'version.unyanked', { subject: `${kind} ${id}@${version}`, reason }),
-  )
+  const recording = (setup: SetupName): RecordedWrites =>
+    services.store.recording(
+      act(yanked ? 'version.yanked' : 'version.unyanked', {
+        subject: `${kind} ${id}@${version}`,
+        reason,
+        setup: [setup],
+      }),
+    )
   const digest =
     kind === 'Agent'
-      ? await yankAgent(services, writes, change)
-      : await yankDocument(services, writes, { ...change, kind })
+      ? await yankAgent(services, recording, change)
+      : await yankDocument(services, recording, { ...change, kind })
   return { kind, id, version, digest, yanked }
 }
 
@@ -33,20 +39,23 @@ interface YankChange {
   readonly reason?: string
 }
 
-async function yankAgent(services: ServerServices, writes: RecordedWrites, change: YankChange): Promise<string> {
+type RecordSetup = (setup: SetupName) => RecordedWrites
+
+async function yankAgent(services: ServerServices, recording: RecordSetup, change: YankChange): Promise<string> {
   const agent = await findAgent(services, agentIdOf(services.workspace.name, change.id))
   const version = await findVersion(services, agent, change.version)
-  await writes.setYanked(version.id, change.yanked, change.reason)
+  await recording(`version ${version.id}`).setYanked(version.id, change.yanked, change.reason)
   return version.snapshot.digest
 }
 
 async function yankDocument(
   { store, workspace }: ServerServices,
-  writes: RecordedWrites,
+  recording: RecordSetup,
   { kind, id, version, yanked, reason }: YankChange & { readonly kind: 'Tool' | 'Policy' },
 ): Promise<string> {
   const document = (await store.documents(workspace.id, kind, id)).find((each) => each.version === version)
   if (!document) throw fail('not_found', { what: `published ${kind} ${id}@${version}` })
+  const writes = recording(`document ${kind} ${id} ${version}`)
   await writes.setDocumentYanked(workspace.id, { kind, id, version }, yanked, reason)
   return document.digest
 }
