@@ -31,7 +31,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   base: ['values', 'failures', 'json', 'pattern', 'net', '.', 'files'],
   blobs: ['.', 'local'],
   cli: [
-    'conversation',
     'shell',
     'files',
     'project',

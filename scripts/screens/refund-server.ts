@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { silentLog } from '../../src/base/log.ts'
 import { writtenFilesOf } from '../../src/compile/package/sources.ts'
 import { buildBundle } from '../../src/cli/release/build.ts'
-import { createOperator, type OperatorClient } from '../../src/cli/project/server/operator.ts'
+import { createOperator, type OperatorClient } from '../../src/client/operator.ts'
 import { lazyDocuments } from '../../src/cli/project/server/server-options.ts'
 import type { Project } from '../../src/cli/project/project.ts'
 import { openServer, type RunningServer } from '../../src/server/open.ts'
@@ -55,6 +55,7 @@ export async function openRefundServer(prepare: (directory: string) => void = ()
     workspace: config.workspace ?? 'default',
     dataDirectory,
     anchored: true,
+    apiKey: async () => undefined,
     operatorKey: async () => undefined,
   }
   const open = (port: number, consolePort: number): Promise<RunningServer> =>
@@ -71,10 +72,7 @@ export async function openRefundServer(prepare: (directory: string) => void = ()
       console: { port: consolePort },
     })
   let server = await open(0, 0)
-  const operator = createOperator(
-    (request) => server.operator.fetch(request),
-    async () => undefined,
-  )
+  const operator = createOperator((request) => server.operator.fetch(request))
   const publish = async (deploy: boolean): Promise<void> => {
     const { workspace, compiled, findings } = await buildBundle({ project, path: directory })
     if (!compiled?.bundle) throw new Error(JSON.stringify(findings))

@@ -1,6 +1,6 @@
 /** Runs that an outage holds, as the inbox and svc doctor tell of them. Source: docs/design/runs-and-recovery.md#hold-instead-of-fail */
 import { expect, test } from 'vitest'
-import type { OperatorClient } from '../../src/cli/project/server/operator.ts'
+import type { OperatorClient } from '../../src/client/operator.ts'
 import { describeHeldRuns, readHeldRuns, timesFor } from '../../src/cli/runs/held.ts'
 import { describeHold } from '../../src/spec/run/hold.ts'
 import { formatMoment, timeOfDay } from '../../src/terminal/time.ts'

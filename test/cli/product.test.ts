@@ -190,6 +190,19 @@ describe('a run above the limit, where nobody can be asked', () => {
     await svc(['triggers', 'update', 'api', '--no-allow-approvals'])
   })
 
+  test('takes the key from standard input, which is read once', async () => {
+    const stdin = (await svc(['keys', 'create', '--agent', 'acme.refund-desk', '--trigger', 'api'])).stdout
+    const started = await svc(['run', 'acme.refund-desk', 'order=A-77', 'amount:=20', '--key-file', '-'], { stdin })
+    expect([started.code, started.stdout]).toEqual([0, '{"refunded":20,"currency":"EUR"}\n'])
+  })
+
+  test('a credential that is an option comes before a key of the environment', async () => {
+    const stdin = (await svc(['keys', 'create', '--operator', '--email', 'eva@acme.example'])).stdout
+    const env = { SVC_API_KEY: 'svc_none' }
+    expect((await svc(['sessions', 'list', '--json'], { env })).code).toBe(2)
+    expect((await svc(['sessions', 'list', '--json', '--operator-key-file', '-'], { env, stdin })).code).toBe(0)
+  })
+
   test('is cancelled with its task', async () => {
     const { runId, task } = await held()
     const { items } = await json<{ items: unknown[] }>(['runs', 'cancel', runId])

@@ -49,6 +49,7 @@ export function createWorld({
   fetch = globalThis.fetch,
 }: WorldOptions): World {
   let stdout = ''
+  let unread = stdin
   let stderr = ''
   const asked: string[] = []
   const prepared = [...answers]
@@ -88,7 +89,15 @@ export function createWorld({
       width: columns,
       ...(rows !== undefined && { height: rows }),
     },
-    stdin: { isTTY: tty, text: () => Promise.resolve(stdin) },
+    stdin: {
+      isTTY: tty,
+      // Gone once it is read, as of a process.
+      text: () => {
+        const text = unread
+        unread = ''
+        return Promise.resolve(text)
+      },
+    },
     env: { NO_COLOR: '1', XDG_STATE_HOME: STATE_HOME, ...env },
     cwd,
     clock: clock ?? { now: () => Date.now(), monotonic: () => performance.now() },

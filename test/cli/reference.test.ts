@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createOperator } from '../../src/cli/project/server/operator.ts'
+import { createOperator } from '../../src/client/operator.ts'
 import { readOption } from '../../src/cli/shell/options.ts'
 import { resolveAgent, runIdOf, splitVersion, taskOf } from '../../src/cli/project/reference.ts'
 
@@ -24,23 +24,20 @@ const TASKS = [
 ]
 
 /** The operator's routes as far as references ask for them. */
-const operator = createOperator(
-  async (request) => {
-    const { pathname, searchParams } = new URL(request.url)
-    const ending = searchParams.get('ending')
-    const list =
-      pathname === '/runs' ? RUNS : pathname === '/tasks' ? TASKS : [{ agentId: 'a', name: 'acme.refund-desk' }]
-    const items = list.filter((each) => {
-      const id = 'runId' in each ? each.runId : 'userTaskId' in each ? each.userTaskId : ''
-      return (
-        (ending === null || id.endsWith(ending)) &&
-        (searchParams.get('waiting') === null || ('status' in each && each.status.startsWith('WaitingFor')))
-      )
-    })
-    return Response.json({ items, total: items.length })
-  },
-  async () => undefined,
-)
+const operator = createOperator(async (request) => {
+  const { pathname, searchParams } = new URL(request.url)
+  const ending = searchParams.get('ending')
+  const list =
+    pathname === '/runs' ? RUNS : pathname === '/tasks' ? TASKS : [{ agentId: 'a', name: 'acme.refund-desk' }]
+  const items = list.filter((each) => {
+    const id = 'runId' in each ? each.runId : 'userTaskId' in each ? each.userTaskId : ''
+    return (
+      (ending === null || id.endsWith(ending)) &&
+      (searchParams.get('waiting') === null || ('status' in each && each.status.startsWith('WaitingFor')))
+    )
+  })
+  return Response.json({ items, total: items.length })
+})
 
 describe('a run is named by', () => {
   test.each([
@@ -78,10 +75,7 @@ test('of many candidates a few are shown, each by an ending that is its own, and
     status: 'WaitingForHITL',
     parentRunId: null,
   }))
-  const many = createOperator(
-    () => Promise.resolve(Response.json({ items: runs, total: runs.length })),
-    async () => undefined,
-  )
+  const many = createOperator(() => Promise.resolve(Response.json({ items: runs, total: runs.length })))
   const lines = ['0', '1', '2', '3', '4'].map((at) => `${at}bcccccc  acme.refund-desk, WaitingForHITL`)
   await expect(runIdOf('@waiting', many)).rejects.toMatchObject({
     message: '"@waiting" could be 8 runs.',

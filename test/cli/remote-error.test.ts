@@ -1,7 +1,7 @@
 /** What the command line says of a request that a server refused. */
 import { expect, test } from 'vitest'
 import { describeCommandError } from '../../src/cli/shell/exit.ts'
-import { remoteError } from '../../src/cli/shell/remote.ts'
+import { remoteError } from '../../src/client/remote-error.ts'
 
 const BODY = { error: 'Run r-1 cannot be resumed: it was started again as run r-2.', code: 'run_not_resumable' }
 const hintOf = (body: object): string | undefined =>

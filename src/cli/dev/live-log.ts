@@ -9,7 +9,7 @@ import { widthOf } from '../../terminal/width.ts'
 import { shortId } from '../../base/short-text.ts'
 import { timeOfDay } from '../../terminal/time.ts'
 import type { CommandContext } from '../shell/command.ts'
-import type { OperatorClient } from '../project/server/operator.ts'
+import type { OperatorClient } from '../../client/operator.ts'
 import type { StatusArea } from './status-area.ts'
 
 /** Time between two queries. */

@@ -1,6 +1,6 @@
 /** Opens the console in a browser, with an address that signs it in. */
 import { spawn } from 'node:child_process'
-import type { OperatorClient } from '../project/server/operator.ts'
+import type { OperatorClient } from '../../client/operator.ts'
 import type { CommandContext } from '../shell/command.ts'
 
 /** Prints the address as well: where no browser starts, a person opens it. @throws Failure `console_off` */

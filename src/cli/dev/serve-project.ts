@@ -19,7 +19,7 @@ import { createStatusArea } from './status-area.ts'
 import { createTriggers } from './triggers.ts'
 import { withDotEnv } from '../project/dot-env.ts'
 import { readText } from '../runs/input.ts'
-import { createOperator, type OperatorClient } from '../project/server/operator.ts'
+import { createOperator, type OperatorClient } from '../../client/operator.ts'
 import { readServerFile, replaceServerFile, type FoundServerFile } from '../project/server/running-server.ts'
 import type { Project } from '../project/project.ts'
 import { openServerNearPort, readAddress, withDoors } from '../project/open-server.ts'
@@ -85,10 +85,7 @@ export async function serveProject(
   const port = Number(new URL(server.url).port)
   if (kept.port === undefined && address.port !== 0 && port !== address.port)
     out.message(`Port ${address.port} or the next is taken by another program; this server listens on ${port}.`)
-  const operator = createOperator(
-    (request) => server.operator.fetch(request),
-    async () => undefined,
-  )
+  const operator = createOperator((request) => server.operator.fetch(request))
   let triggers: readonly TriggerView[] = []
   let before: SnapshotSave | undefined
   let changed: Project | undefined

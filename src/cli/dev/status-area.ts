@@ -6,7 +6,7 @@ import { describeOperator } from '../../view/task-people.ts'
 import { describeSubject } from '../../view/task-subject.ts'
 import { readInboxItem } from '../../view/task-content.ts'
 import { drawDevStatus, type DevStatus } from '../../terminal/dev-status.ts'
-import type { OperatorClient } from '../project/server/operator.ts'
+import type { OperatorClient } from '../../client/operator.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { messageScreen } from '../shell/screen/list.ts'
 

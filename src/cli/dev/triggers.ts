@@ -6,8 +6,8 @@ import { runInDataDirectory } from '../../base/files/file-error.ts'
 import { DEFAULT_TRIGGER_SETTINGS, type TriggerConfig } from '../../spec/project/config.ts'
 import type { TriggerView } from '../../operations/triggers.ts'
 import { readTextIfAny } from '../../base/files/sync-files.ts'
-import type { OperatorClient } from '../project/server/operator.ts'
-import { RemoteError } from '../shell/remote.ts'
+import type { OperatorClient } from '../../client/operator.ts'
+import { RemoteError } from '../../client/remote-error.ts'
 
 /** Where the triggers of the file are known, so that those made by hand stay as they are. */
 export interface FileTriggers {

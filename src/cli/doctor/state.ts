@@ -16,7 +16,7 @@ import type { DatabaseHealth } from '../../store/postgres/cluster/health.ts'
 import { readFreeBytes, spaceFinding } from './free-space.ts'
 import { LOGIN_DIRECTORY } from '../../tools/oauth/login-keeper.ts'
 import { MAX_AHEAD_MS } from '../../store/store-clock.ts'
-import { RemoteError } from '../shell/remote.ts'
+import { RemoteError } from '../../client/remote-error.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { unhealthy, healthy, unknownProject, type DoctorChecks, type DoctorFinding } from './finding.ts'
 

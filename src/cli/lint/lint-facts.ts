@@ -13,7 +13,7 @@ import { isPolicyTest } from '../pages/test-file.ts'
 import type { McpServer } from '../../spec/document.ts'
 import type { ToolListing } from '../../tools/mcp/listed-tool.ts'
 import type { CommandContext } from '../shell/command.ts'
-import type { OperatorClient } from '../project/server/operator.ts'
+import type { OperatorClient } from '../../client/operator.ts'
 import type { Project } from '../project/project.ts'
 
 /** Asks every server of every agent at once, with the credentials of the agent. */

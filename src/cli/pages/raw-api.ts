@@ -2,10 +2,11 @@
 import { fail } from '../../base/failure.ts'
 import { isUuid } from '../../base/ids.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { openOperatorChannel, type OperatorClient } from '../project/server/operator.ts'
+import type { OperatorClient } from '../../client/operator.ts'
+import { openOperatorChannel } from '../project/server/operator.ts'
 import type { Project } from '../project/project.ts'
-import { findApiKey } from '../project/profile.ts'
-import { baseUrl, givenUrl, openKey, sendToOperator } from '../project/server/target.ts'
+import { sendToOperator } from '../../client/operator.ts'
+import { apiAddress, openKey } from '../project/server/target.ts'
 
 export interface RawApi {
   send(method: string, path: string, body?: string): Promise<Response>
@@ -17,19 +18,19 @@ const KEYLESS_PATHS = /^\/v1\/(?:healthz|openapi\.json)$/
 
 /** @param path of the first request; determines the agent and trigger of the short-lived key */
 export async function openRawApi(call: CommandContext, project: Project, path: string): Promise<RawApi> {
-  const key = await findApiKey(call, project.target)
+  const key = await project.apiKey()
   const direct = async (secret: string | undefined): Promise<RawApi> => {
-    const base = await baseUrl(call, project)
+    const base = await apiAddress(project)
     return {
       send: (method, to, body) => request(call, `${base}${to}`, method, secret, body),
       close: async () => undefined,
     }
   }
-  if (key !== undefined || KEYLESS_PATHS.test(path) || givenUrl(call, project) !== undefined) return await direct(key)
+  if (key !== undefined || KEYLESS_PATHS.test(path) || project.apiUrl !== undefined) return await direct(key)
   const operator = await openOperatorChannel(project, call.io)
   try {
-    const { url } = await operator.call('GET /status', {})
-    const scope = url === null || project.target?.host !== undefined ? undefined : await scopeOf(path, operator)
+    const isHere = operator.isServed && project.target?.host === undefined
+    const scope = isHere ? await scopeOf(path, operator) : undefined
     if (!scope) {
       // No server listens, or the resource belongs to no API trigger.
       return { send: (method, to, body) => sendToOperator(operator, method, to, body), close: () => operator.close() }

@@ -107,11 +107,11 @@ export function findOperatorKey(
   target: RemoteProfile | undefined,
 ): () => Promise<string | undefined> {
   let found: Promise<string | undefined> | undefined
-  return () => (found ??= read(call, target))
+  return () => (found ??= readOperatorKey(call, target))
 }
 
-async function read(call: KeyRequest, target: RemoteProfile | undefined): Promise<string | undefined> {
-  const key = (await find(call, target))?.trim()
+async function readOperatorKey(call: KeyRequest, target: RemoteProfile | undefined): Promise<string | undefined> {
+  const key = (await placedOperatorKey(call, target))?.trim()
   if (key === undefined) return undefined
   // Loaded on demand: most commands have no credential.
   const { hashOfCommandCredential, isWellFormedKey } = await import('../../base/api-key.ts')
@@ -119,7 +119,7 @@ async function read(call: KeyRequest, target: RemoteProfile | undefined): Promis
   return key
 }
 
-async function find(call: KeyRequest, target: RemoteProfile | undefined): Promise<string | undefined> {
+async function placedOperatorKey(call: KeyRequest, target: RemoteProfile | undefined): Promise<string | undefined> {
   const { cwd, globals, io } = call
   if (globals.operatorKeyFile !== undefined) return await keyIn(call, globals.operatorKeyFile)
   const profileKey = await target?.operatorKey?.()
@@ -145,12 +145,27 @@ async function keyIn({ cwd, io }: Pick<CommandContext, 'cwd' | 'io'>, file: stri
   return text
 }
 
-/** `--key-file`, `SVC_API_KEY`, `SVC_KEY_FILE`, then the profile's; a profile that was named by its flag comes before the environment. */
-export async function findApiKey(call: KeyRequest, target: RemoteProfile | undefined): Promise<string | undefined> {
+/**
+ * Reads the key of the API once, on first use: from `--key-file`, `SVC_API_KEY`, `SVC_KEY_FILE`, then the profile; a profile that was named by
+ * its flag comes before the environment. Undefined if there is none, or where an operator's credential is given as a flag and no key is.
+ */
+export function findApiKey(call: KeyRequest, target: RemoteProfile | undefined): () => Promise<string | undefined> {
+  let found: Promise<string | undefined> | undefined
+  return () => (found ??= readApiKey(call, target))
+}
+
+async function readApiKey(call: KeyRequest, target: RemoteProfile | undefined): Promise<string | undefined> {
   const { globals, io } = call
   if (globals.keyFile !== undefined) return await keyIn(call, globals.keyFile)
+  if (globals.operatorKeyFile !== undefined) return undefined
   if (globals.profile !== undefined && target?.key) return await target.key()
   if (io.env['SVC_API_KEY']) return io.env['SVC_API_KEY']
   const file = io.env['SVC_KEY_FILE']
   return file ? await keyIn(call, file) : await target?.key?.()
 }
+
+/** The address of the API from the flag, the environment or the profile. */
+export const findApiUrl = (
+  { globals, io }: Pick<CommandContext, 'globals' | 'io'>,
+  target: RemoteProfile | undefined,
+): string | undefined => globals.url ?? (globals.profile === undefined ? io.env['SVC_URL'] || target?.url : target?.url)

@@ -8,7 +8,7 @@ import { CONFIG_FILE, type ProjectConfig } from '../../spec/project/config.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { statIfAny } from '../../base/files/sync-files.ts'
-import { findOperatorKey, readProfile, type RemoteProfile } from './profile.ts'
+import { findApiKey, findApiUrl, findOperatorKey, readProfile, type RemoteProfile } from './profile.ts'
 import { configIn, mergeConfig, readUserConfig } from './user-config.ts'
 import { readStoreUrl } from './store-url.ts'
 import { readWorkspaceName } from './workspace-file.ts'
@@ -35,6 +35,10 @@ export interface Project {
   readonly target?: RemoteProfile
   /** The operator listener named by `--url`; used only with a credential for it. */
   readonly operatorUrl?: string
+  /** The API as the flag, the environment or the profile names it. */
+  readonly apiUrl?: string
+  /** With it commands are clients of the API; undefined = they act as the operator. */
+  readonly apiKey: () => Promise<string | undefined>
   /** The operator's credential; undefined = the local identity of the channel. */
   readonly operatorKey: () => Promise<string | undefined>
 }
@@ -61,6 +65,7 @@ export async function openProject(
   const workspace = config.workspace ?? readWorkspaceName(dataDirectory) ?? DEFAULT_WORKSPACE
   const target = readProfile({ globals, io }, config, directory)
   const store = readStoreUrl(io.env['SVC_STORE'])
+  const apiUrl = findApiUrl({ globals, io }, target)
   return {
     directory,
     ...(file && { file }),
@@ -71,6 +76,8 @@ export async function openProject(
     anchored: Boolean(file ?? data ?? near) || existsSync(dataDirectory),
     ...(target && { target }),
     ...(globals.url !== undefined && { operatorUrl: globals.url }),
+    ...(apiUrl !== undefined && { apiUrl }),
+    apiKey: findApiKey({ cwd, globals, io }, target),
     operatorKey: findOperatorKey({ cwd, globals, io }, target),
   }
 }

@@ -9,7 +9,7 @@ import { describeSubject } from '../../view/task-subject.ts'
 import { readInboxItem } from '../../view/task-content.ts'
 import { countNoun } from '../shell/counted.ts'
 import { suggestWord } from '../shell/nearest.ts'
-import type { OperatorClient } from './server/operator.ts'
+import type { OperatorClient } from '../../client/operator.ts'
 import { usageFailure } from '../../base/usage-failure.ts'
 
 /** Largest N of `@last-N`, plus one. */

@@ -9,9 +9,9 @@ import type { PublishedRegistry, ServerFacts, YankMark } from '../../documents/f
 import type { Workspace } from '../../documents/workspace/workspace.ts'
 import type { VersionView } from '../../operations/versions.ts'
 import type { CommandContext } from '../shell/command.ts'
-import type { OperatorClient } from './server/operator.ts'
+import type { OperatorClient } from '../../client/operator.ts'
 import type { Project } from './project.ts'
-import { RemoteError } from '../shell/remote.ts'
+import { RemoteError } from '../../client/remote-error.ts'
 
 /** True where something may have been published, so that other projects need no server. */
 export const hasRegistry = ({ target, store, dataDirectory }: Project): boolean =>

@@ -11,7 +11,8 @@ import type { CommandContext } from '../shell/command.ts'
 import { parseMoment } from '../shell/numbers.ts'
 import { printTable } from '../shell/screen/list.ts'
 import { resolveAgent, runIdOf } from './reference.ts'
-import { withOperator, type OperatorClient } from './server/operator.ts'
+import type { OperatorClient } from '../../client/operator.ts'
+import { withOperator } from './server/operator.ts'
 
 type Route = keyof OperatorRoutes
 type Call<R extends Route> = CommandContext<OperatorAnswer<R>>

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { CommandContext } from '../shell/command.ts'
-import type { OperatorClient } from '../project/server/operator.ts'
+import type { OperatorClient } from '../../client/operator.ts'
 
 export interface LateEdge {
   readonly from: string

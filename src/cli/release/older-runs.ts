@@ -2,7 +2,7 @@
 import { safeText } from '../../base/escape-text.ts'
 import { shortId } from '../../base/short-text.ts'
 import type { OperatorRoutes } from '../../operations/operations.ts'
-import type { OperatorClient } from '../project/server/operator.ts'
+import type { OperatorClient } from '../../client/operator.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { countNoun } from '../shell/counted.ts'
 

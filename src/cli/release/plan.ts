@@ -14,7 +14,7 @@ import { findPredecessor } from '../../authority/predecessor.ts'
 import { diffClosures } from '../../authority/diff.ts'
 import { diffDocuments } from '../../compile/diff/document.ts'
 import type { CompiledBundle, PublishedDocument, AgentSnapshot } from '../../spec/snapshot.ts'
-import type { OperatorClient } from '../project/server/operator.ts'
+import type { OperatorClient } from '../../client/operator.ts'
 import { lookupOf, versionViews } from '../project/registry.ts'
 
 /** A member whose content is not published yet. */

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/j
 import { shortId } from '../../base/short-text.ts'
 import type { RunStatus, SvcClient } from '../../client/index.ts'
 import type { TimelineItem } from '../../spec/api.ts'
-import { readWhole } from '../conversation/whole.ts'
+import { readWhole } from '../../client/whole-conversation.ts'
 
 /** `parcel.delivered, data as {"type":"object"} (svc signal 77d0c4 parcel.delivered DATA)`; none where a key does not see them. */
 export async function readAwaitedSignals(client: SvcClient, { runId, hold }: RunStatus): Promise<readonly string[]> {

@@ -2,7 +2,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { describeHold, type RunHold } from '../../spec/run/hold.ts'
 import { OUTAGE_REASONS } from '../../spec/run/outage.ts'
-import type { OperatorClient } from '../project/server/operator.ts'
+import type { OperatorClient } from '../../client/operator.ts'
 import { countNoun } from '../shell/counted.ts'
 import { formatMoment } from '../../terminal/time.ts'
 

@@ -1,7 +1,7 @@
 /** Names of API keys in a timeline, which records a key by its id. */
 import { isJsonObject } from '../../base/json/json.ts'
 import type { TimelineItem } from '../../spec/api.ts'
-import type { OperatorClient } from '../project/server/operator.ts'
+import type { OperatorClient } from '../../client/operator.ts'
 
 /** For an operator, the items with the names of the keys that answered; else unchanged. */
 export async function withKeyNames(

@@ -2,7 +2,7 @@
 import { shortId } from '../../base/short-text.ts'
 import { isTerminal } from '../../spec/run/run.ts'
 import type { UndoPlanView } from '../../operations/steering.ts'
-import type { OperatorClient } from '../project/server/operator.ts'
+import type { OperatorClient } from '../../client/operator.ts'
 import type { CommandContext } from '../shell/command.ts'
 
 interface EndedRun {

@@ -12,9 +12,9 @@ import { safeJson, safeText } from '../../base/escape-text.ts'
 import { shortId } from '../../base/short-text.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { exitOfCode } from '../shell/exit.ts'
-import type { OperatorClient } from '../project/server/operator.ts'
+import type { OperatorClient } from '../../client/operator.ts'
 import { runIdOf, taskOf } from '../project/reference.ts'
-import { RefusedAnswer } from '../shell/remote.ts'
+import { RefusedAnswer } from '../../client/remote-error.ts'
 import { withTarget } from '../project/server/target.ts'
 import { onlyMatch } from '../project/only-match.ts'
 
@@ -47,23 +47,22 @@ export interface TaskChannel {
 export async function withTaskChannel<T>(call: CommandContext, work: (channel: TaskChannel) => Promise<T>): Promise<T> {
   const { given } = call
   return await withTarget(call, async (target) => {
-    if (target.operator) return await work(operatorDesk(target.operator, given.text('as')))
+    if (target.operator) return await work(operatorChannel(target.operator, given.text('as')))
     const run = given.text('run')
     if (run === undefined)
       throw fail('usage', { what: 'With an API key a task is found in its run.' }, { fix: '--run RUN' })
     if (given.text('as') !== undefined)
       throw fail('usage', { what: '--as is for operators; with an API key the key is the approver.' })
-    return await work(apiDesk(target.client, await runIdOf(run, undefined)))
+    return await work(apiChannel(target.client, await runIdOf(run, undefined)))
   })
 }
 
-function operatorDesk(operator: OperatorClient, as: string | undefined): TaskChannel {
+function operatorChannel(operator: OperatorClient, as: string | undefined): TaskChannel {
   return {
     find: (text) => taskOf(text, operator),
     probe: ({ id }) => operator.call('POST /tasks/:id/probe', { id, body: undefined }),
     async answer({ id, runId, argumentsDigest }, decision) {
       const body = { ...toAnswerBody({ id, argumentsDigest }, decision), ...(as !== undefined && { as }) }
-      const { url } = await operator.call('GET /status', {})
       const { status: runStatus, duplicate } = accepted(
         await operator.call('POST /runs/:id/messages', { id: runId, body }),
       )
@@ -75,13 +74,13 @@ function operatorDesk(operator: OperatorClient, as: string | undefined): TaskCha
           approvals: { have: approvals.have, need: approvals.need },
           runStatus,
         },
-        report: { again: duplicate === true, served: url !== null },
+        report: { again: duplicate === true, served: operator.isServed },
       }
     },
   }
 }
 
-function apiDesk(client: SvcClient, runId: string): TaskChannel {
+function apiChannel(client: SvcClient, runId: string): TaskChannel {
   return {
     async find(text) {
       const pending = await pendingTasks(client, runId)

@@ -13,7 +13,7 @@ import type { Principal } from '../../spec/people/key.ts'
 import type { PauseTarget } from '../../spec/steer/pause.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'
 import type { Store } from '../../store/store.ts'
-import { createOperator, type OperatorClient } from '../project/server/operator.ts'
+import { createOperator, type OperatorClient } from '../../client/operator.ts'
 import type { Project } from '../project/project.ts'
 import { projectServerOptions } from '../project/server/server-options.ts'
 import { applyOutside, withTokens, type DueEvent, type PausedSubject } from './outside.ts'
@@ -92,10 +92,7 @@ export async function openScenarioServer({
         tokens,
       ),
   })
-  const operator = createOperator(
-    (request) => server.operator.fetch(request),
-    () => server.close(),
-  )
+  const operator = createOperator((request) => server.operator.fetch(request), { close: () => server.close() })
   const close = async (): Promise<void> => {
     ended.abort(new Error('The scenario is over.'))
     await operator.close()

@@ -4,7 +4,7 @@ import { fileFailure } from '../../base/files/file-error.ts'
 import { SvcConnectionError, SvcError, SvcTimeoutError } from '../../client/index.ts'
 import { safeText } from '../../base/escape-text.ts'
 import { Interrupted } from './io.ts'
-import { RefusedAnswer, remoteError, RemoteError } from './remote.ts'
+import { RefusedAnswer, remoteError, RemoteError } from '../../client/remote-error.ts'
 
 /** An error as it is printed: `{"error": …}` with `--json`, else as in section 1.7 of the command line. */
 export interface CommandError {

@@ -10,7 +10,7 @@ import type { PublicationStatement, StatedMember } from '../../spec/trust/statem
 import { keyOwnerOf, type TrustDocument, type TrustKey } from '../../spec/trust/trust-document.ts'
 import { TrustProblem } from '../../spec/trust/trust-problem.ts'
 import { openPublication, openSigned, refuseOtherContent, refuseUngranted } from '../../spec/trust/verify-signed.ts'
-import type { OperatorClient } from '../project/server/operator.ts'
+import type { OperatorClient } from '../../client/operator.ts'
 
 export interface VerifiedSubject {
   /** `namespace.name@version`. */

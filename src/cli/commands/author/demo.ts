@@ -27,7 +27,7 @@ import { createResultFilter } from '../../runs/result-filter.ts'
 import type { demoResult } from '../../answers/author.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import { answerScreen, messageScreen } from '../../shell/screen/list.ts'
-import { createOperator, type OperatorClient } from '../../project/server/operator.ts'
+import { createOperator, type OperatorClient } from '../../../client/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { openProjectServer } from '../../project/open-server.ts'
 import { explainTask } from '../../runs/why.ts'
@@ -56,10 +56,7 @@ export async function demo(call: CommandContext<unknown>): Promise<number> {
       { project, env: io.env, offline: false, log: silentLog },
       { host: '127.0.0.1', port: 0, consolePort: null },
     )
-    const operator = createOperator(
-      (request) => server.operator.fetch(request),
-      () => server.close(),
-    )
+    const operator = createOperator((request) => server.operator.fetch(request), { close: () => server.close() })
     try {
       tellStep(call, '1/5 started a local server           ', `${server.url}  (in memory)`)
       const { answer } = await publishPath(call, { project, operator, path: directory, deploy: true, allowWiden: true })

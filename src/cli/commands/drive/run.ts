@@ -10,13 +10,13 @@ import type { ScriptedAnswers } from '../../runs/decisions.ts'
 import { followToOutcome } from './follow-run.ts'
 import { readFollowOptions } from '../../runs/follow-options.ts'
 import { readInput, type InputContract } from '../../runs/input.ts'
-import { withOperatorOf, type OperatorClient } from '../../project/server/operator.ts'
+import type { OperatorClient } from '../../../client/operator.ts'
+import { withOperatorOf } from '../../project/server/operator.ts'
 import type { FollowAnswer } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { resolveAgent, sessionIdOf, splitVersion } from '../../project/reference.ts'
 import { readServerFile } from '../../project/server/running-server.ts'
 import { readRehearsal } from '../../scenario/rehearsal.ts'
-import { findApiKey } from '../../project/profile.ts'
 import { openAgentTarget, type ServerTarget } from '../../project/server/target.ts'
 import { usageFailure } from '../../../base/usage-failure.ts'
 
@@ -26,7 +26,7 @@ export async function run(call: CommandContext<FollowAnswer | StartRunResponse>)
   const following = readFollowOptions(call)
   const rehearsal = readRehearsal(call)
   const { name, version } = await readAgent(call, project)
-  const target = await openAgentTarget(call, project, name)
+  const target = await openAgentTarget(project, call.io, name)
   try {
     const { agentId, contract, versionId } = await describe(name, version, target, project)
     const input = await readInput(given.rest(1), given.text('input'), contract, target.client, call)
@@ -84,7 +84,7 @@ async function readAgent(
   const text = call.given.required(0)
   if (!/[/\\]|\.(?:ya?ml|json)$|^\.+$/.test(text)) return splitVersion(text)
   const running = await readServerFile(project.dataDirectory)
-  if ((await findApiKey(call, project.target)) !== undefined || running?.key === undefined)
+  if ((await project.apiKey()) !== undefined || running?.key === undefined)
     throw usageFailure(`Only svc dev runs a path such as ${text}.`, 'Start svc dev, or name the agent.')
   // Loaded for a path alone: it brings lint and the compiler.
   const { saveSnapshot } = await import('../../release/snapshots.ts')

@@ -12,7 +12,7 @@ import type { FollowAnswer } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { openUserFile } from '../../files/read-file.ts'
 import { resolveAgent, runIdOf } from '../../project/reference.ts'
-import { RefusedAnswer } from '../../shell/remote.ts'
+import { RefusedAnswer } from '../../../client/remote-error.ts'
 import { openAgentTarget, withTargetOf, type ServerTarget } from '../../project/server/target.ts'
 import { usageFailure } from '../../../base/usage-failure.ts'
 import { onlyItem } from '../../../base/values/collections.ts'
@@ -125,7 +125,7 @@ async function attach(
 ): Promise<FileItem[]> {
   const paths = call.given.list('attach')
   if (paths.length === 0) return []
-  const keyed = operator && (await openAgentTarget(call, project, (await client.getRun(runId)).agentId!))
+  const keyed = operator && (await openAgentTarget(project, call.io, (await client.getRun(runId)).agentId!))
   try {
     const files = []
     for (const path of paths)

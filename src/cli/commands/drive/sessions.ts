@@ -11,11 +11,11 @@ import { formatDuration, formatRelative } from '../../../terminal/time.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { answerScreen, printList } from '../../shell/screen/list.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
-import { withOperator, withOperatorOf, type OperatorClient } from '../../project/server/operator.ts'
+import type { OperatorClient } from '../../../client/operator.ts'
+import { withOperator, withOperatorOf } from '../../project/server/operator.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { resolveAgent, sessionIdOf } from '../../project/reference.ts'
 import { versionViews } from '../../project/registry.ts'
-import { findApiKey } from '../../project/profile.ts'
 import { openTarget } from '../../project/server/target.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { usageFailure } from '../../../base/usage-failure.ts'
@@ -67,12 +67,12 @@ async function withPages(
   const { given, signal } = call
   const agent = given.text('agent')
   const version = given.text('version')
-  if ((await findApiKey(call, project.target)) !== undefined) {
+  if ((await project.apiKey()) !== undefined) {
     if (agent === undefined)
       throw usageFailure('With an API key, sessions are listed by agent.', '--agent NAMESPACE.NAME')
     if (version !== undefined && !isUuid(version))
       throw usageFailure(`With an API key a version is named by its full id, not by "${version}".`)
-    const target = await openTarget(call, project)
+    const target = await openTarget(project, call.io)
     const agentId = toAgentId(project.workspace, agent)
     return await work((query) => target.client.listSessions(agentId, query, { signal }), agent, version)
   }

@@ -4,7 +4,7 @@ import type { CommandContext } from '../../shell/command.ts'
 import { exitOfCode } from '../../shell/exit.ts'
 import { parseJsonInput, readText } from '../../runs/input.ts'
 import { openProject } from '../../project/project.ts'
-import { remoteError } from '../../shell/remote.ts'
+import { remoteError } from '../../../client/remote-error.ts'
 import { usageFailure } from '../../../base/usage-failure.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']

@@ -11,7 +11,6 @@ import type { CommandContext } from '../../shell/command.ts'
 import { printList } from '../../shell/screen/list.ts'
 import { suggestWord } from '../../shell/nearest.ts'
 import { openProject, type Project } from '../../project/project.ts'
-import { givenUrl } from '../../project/server/target.ts'
 import { configIn, mergeConfig, userConfigFile } from '../../project/user-config.ts'
 import { writeUserFile } from '../../../base/files/write-file.ts'
 import type { settingAnswer, settingsAnswer, changedSetting } from '../../answers/operate.ts'
@@ -149,7 +148,7 @@ function fromOutside(call: CommandContext, project: Project): readonly ConfigSet
   const ofEnvironment = (variable: string): string => (io.env[variable] ? variable : 'default')
   const origin = (flag: string | undefined, name: string, variable: string): string =>
     flag === undefined ? ofEnvironment(variable) : `--${name}`
-  const url = givenUrl(call, project)
+  const url = project.apiUrl
   const profile = globals.profile ?? io.env['SVC_PROFILE']
   const { target } = project
   return [

@@ -7,9 +7,9 @@ import type { healthAnswer } from '../../answers/operate.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import { openProject } from '../../project/project.ts'
 import { readServerFile } from '../../project/server/running-server.ts'
-import { baseUrl } from '../../project/server/target.ts'
+import { apiAddress } from '../../project/server/target.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { remoteError } from '../../shell/remote.ts'
+import { remoteError } from '../../../client/remote-error.ts'
 
 /** A server that takes longer counts as not ready. */
 const PATIENCE_MS = 2000
@@ -37,7 +37,7 @@ async function urlOf(call: CommandContext): Promise<string> {
   const data = globals.data || io.env['SVC_DATA']
   const isNamed = globals.url !== undefined || globals.profile !== undefined || Boolean(io.env['SVC_URL'])
   const running = data && !isNamed ? await readServerFile(resolve(cwd, data)) : undefined
-  return running?.url ?? (await baseUrl(call, await openProject(call)))
+  return running?.url ?? (await apiAddress(await openProject(call)))
 }
 
 async function ask({ io, signal }: CommandContext, url: string): Promise<{ response: Response; text: string }> {

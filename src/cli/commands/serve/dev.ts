@@ -8,7 +8,8 @@ import { followServer } from '../../dev/follow.ts'
 import type { HotkeyContext } from '../../dev/hotkeys.ts'
 import { serveProject, type KeptByDev } from '../../dev/serve-project.ts'
 import { createStatusArea } from '../../dev/status-area.ts'
-import { openOperatorChannel, type OperatorClient } from '../../project/server/operator.ts'
+import type { OperatorClient } from '../../../client/operator.ts'
+import { openOperatorChannel } from '../../project/server/operator.ts'
 import {
   answersOperator,
   deleteServerFile,

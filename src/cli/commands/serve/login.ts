@@ -26,7 +26,7 @@ import { openProject } from '../../project/project.ts'
 import { readServerFile } from '../../project/server/running-server.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
-import { remoteError } from '../../shell/remote.ts'
+import { remoteError } from '../../../client/remote-error.ts'
 import { usageFailure } from '../../../base/usage-failure.ts'
 
 /** For the person to sign in at the provider. */

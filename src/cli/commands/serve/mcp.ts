@@ -8,11 +8,11 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { randomUUID } from 'node:crypto'
 import { fail } from '../../../base/failure.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
-import { OPERATOR_URL, openOperatorChannel, type SendRequest } from '../../project/server/operator.ts'
-import { createSendAgain } from '../../project/server/send-again.ts'
+import { OPERATOR_URL, type SendRequest } from '../../../client/operator.ts'
+import { openOperatorChannel } from '../../project/server/operator.ts'
+import { createSendAgain } from '../../../client/send-again.ts'
 import { openProject, type Project } from '../../project/project.ts'
-import { findApiKey } from '../../project/profile.ts'
-import { baseUrl } from '../../project/server/target.ts'
+import { apiAddress } from '../../project/server/target.ts'
 import { packageVersion } from '../../shell/version.ts'
 import type { CommandContext } from '../../shell/command.ts'
 
@@ -106,9 +106,9 @@ interface Endpoint {
 
 /** With a key that of its agent at the address, else as an operator of the project's own server. */
 async function openEndpoint(call: CommandContext, project: Project, path: string): Promise<Endpoint> {
-  const key = await findApiKey(call, project.target)
+  const key = await project.apiKey()
   if (key !== undefined) {
-    const url = new URL(`${await baseUrl(call, project)}${path}`)
+    const url = new URL(`${await apiAddress(project)}${path}`)
     const requestInit = { headers: { authorization: `Bearer ${key}` } }
     const { send, begin } = createSendAgain((request) => call.io.fetch(request))
     return {
@@ -118,8 +118,7 @@ async function openEndpoint(call: CommandContext, project: Project, path: string
     }
   }
   const operator = await openOperatorChannel(project, call.io)
-  const { url } = await operator.call('GET /status', {})
-  if (url === null) {
+  if (!operator.isServed) {
     await operator.close()
     throw fail('no_server', { url: project.dataDirectory })
   }

@@ -3,7 +3,7 @@ import { isFailure } from '../../../base/failure.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { printUndeployed, type LateEdge } from '../../release/late-edges.ts'
 import { messageScreen } from '../../shell/screen/list.ts'
-import { createOperator } from '../../project/server/operator.ts'
+import { createOperator } from '../../../client/operator.ts'
 import { answersOperator } from '../../project/server/running-server.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { readStoreUrl } from '../../project/store-url.ts'
@@ -45,10 +45,7 @@ export async function serve(call: CommandContext<ValueOf<typeof readyAnswer>>): 
     ),
   )
   try {
-    const operator = createOperator(
-      (request) => server.operator.fetch(request),
-      async () => undefined,
-    )
+    const operator = createOperator((request) => server.operator.fetch(request))
     const edges: LateEdge[] = []
     for (const path of bundles) {
       // Loaded for bundles alone: it brings lint and the compiler.

@@ -8,7 +8,7 @@ import { runIdOf } from '../../project/reference.ts'
 import { withTarget } from '../../project/server/target.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { exitOfCode } from '../../shell/exit.ts'
-import { RefusedAnswer } from '../../shell/remote.ts'
+import { RefusedAnswer } from '../../../client/remote-error.ts'
 import { usageFailure } from '../../../base/usage-failure.ts'
 
 export async function signal(call: CommandContext<MessageAccepted>): Promise<void> {

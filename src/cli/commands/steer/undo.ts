@@ -11,7 +11,8 @@ import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { formatRelative } from '../../../terminal/time.ts'
 import type { undoneRuns } from '../../answers/steer.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
-import { OPERATOR_URL, withOperator, type OperatorClient } from '../../project/server/operator.ts'
+import { OPERATOR_URL, type OperatorClient } from '../../../client/operator.ts'
+import { withOperator } from '../../project/server/operator.ts'
 import { runIdOf } from '../../project/reference.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { confirmLoss } from '../../shell/prompts/confirm.ts'
@@ -40,11 +41,10 @@ export async function runsUndo(call: CommandContext<ValueOf<typeof undoneRuns> |
     }
     try {
       const first = await operator.call('POST /runs/:id/undo', { id, body })
-      const isServed = (await operator.call('GET /status', {})).pid !== process.pid
-      const after = isServed
+      const after = operator.isServed
         ? await followUndo(call, operator, id, first)
         : await operator.call('GET /runs/:id/undo', { id })
-      return await report(call, operator, asked, after, isServed)
+      return await report(call, operator, asked, after, operator.isServed)
     } catch (cause) {
       if (!isConnectionLost(cause)) throw cause
       throw fail('undo_not_followed', { runId: id }, { cause })

@@ -8,26 +8,14 @@ import { isLoopback } from '../../../base/net/loopback.ts'
 import { showAddress } from '../../../base/net/show-address.ts'
 import type { OpenOperator } from '../../../server/open.ts'
 import { OPERATOR_KEY_HEADER } from '../../../operations/headers.ts'
-import { findOperation, type OperatorAnswer, type OperatorRoutes } from '../../../operations/operations.ts'
-import { addressOf, type RouteArguments } from '../../../operations/request.ts'
+import { findOperation } from '../../../operations/operations.ts'
+import { createOperator, type OperatorClient, type SendRequest } from '../../../client/operator.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { answersAt, sendOverSocket, socketOf } from './running-server.ts'
 import { openProject, type Project } from '../project.ts'
-import { RemoteError, remoteError } from '../../shell/remote.ts'
+import { RemoteError } from '../../../client/remote-error.ts'
 import { projectServerOptions } from './server-options.ts'
 import { writeWorkspaceName } from '../workspace-file.ts'
-
-export type SendRequest = (request: Request) => Promise<Response>
-
-export interface OperatorClient {
-  call<R extends keyof OperatorRoutes>(route: R, given: RouteArguments<R>): Promise<OperatorAnswer<R>>
-  /** Sends a request for any path of the operator application and returns the response as it is. */
-  readonly send: SendRequest
-  close(): Promise<void>
-}
-
-/** A placeholder: the host is never resolved, since the socket or this process answers. */
-export const OPERATOR_URL = 'http://operator.svc'
 
 /**
  * Opens the channel. The first request opens the data directory, so a request may throw Failure `store_unreadable`, and one
@@ -56,13 +44,10 @@ export async function openOperatorChannel(
     )
   const socket = await socketOf(project.dataDirectory)
   if (await answersAt(socket))
-    return createOperator(
-      traced(readingElsewhere(project, (request) => sendOverSocket(socket, request))),
-      async () => undefined,
-    )
+    return createOperator(traced(readingElsewhere(project, (request) => sendOverSocket(socket, request))))
   if (!project.anchored) throw fail('no_project', { directory: project.directory })
   const { send, close } = openInProcess(project, io)
-  return createOperator(traced(readingElsewhere(project, send)), close)
+  return createOperator(traced(readingElsewhere(project, send)), { isServed: false, close })
 }
 
 /**
@@ -141,7 +126,7 @@ function openHttp(address: string, traced: (send: SendRequest) => SendRequest): 
       throw fail('no_server', { url: base.origin }, { cause, fix: 'Check the address of its operator listener.' })
     })
   }
-  const operator = createOperator(traced(send), async () => undefined)
+  const operator = createOperator(traced(send))
   return {
     ...operator,
     call: (route, given) =>
@@ -169,26 +154,8 @@ async function openRemote(
   const tunnel = await openTunnel(host, env, answersAt)
   return createOperator(
     traced((request) => sendOverSocket(tunnel.socket, request)),
-    () => tunnel.close(),
+    { close: () => tunnel.close() },
   )
-}
-
-export function createOperator(send: SendRequest, close: () => Promise<void>): OperatorClient {
-  return {
-    send,
-    close,
-    async call<R extends keyof OperatorRoutes>(route: R, given: RouteArguments<R>) {
-      const { method, path } = addressOf(route, given)
-      const body =
-        given.body === undefined
-          ? {}
-          : { body: JSON.stringify(given.body), headers: { 'content-type': 'application/json' } }
-      const response = await send(new Request(new URL(path, OPERATOR_URL), { method, ...body }))
-      const text = await response.text()
-      if (!response.ok) throw remoteError(response.status, `${method} ${path.replace(/\?.*/, '')}`, text)
-      return JSON.parse(text) as OperatorAnswer<R>
-    },
-  }
 }
 
 function withKey(key: string | undefined, send: SendRequest): SendRequest {

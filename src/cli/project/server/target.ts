@@ -4,20 +4,18 @@
  */
 import { fail } from '../../../base/failure.ts'
 import { parseCertainAddress, showAddress } from '../../../base/net/show-address.ts'
-import { SvcClient } from '../../../client/index.ts'
-import type { CommandContext } from '../../shell/command.ts'
-import { OPERATOR_URL, openOperatorChannel, type OperatorClient } from './operator.ts'
-import { findApiKey } from '../profile.ts'
-import { openProject, type Project } from '../project.ts'
 import { usageFailure } from '../../../base/usage-failure.ts'
+import { createApiClient, operatorClient } from '../../../client/api-client.ts'
+import type { SvcClient } from '../../../client/index.ts'
+import type { OperatorClient } from '../../../client/operator.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { openProject, type Project } from '../project.ts'
 import { resolveAgent, splitVersion } from '../reference.ts'
+import { openOperatorChannel } from './operator.ts'
 import { readServerFile } from './running-server.ts'
 
 /** Lifetime of a key that is created for one command. */
 const KEY_SECONDS = 24 * 60 * 60
-
-/** Longest `Retry-After` that is waited for: a server that asks for more lacks something for long, such as room on its disk. */
-const PATIENCE_MS = 5000
 
 export interface ServerTarget {
   readonly client: SvcClient
@@ -29,29 +27,27 @@ export interface ServerTarget {
 }
 
 /** Opens the API for commands that read, follow and answer runs. */
-export async function openTarget(call: CommandContext, project: Project): Promise<ServerTarget> {
-  // A credential given as a flag takes precedence over a key in the environment.
-  const asOperator = call.globals.operatorKeyFile !== undefined && call.globals.keyFile === undefined
-  const key = asOperator ? undefined : await findApiKey(call, project.target)
+export async function openTarget(project: Project, io: CommandContext['io']): Promise<ServerTarget> {
+  const key = await project.apiKey()
   if (key !== undefined) {
-    const client = createClient(call, await baseUrl(call, project), key)
+    const client = createApiClient(key, await apiAddress(project), io.fetch)
     return { client, answering: client, close: async () => undefined }
   }
   // `--url` names the operator listener where there is a credential for it, as for the commands of operators.
   const namesOperator = project.operatorUrl !== undefined && (await project.operatorKey()) !== undefined
   if (!namesOperator && project.target?.host === undefined) {
-    if (givenUrl(call, project) !== undefined)
+    if (project.apiUrl !== undefined)
       throw fail('missing_api_key', undefined, { fix: 'Give the key of that address with SVC_API_KEY or --key-file.' })
     if (!project.anchored)
       throw fail('missing_api_key', undefined, {
         fix: 'Give a key with SVC_API_KEY or --key-file; inside a project, or with --data DIR, none is needed.',
       })
   }
-  return operatorTarget(await openOperatorChannel(project, call.io), call)
+  return operatorTarget(await openOperatorChannel(project, io), io)
 }
 
-function operatorTarget(operator: OperatorClient, { io }: CommandContext): ServerTarget {
-  const client = operatorClient(operator, io.fetch)
+function operatorTarget(operator: OperatorClient, { fetch }: Pick<CommandContext['io'], 'fetch'>): ServerTarget {
+  const client = operatorClient(operator, fetch)
   return { client, answering: client, operator, close: () => operator.close() }
 }
 
@@ -63,10 +59,10 @@ export async function withTarget<T>(call: CommandContext, work: (target: ServerT
 /** The same for a project that is open. */
 export async function withTargetOf<T>(
   project: Project,
-  call: CommandContext,
+  { io }: Pick<CommandContext, 'io'>,
   work: (target: ServerTarget) => Promise<T>,
 ): Promise<T> {
-  const target = await openTarget(call, project)
+  const target = await openTarget(project, io)
   try {
     return await work(target)
   } finally {
@@ -79,11 +75,15 @@ export async function withTargetOf<T>(
  * without an API trigger is started by the operator.
  * @throws Failure `no_server`
  */
-export async function openAgentTarget(call: CommandContext, project: Project, agent: string): Promise<ServerTarget> {
-  const elsewhere = !project.anchored || givenUrl(call, project) !== undefined || project.target?.host !== undefined
-  if ((await findApiKey(call, project.target)) !== undefined || elsewhere) return openTarget(call, project)
+export async function openAgentTarget(
+  project: Project,
+  io: CommandContext['io'],
+  agent: string,
+): Promise<ServerTarget> {
+  const elsewhere = !project.anchored || project.apiUrl !== undefined || project.target?.host !== undefined
+  if ((await project.apiKey()) !== undefined || elsewhere) return await openTarget(project, io)
   const running = await readServerFile(project.dataDirectory)
-  const operator = await openOperatorChannel(project, call.io)
+  const operator = await openOperatorChannel(project, io)
   try {
     const { url } = await operator.call('GET /status', {})
     if (url === null) throw fail('no_server', { url: running?.url ?? project.dataDirectory })
@@ -94,11 +94,11 @@ export async function openAgentTarget(call: CommandContext, project: Project, ag
     })
     const trigger = items.find((each) => each.type === 'api' && each.active)
     // A person with a credential starts the run under that identity, which separation of duties needs.
-    if (!trigger || (await project.operatorKey()) !== undefined) return operatorTarget(operator, call)
+    if (!trigger || (await project.operatorKey()) !== undefined) return operatorTarget(operator, io)
     const { secret, close } = await openKey(operator, agent, trigger.triggerId)
     return {
-      client: createClient(call, url, secret),
-      answering: operatorClient(operator, call.io.fetch),
+      client: createApiClient(secret, url, io.fetch),
+      answering: operatorClient(operator, io.fetch),
       operator,
       close,
     }
@@ -126,48 +126,14 @@ export async function openKey(
   }
 }
 
-function createClient(call: CommandContext, url: string, apiKey: string): SvcClient {
-  return new SvcClient({ apiKey, baseUrl: url, fetch: call.io.fetch, maxRetryAfterMs: PATIENCE_MS })
-}
-
-/** The client over the operator's channel, which serves the routes of `/v1` to the operator and never redacts. */
-export const operatorClient = (operator: OperatorClient, fetch: typeof globalThis.fetch): SvcClient =>
-  new SvcClient({
-    // The channel identifies the operator.
-    apiKey: null,
-    baseUrl: OPERATOR_URL,
-    maxRetryAfterMs: PATIENCE_MS,
-    // Files go to the storage itself, at the address that the server gave.
-    fetch: (input, init) =>
-      input.startsWith(`${OPERATOR_URL}/`) ? operator.send(new Request(input, init)) : fetch(input, init),
-  })
-
-/** Sends a request for a route of `/v1` over the operator's channel. */
-export const sendToOperator = (
-  operator: OperatorClient,
-  method: string,
-  path: string,
-  body?: string,
-): Promise<Response> =>
-  operator.send(
-    new Request(new URL(path, OPERATOR_URL), {
-      method,
-      ...(body !== undefined && { body, headers: { 'content-type': 'application/json' } }),
-    }),
-  )
-
-/** The base address from a flag, the environment or the profile. */
-export const givenUrl = (
-  { globals, io }: Pick<CommandContext, 'globals' | 'io'>,
-  { target }: Project,
-): string | undefined => globals.url ?? (globals.profile === undefined ? io.env['SVC_URL'] || target?.url : target?.url)
-
-/** @throws Failure `usage` for a given address that is none, or has a user or password */
-export async function baseUrl(call: Pick<CommandContext, 'globals' | 'io'>, project: Project): Promise<string> {
-  const given = givenUrl(call, project)
-  if (given !== undefined) return checkServerUrl(given)
-  const running = await readServerFile(project.dataDirectory)
-  return running?.url ?? `http://127.0.0.1:${project.config.dev?.port ?? 4310}`
+/**
+ * The address that was given, else that of the project's server.
+ * @throws Failure `usage` for a given address that is none, or has a user or password
+ */
+export async function apiAddress({ apiUrl, dataDirectory, config }: Project): Promise<string> {
+  if (apiUrl !== undefined) return checkServerUrl(apiUrl)
+  const running = await readServerFile(dataDirectory)
+  return running?.url ?? `http://127.0.0.1:${config.dev?.port ?? 4310}`
 }
 
 /** Requests take no user and password in an address, and whoever reports one would show them. */

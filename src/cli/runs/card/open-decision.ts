@@ -2,7 +2,7 @@
 import { wrapText } from '../../../terminal/text.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import type { SvcClient, TaskDecision } from '../../../client/index.ts'
-import type { OperatorClient } from '../../project/server/operator.ts'
+import type { OperatorClient } from '../../../client/operator.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import type { SeenLines } from '../../shell/screen/view-lines.ts'
 import type { CardSurface } from './card-surface.ts'

@@ -1,5 +1,5 @@
-import { Failure, failures, type FailureCode } from '../../base/failure.ts'
-import type { ErrorBody, MessageAccepted } from '../../spec/api.ts'
+import { Failure, failures, type FailureCode } from '../base/failure.ts'
+import type { ErrorBody, MessageAccepted } from '../spec/api.ts'
 
 /** A request that a server refused, with the server's own message. */
 export class RemoteError extends Error {

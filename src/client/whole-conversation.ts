@@ -1,5 +1,5 @@
 /** Reads a conversation that comes in several answers. Source: docs/design/http.md#bounded-answers */
-import type { Conversation } from '../../spec/api.ts'
+import type { Conversation } from '../spec/api.ts'
 
 /** Answers read at most, of 8 MiB each: more would not fit into one text of Node. */
 const MAX_PAGES = 48
