@@ -28,9 +28,13 @@ export const evaluationSide: TypedSchema<EvaluationSide> = object({
   passed: integer,
   failed: integer,
   undecided: integer,
+  flaky: described(
+    optional(integer),
+    'Cases of which some runs passed, and not all; absent where each was played once.',
+  ),
   rate: described(
     nullable(object({ share: number, low: number, high: number })),
-    'Share of the cases that passed, with its 95% interval (Wilson); null without a case.',
+    'Share of the runs that passed, with its 95% interval (Wilson, for cases that are drawn); null without a case.',
   ),
   tokens: integer,
   cost: costSum,
@@ -44,6 +48,7 @@ const evaluationCase: TypedSchema<EvaluationCase> = object({
   name,
   outcome,
   before: optional(outcome),
+  passed: described(optional(integer), 'How many of its runs passed, where it was played several times.'),
   checks: described(bounded(list(name), { maxItems: MOST_OF_CASE }), 'Names of the checks that did not pass.'),
   flips: described(
     bounded(list(object({ tool: name, was: name, now: name, by: name })), { maxItems: MOST_OF_CASE }),
@@ -53,6 +58,7 @@ const evaluationCase: TypedSchema<EvaluationCase> = object({
 
 const evaluationReport: TypedSchema<EvaluationReport> = object({
   dataset: textUpTo(1000),
+  repeat: described(optional(integer), 'How often each case was played with each version; absent for once.'),
   now: evaluationSide,
   before: optional(evaluationSide),
   exact: optional(object({ decisions: integer, flips: integer })),

@@ -33,7 +33,29 @@ const REPORT: EvaluationReport = {
   moreCases: 0,
 }
 
+/** Of five runs of each case. */
+const REPEATED: EvaluationReport = {
+  ...REPORT,
+  repeat: 5,
+  now: { ...side('workspace', 2), passed: 12, failed: 3, flaky: 1 },
+  cases: [{ name: 'a large refund', outcome: 'passed', passed: 3, checks: ['expected'], flips: [] }],
+}
+
 describeInBrowser('Evals', () => {
+  test('shows how many runs of a case passed, where each was played several times', async () => {
+    const desk = await openDesk()
+    await desk.operator.call('POST /evals', { body: { agent: 'acme.refund-desk', report: REPEATED } })
+    const { page } = await openPage(await desk.address())
+    await page.goto(`${desk.server.consoleUrl}/policies/evals`)
+    const shown = page.getByRole('article')
+    await shown.getByText('1 case needs a look').click()
+    const text = await shown.innerText()
+    expect(text).toContain(', each case 5 times')
+    expect(text).toContain('12 of 15 runs, 66.7% (20%–100%), 1 flaky')
+    expect(text).toContain('a large refund 3 of 5 runs passed')
+    expect(await findingsOfAxe(page)).toEqual([])
+  })
+
   test('shows both versions, the cases that need a look, and which decisions are another, without a finding of axe', async () => {
     const desk = await openDesk()
     const keep = (agent: string) => desk.operator.call('POST /evals', { body: { agent, report: REPORT } })

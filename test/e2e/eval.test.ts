@@ -317,7 +317,10 @@ describe('an agent whose model is on the network', () => {
     )
     writeFileSync(
       join(project, 'svc.config.yaml'),
-      `workspace: real\nproviders: { local: { type: openai-compatible, base_url: '${model.url}/v1' } }\n`,
+      `workspace: real
+providers: { local: { type: openai-compatible, base_url: '${model.url}/v1' } }
+prices: { local: { a-model: { input: '1000', output: '0' } } }
+`,
     )
     writeFileSync(join(project, 'cases.jsonl'), `${line}\n`)
     const ran = await svc(['eval', 'cases.jsonl', ...args], { cwd: project })
@@ -331,6 +334,43 @@ describe('an agent whose model is on the network', () => {
       requests: 1,
       stdout: expect.stringContaining('cases.jsonl:1  ✔ line 1') as string,
     })
+  })
+
+  const everyThird = (): ((request: FakeRequest) => FakeAnswer) => {
+    let turn = 0
+    return () => ({ say: ++turn % 3 === 0 ? 'What?' : 'I hear you.', usage: { input: 10, output: 4 } })
+  }
+
+  test('a case that is played several times has a rate of its own, and is named where it varies', async () => {
+    const two = `${HELLO}\n{"input": {"question": "Bye"}, "checks": [{"status": "Completed"}]}`
+    expect(await evaluate(everyThird(), two, '--repeat', '3', '--jobs', '1')).toMatchObject({
+      code: 1,
+      requests: 6,
+      stdout: `cases.jsonl:1  ✔ line 1  2 of 3
+    output_contains: the output is "What?", without "hear"
+cases.jsonl:2  ✔ line 2  3 of 3
+workspace\t5\t1\t0\t1\t83.3%\t24.1%–98.7%\t84\tUSD 0.06
+each case was played 3 times; the interval is about cases
+flaky: line 1: 2 of 3 runs passed (20.8%–93.9%)
+`,
+    })
+    expect((await evaluate(everyThird(), two, '--repeat', '3', '--jobs', '1', '--at-least', '80')).code).toBe(0)
+    expect(await evaluate(everyThird(), HELLO, '--repeat', '101')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--repeat takes at most 100, not 101.') as string,
+    })
+  }, 60_000)
+
+  test.each([
+    ['0.03 USD', 3, 'the evaluation has cost USD 0.03'],
+    ['0.03 EUR', 1, 'the cost of the evaluation in EUR is not known, so --max-cost cannot be kept'],
+    ['much', 0, '--max-cost takes an amount and a currency, such as 2.00 USD, not "much".'],
+  ])('no run is begun beyond %s', async (most, begun, why) => {
+    const many = ['--repeat', '5', '--jobs', '1', '--max-cost', most]
+    const hear = () => ({ say: 'I hear you.', usage: { input: 10, output: 4 } })
+    const { stdout, stderr, requests } = await evaluate(hear, HELLO, ...many)
+    expect(requests).toBe(begun)
+    expect(`${stdout}${stderr}`).toContain(why)
   })
 
   test('an input that the agent does not take is named with its place', async () => {

@@ -35,9 +35,18 @@ const evalResult = {
   ms: integer,
 }
 
+const caseResult = {
+  ...evalResult,
+  samples: described(
+    optional(list(object(evalResult))),
+    'Each run, where the case was played several times: then more than half decide its outcome, and `checks` and `run` are those of the first that did not pass.',
+  ),
+}
+
 export const evalAnswer = object({
   ok: boolean,
   dataset: string,
+  repeat: described(optional(integer), 'How often each case was played with each version; absent for once.'),
   now: evaluationSide,
   before: optional(evaluationSide),
   changed: optional(integer),
@@ -53,8 +62,8 @@ export const evalAnswer = object({
     object({
       name: string,
       line: integer,
-      ...evalResult,
-      before: optional(object(evalResult)),
+      ...caseResult,
+      before: optional(object(caseResult)),
       flips: optional(list(object({ tool: string, was: string, now: string, by: string }))),
     }),
   ),

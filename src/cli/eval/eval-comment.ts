@@ -1,19 +1,20 @@
 /** An evaluation as a part of the comment of a review, in the Markdown of GitHub and GitLab. Source: docs/design/evals.md#in-a-review */
 import { escapeMarkdown, markdownRow, withinRows } from '../pages/markdown.ts'
-import { basisLines, notPassedLines, sideColumns, type EvalReport } from './report.ts'
+import { basisLines, describeOutcome, notPassedLines, sideColumns, type EvalReport } from './report.ts'
 import type { EvaluatedCase } from './evaluate.ts'
 
 /** The versions, the cases whose outcome changed, and what policies decide otherwise. */
 export function evalComment(report: EvalReport): string {
-  const { dataset, broken, summary } = report
+  const { dataset, broken, summary, repeat } = report
+  const columns = sideColumns(repeat)
   const { now, before, changed } = summary
   return [
     `### Evals: ${escapeMarkdown(dataset)}`,
     '',
-    markdownRow(sideColumns.map(({ title }) => title.toLowerCase())),
-    markdownRow(sideColumns.map(({ align }) => (align === 'right' ? '---:' : '---'))),
+    markdownRow(columns.map(({ title }) => title.toLowerCase())),
+    markdownRow(columns.map(({ align }) => (align === 'right' ? '---:' : '---'))),
     ...(before ? [before, now] : [now]).map((side) =>
-      markdownRow(sideColumns.map(({ cell }) => escapeMarkdown(cell(side)))),
+      markdownRow(columns.map(({ cell }) => escapeMarkdown(cell(side)))),
     ),
     ...(changed.length === 0 ? [] : ['', markdownRow(['case', 'before', 'now', 'what did not pass'])]),
     ...(changed.length === 0 ? [] : [markdownRow(Array.from({ length: 4 }, () => '---'))]),
@@ -27,4 +28,8 @@ export function evalComment(report: EvalReport): string {
 }
 
 const changedRow = ({ case: { name }, before, now }: EvaluatedCase): string =>
-  markdownRow([name, before?.outcome ?? '', now.outcome, notPassedLines(now)[0] ?? ''].map(escapeMarkdown))
+  markdownRow(
+    [name, before ? describeOutcome(before) : '', describeOutcome(now), notPassedLines(now)[0] ?? ''].map(
+      escapeMarkdown,
+    ),
+  )

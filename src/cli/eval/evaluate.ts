@@ -10,6 +10,7 @@ import { RemoteError } from '../../client/remote-error.ts'
 import { playScenario } from '../scenario/play.ts'
 import type { PreparedScenario } from '../scenario/prepare.ts'
 import type { Scenario } from '../scenario/scenario.ts'
+import type { CostLimit } from './cost-limit.ts'
 import type { EvalCase } from './eval-case.ts'
 import { checkFacts, type CheckOutcome, type CheckResult } from './fact-checks.ts'
 import type { Judge } from './judge.ts'
@@ -23,12 +24,15 @@ export interface EvalSide {
   readonly prepare: (scenario: Scenario) => Promise<PreparedScenario>
 }
 
+/** Of one run, or of a case that is played several times. */
 export interface CaseResult {
   readonly outcome: CheckOutcome
   readonly checks: readonly CheckResult[]
   /** Absent where no run was started. */
   readonly run?: Pick<RunFacts, 'status' | 'output' | 'tokens' | 'cost' | 'seconds'>
   readonly ms: number
+  /** Each run, where the case was played several times. */
+  readonly samples?: readonly CaseResult[]
 }
 
 /** A case with its result now and, in a comparison, before. */
@@ -50,12 +54,15 @@ export interface EvaluationParts {
   readonly now: EvalSide
   readonly before?: EvalSide
   readonly judge?: Judge
+  /** Of what the models of the runs cost. */
+  readonly costs?: CostLimit
   readonly env: Readonly<Record<string, string | undefined>>
   /** Of one run, on the clock of the wall. */
   readonly timeoutMs: number
   readonly signal: AbortSignal
 }
 
+/** Plays it once with each version. */
 export async function evaluateCase(evalCase: EvalCase, parts: EvaluationParts): Promise<EvaluatedCase> {
   const before = parts.before && (await playCase(evalCase, parts.before, parts))
   const now = await playCase(evalCase, parts.now, parts)
@@ -82,6 +89,7 @@ interface PlayedCase {
 
 async function playCase(evalCase: EvalCase, side: EvalSide, parts: EvaluationParts): Promise<PlayedCase> {
   const startedAt = performance.now()
+  const stop = parts.costs?.stop()
   const finish = (
     checks: readonly CheckResult[],
     { run, decisions = [], agents = [] }: Partial<Omit<PlayedCase, 'result'>> & { readonly run?: RunFacts } = {},
@@ -102,6 +110,7 @@ async function playCase(evalCase: EvalCase, side: EvalSide, parts: EvaluationPar
   const limit = withDeadline(parts.timeoutMs, parts.signal)
   let agents: readonly AgentSnapshot[] = []
   try {
+    if (stop !== undefined) return finish([undecidedRun(`not played: ${stop}`)])
     const scenario = toScenario(evalCase)
     const prepared = await side.prepare(scenario)
     agent = prepared.agent
@@ -114,6 +123,7 @@ async function playCase(evalCase: EvalCase, side: EvalSide, parts: EvaluationPar
     })
     const run = readRunFacts(played, agents)
     if (!run) return finish([undecidedRun(played.problem ?? 'no run was started')], { agents })
+    parts.costs?.add(run.cost)
     const { decisions = [], unscripted = [] } = played.evaluated ?? {}
     const found = { run, decisions, agents }
     if (played.problem !== undefined)

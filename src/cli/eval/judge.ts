@@ -6,14 +6,13 @@ import { parseDuration } from '../../base/duration.ts'
 import { digestOf, digestOfJson } from '../../base/digest.ts'
 import { cutText } from '../../base/cut-text.ts'
 import { isFailure } from '../../base/failure.ts'
-import { toScaled } from '../../base/json/decimal.ts'
 import { canonicalJson, isJsonObject } from '../../base/json/json.ts'
 import type { JudgeConfig } from '../../spec/project/config.ts'
-import { describeMoney, joinCosts, NO_COST, readMoney, type CostSum } from '../../spec/price.ts'
+import { NO_COST, type CostSum } from '../../spec/price.ts'
 import { withDeadline } from '../../tools/outcome.ts'
 import type { PlayedScenario } from '../scenario/play.ts'
 import { RemoteError } from '../../client/remote-error.ts'
-import { usageFailure } from '../../base/usage-failure.ts'
+import { createCostLimit } from './cost-limit.ts'
 import type { Rubric } from './eval-case.ts'
 import type { CheckOutcome } from './fact-checks.ts'
 import { judgeMessage, wordOf, type JudgeAnswer, type JudgedMaterial } from './judge-agent.ts'
@@ -57,24 +56,16 @@ const MOST_OF_REASON = 300
 export function createJudge({ config, ask, signal }: JudgeParts): Judge {
   const { votes: usualVotes = DEFAULT_VOTES, max_calls: maxCalls = DEFAULT_MAX_CALLS } = config
   const timeoutMs = parseDuration(config.timeout ?? DEFAULT_TIMEOUT) ?? 60_000
-  const maxCost = config.max_cost === undefined ? undefined : readMoney(config.max_cost)
-  if (config.max_cost !== undefined && !maxCost)
-    throw usageFailure(
-      `evals.judge.max_cost takes an amount and a currency, such as 2.00 USD, not "${config.max_cost}".`,
-    )
+  const limit = createCostLimit(config.max_cost, 'evals.judge.max_cost', 'the judge')
   const known = new Map<string, Promise<Judgement>>()
-  let [calls, cost, missed]: [number, CostSum, number] = [0, NO_COST, 0]
+  let [calls, missed] = [0, 0]
 
   /** Why the judge may not be asked again. */
   const stopOf = (): string | undefined => {
     if (missed >= AWAY_AFTER) return `the judge is away: ${missed} answers in a row did not come`
     if (calls >= maxCalls)
       return `the judge was asked ${calls} times, the most of this evaluation (evals.judge.max_calls)`
-    if (!maxCost) return undefined
-    if (cost.unpriced > 0 || Object.keys(cost.amounts).some((currency) => currency !== maxCost.currency))
-      return `the cost of the judge in ${maxCost.currency} is not known, so evals.judge.max_cost cannot be kept`
-    const spent = cost.amounts[maxCost.currency] ?? '0'
-    return toScaled(spent) >= toScaled(maxCost.amount) ? `the judge has cost ${describeMoney(maxCost)}` : undefined
+    return limit.stop()
   }
 
   const askOnce = async (rubric: string, material: JudgedMaterial, turn: number): Promise<JudgeAnswer | string> => {
@@ -86,7 +77,7 @@ export function createJudge({ config, ask, signal }: JudgeParts): Judge {
       missed++
       return answer
     }
-    cost = joinCosts([cost, answer.run?.cost ?? NO_COST])
+    limit.add(answer.run?.cost ?? NO_COST)
     const read = readAnswer(answer)
     missed = typeof read === 'string' && answer.run?.errorCode !== 'output_invalid' ? missed + 1 : 0
     return read
@@ -120,7 +111,7 @@ export function createJudge({ config, ask, signal }: JudgeParts): Judge {
       known.set(key, judgement)
       return judgement
     },
-    work: () => ({ calls, cost }),
+    work: () => ({ calls, cost: limit.spent() }),
   }
 }
 

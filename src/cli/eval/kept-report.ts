@@ -2,22 +2,23 @@
 import { shortenText } from '../../base/cut-text.ts'
 import { MOST_CASES, MOST_OF_CASE } from '../../operations/evals.ts'
 import type { EvaluationCase, EvaluationReport } from '../../spec/evaluation.ts'
-import type { EvaluatedCase } from './evaluate.ts'
+import type { CaseResult, EvaluatedCase } from './evaluate.ts'
 import { toSide, type EvalReport } from './report.ts'
+import { countSamples } from './samples.ts'
 
 /** Characters of a name, which a dataset chooses; a mark of what is cut off comes after them. */
 const MOST_CHARACTERS = 399
 
 /** Of the cases those that need a look; of these names and outcomes, and nothing that a run said. */
-export function toKeptReport({ dataset, cases, summary, judge, judgeModel }: EvalReport): EvaluationReport {
+export function toKeptReport({ dataset, cases, repeat, summary, judge, judgeModel }: EvalReport): EvaluationReport {
   const { now, before, decisions, flips, isApart } = summary
   const worthALook = cases.filter(
-    (each) =>
-      each.now.outcome !== 'passed' || (each.before && each.before.outcome !== 'passed') || each.flips.length > 0,
+    (each) => !hasPassed(each.now) || (each.before && !hasPassed(each.before)) || each.flips.length > 0,
   )
   const work = judge?.work()
   return {
     dataset,
+    ...(repeat > 1 && { repeat }),
     now: toSide(now),
     ...(before && { before: toSide(before), exact: { decisions, flips }, isApart }),
     ...(work && judgeModel && { judge: { provider: judgeModel.provider, name: judgeModel.name, calls: work.calls } }),
@@ -30,12 +31,26 @@ const toKeptCase = ({ case: { name }, now, before, flips }: EvaluatedCase): Eval
   name: shorten(name),
   outcome: now.outcome,
   ...(before && { before: before.outcome }),
+  ...(now.samples && { passed: countSamples(now).passed }),
   checks: now.checks
     .filter(({ outcome }) => outcome !== 'passed')
     .slice(0, MOST_OF_CASE)
     .map(({ check }) => shorten(check)),
-  flips: flips.slice(0, MOST_OF_CASE).map(({ tool, was, now: decision, by }) => ({ tool, was, now: decision, by })),
+  flips: differentFlips(flips).slice(0, MOST_OF_CASE),
 })
+
+/** Runs of one case often have the same decision. */
+const differentFlips = (flips: EvaluatedCase['flips']): EvaluationCase['flips'] => [
+  ...new Map(
+    flips.map(({ tool, was, now, by }) => [JSON.stringify([tool, was, now, by]), { tool, was, now, by }]),
+  ).values(),
+]
+
+/** In each of its runs. */
+function hasPassed(result: CaseResult): boolean {
+  const { passed, trials } = countSamples(result)
+  return passed === trials
+}
 
 const shorten = (text: string): string => shortenText(text, MOST_CHARACTERS)
 

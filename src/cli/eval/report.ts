@@ -13,7 +13,9 @@ import type { BrokenLine } from './dataset.ts'
 import type { CaseResult, EvaluatedCase } from './evaluate.ts'
 import type { CheckResult } from './fact-checks.ts'
 import type { Judge } from './judge.ts'
+import { countSamples, describeSamples, isFlaky, samplesOf } from './samples.ts'
 import type { EvalSummary, SideSummary } from './summary.ts'
+import { wilsonInterval } from './wilson.ts'
 
 /** An evaluation as it ended. */
 export interface EvalReport {
@@ -21,6 +23,8 @@ export interface EvalReport {
   readonly dataset: string
   readonly cases: readonly EvaluatedCase[]
   readonly broken: readonly BrokenLine[]
+  /** How often each case was played with each version. */
+  readonly repeat: number
   readonly summary: EvalSummary
   readonly judge?: Judge
   readonly judgeModel?: NonNullable<NonNullable<ProjectConfig['evals']>['judge']>
@@ -35,11 +39,15 @@ export const notPassedLines = ({ checks }: CaseResult): readonly string[] =>
 export const brokenLine = (dataset: string, { line, message }: BrokenLine): string =>
   `${dataset}:${line} ${safeText(message)}`
 
-export const sideColumns: readonly TableColumn<SideSummary>[] = [
+/** @param repeat how often each case was played */
+export const sideColumns = (repeat: number): readonly TableColumn<SideSummary>[] => [
   { title: 'VERSION', cell: ({ name }) => name },
   { title: 'PASSED', cell: ({ passed }) => String(passed), align: 'right' },
   { title: 'FAILED', cell: ({ failed }) => String(failed), align: 'right' },
   { title: 'UNDECIDED', cell: ({ undecided }) => String(undecided), align: 'right' },
+  ...(repeat > 1
+    ? [{ title: 'FLAKY', cell: ({ flaky = 0 }: SideSummary) => String(flaky), align: 'right' as const }]
+    : []),
   { title: 'RATE', cell: ({ interval }) => (interval ? describeShare(interval.share) : ''), align: 'right' },
   {
     title: '95%',
@@ -52,17 +60,36 @@ export const sideColumns: readonly TableColumn<SideSummary>[] = [
 
 /** `refund of 180: passed → failed (never_calls: …)`. */
 export const changedLine = ({ case: { name }, before, now }: EvaluatedCase): string =>
-  `changed: ${safeText(name)}: ${before?.outcome ?? ''} → ${now.outcome}${now.outcome === 'passed' ? '' : ` (${safeText(notPassedLines(now)[0] ?? '')})`}`
+  `changed: ${safeText(name)}: ${before ? describeOutcome(before) : ''} → ${describeOutcome(now)}${now.outcome === 'passed' ? '' : ` (${safeText(notPassedLines(now)[0] ?? '')})`}`
+
+/** `failed`, and of a case that was played several times `failed, 1 of 5`. */
+export const describeOutcome = (result: CaseResult): string =>
+  result.samples ? `${result.outcome}, ${describeSamples(result)}` : result.outcome
+
+/** Cases of which some runs passed, and not all, each with its own rate. */
+const flakyLines = ({ cases }: EvalReport): readonly string[] =>
+  cases
+    .filter(({ now }) => isFlaky(now))
+    .map(({ case: { name }, now }) => {
+      const { passed, trials } = countSamples(now)
+      const interval = wilsonInterval(passed, trials)
+      const range = interval ? ` (${describeShare(interval.low)}–${describeShare(interval.high)})` : ''
+      return `flaky: ${safeText(name)}: ${describeSamples(now)} runs passed${range}`
+    })
 
 /** What is exact, and what a model judged: the two are told apart. */
-export function basisLines({ cases, summary, judge, judgeModel }: EvalReport): readonly string[] {
+export function basisLines(report: EvalReport): readonly string[] {
+  const { cases, summary, repeat, judge, judgeModel } = report
   const { before, now, decisions, flips, assumed, isApart } = summary
   const assumption = assumedLine(assumed)
   const exact = before
     ? [
         `exact: of ${countOf(decisions, 'decision')} in the runs of ${before.name}, the policies of ${now.name} make ${flips} otherwise`,
-        ...cases.flatMap(({ case: { name }, flips: own }) =>
-          own.map((flip) => `  ${safeText(`${name}: ${flip.tool}: ${flip.was} → ${flip.now} (${flip.by})`)}`),
+        // Runs of one case often have the same decision.
+        ...new Set(
+          cases.flatMap(({ case: { name }, flips: own }) =>
+            own.map((flip) => `  ${safeText(`${name}: ${flip.tool}: ${flip.was} → ${flip.now} (${flip.by})`)}`),
+          ),
         ),
         ...(assumption === undefined ? [] : [assumption]),
       ]
@@ -70,7 +97,10 @@ export function basisLines({ cases, summary, judge, judgeModel }: EvalReport): r
   const played = before
     ? [isApart ? 'played: the intervals are apart' : 'played: the intervals overlap, so the difference may be chance']
     : []
-  const results = cases.flatMap((each) => [...each.now.checks, ...(each.before?.checks ?? [])])
+  const repeated = repeat > 1 ? [`each case was played ${repeat} times; the interval is about cases`] : []
+  const results = cases
+    .flatMap((each) => [...samplesOf(each.now), ...(each.before ? samplesOf(each.before) : [])])
+    .flatMap(({ checks }) => checks)
   const judged = results.filter(({ isJudged }) => isJudged)
   const model = judgeModel ? ` by ${judgeModel.provider}/${judgeModel.name}` : ''
   const work = judge?.work()
@@ -78,6 +108,8 @@ export function basisLines({ cases, summary, judge, judgeModel }: EvalReport): r
   return [
     ...exact,
     ...played,
+    ...repeated,
+    ...flakyLines(report),
     ...(judged.length === 0
       ? []
       : [
@@ -104,17 +136,16 @@ const rubricLines = (cases: readonly EvaluatedCase[]): readonly string[] =>
 
 export const testCasesOf = ({ dataset, cases, broken }: EvalReport): readonly TestCase[] => [
   ...broken.map(({ line, message }) => ({ file: dataset, name: `line ${line}`, ok: false, failure: [message], ms: 0 })),
-  ...cases.map(({ case: { name }, now }) => ({
-    file: dataset,
-    name,
-    ok: now.outcome === 'passed',
-    failure: notPassedLines(now),
-    ms: now.ms,
-  })),
+  ...cases.map(({ case: { name }, now }) => {
+    const { passed, trials } = countSamples(now)
+    const ok = passed === trials
+    const counted = trials > 1 && !ok ? [`${describeSamples(now)} runs passed`] : []
+    return { file: dataset, name, ok, failure: [...counted, ...notPassedLines(now)], ms: now.ms }
+  }),
 ]
 
 export function toEvalAnswer(
-  { dataset, cases, broken, summary, judge, judgeModel }: EvalReport,
+  { dataset, cases, broken, summary, repeat, judge, judgeModel }: EvalReport,
   code: number,
 ): ValueOf<typeof evalAnswer> {
   const { now, before, changed, worse, decisions, flips, assumed, isApart } = summary
@@ -122,6 +153,7 @@ export function toEvalAnswer(
   return {
     ok: code === 0,
     dataset,
+    ...(repeat > 1 && { repeat }),
     now: toSide(now),
     ...(before && { before: toSide(before), changed: changed.length, worse: worse.length, isApart }),
     ...(before && { exact: { decisions, flips, assumed: [...assumed] } }),
@@ -146,17 +178,32 @@ export function toEvalAnswer(
   }
 }
 
-export const toSide = ({ name, passed, failed, undecided, interval, tokens, cost }: SideSummary): EvaluationSide => ({
+export const toSide = ({
   name,
   passed,
   failed,
   undecided,
+  interval,
+  flaky,
+  tokens,
+  cost,
+}: SideSummary): EvaluationSide => ({
+  name,
+  passed,
+  failed,
+  undecided,
+  ...(flaky !== undefined && { flaky }),
   rate: interval ? { ...interval } : null,
   tokens,
   cost,
 })
 
-const toResult = ({ outcome, checks, run, ms }: CaseResult) => ({
+const toResult = (result: CaseResult) => ({
+  ...toSample(result),
+  ...(result.samples && { samples: result.samples.map(toSample) }),
+})
+
+const toSample = ({ outcome, checks, run, ms }: CaseResult) => ({
   outcome,
   checks: checks.map(({ check, isJudged, outcome: each, rubric, message }) => ({
     check,

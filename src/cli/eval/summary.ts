@@ -1,33 +1,38 @@
-/** Sums of an evaluation: how many cases passed, which changed, and whether it passes its gate. Source: docs/design/evals.md#the-gate */
+/** Sums of an evaluation: how many runs passed, which changed, and whether it passes its gate. Source: docs/design/evals.md#the-gate */
 import { joinCosts, NO_COST, type CostSum } from '../../spec/price.ts'
 import type { BrokenLine } from './dataset.ts'
 import type { CaseResult, EvaluatedCase } from './evaluate.ts'
-import { areApart, wilsonInterval, type ShareInterval } from './wilson.ts'
+import { countSamples, isFlaky, samplesOf } from './samples.ts'
+import { areApart, clusteredInterval, type ShareInterval } from './wilson.ts'
 
-/** The cases of one version. */
+/** The runs of one version: one for each case, or as many as it was played. */
 export interface SideSummary {
   readonly name: string
   readonly passed: number
   readonly failed: number
   /** Neither: not judged, not answered by a recording, or the model was away. */
   readonly undecided: number
-  /** Of the cases that passed, among all. */
+  /** Of the runs that passed, among all; cases are what is drawn. */
   readonly interval?: ShareInterval
+  /** Cases of which some runs passed, and not all; absent where each was played once. */
+  readonly flaky?: number
   readonly tokens: number
   readonly cost: CostSum
 }
 
 export function summarizeSide(name: string, results: readonly CaseResult[]): SideSummary {
-  const count = (outcome: CaseResult['outcome']): number => results.filter((each) => each.outcome === outcome).length
-  const interval = wilsonInterval(count('passed'), results.length)
+  const samples = results.flatMap(samplesOf)
+  const count = (outcome: CaseResult['outcome']): number => samples.filter((each) => each.outcome === outcome).length
+  const interval = clusteredInterval(results.map(countSamples))
   return {
     name,
     passed: count('passed'),
     failed: count('failed'),
     undecided: count('undecided'),
     ...(interval && { interval }),
-    tokens: results.reduce((sum, { run }) => sum + (run?.tokens ?? 0), 0),
-    cost: joinCosts(results.map(({ run }) => run?.cost ?? NO_COST)),
+    ...(samples.length > results.length && { flaky: results.filter(isFlaky).length }),
+    tokens: samples.reduce((sum, { run }) => sum + (run?.tokens ?? 0), 0),
+    cost: joinCosts(samples.map(({ run }) => run?.cost ?? NO_COST)),
   }
 }
 
@@ -80,7 +85,7 @@ export type EvalGate = (typeof GATES)[number]
 
 /**
  * What an evaluation ends with: 2 for a dataset with broken lines, whatever the gates say, 1 where a gate is not passed.
- * @param atLeast percentage of the cases that must pass for the gate `failed`
+ * @param atLeast percentage of the runs that must pass for the gate `failed`
  */
 export function exitOfEval(
   { now, worse, flips }: EvalSummary,

@@ -23,7 +23,7 @@ export const evalCommands: readonly CommandEntry[] = [
       },
       {
         flags: '--at-least <percent>',
-        description: 'for --fail-on failed: how many of the cases pass; 100 by default',
+        description: 'for --fail-on failed: how many of the runs pass; 100 by default',
       },
       {
         flags: '--format <format>',
@@ -35,17 +35,23 @@ export const evalCommands: readonly CommandEntry[] = [
         description: 'leave the result on the server, for the console and svc eval list: no contents',
       },
       { flags: '--junit <file>', description: 'also write the cases as JUnit XML' },
-      { flags: '--jobs <n>', description: 'cases at work at once; 4 by default' },
+      { flags: '--repeat <n>', description: 'play each case so often, with each version; once by default' },
+      {
+        flags: '--max-cost <amount>',
+        description: 'begin no further run once models have cost so much (5.00 USD); the rest is undecided',
+      },
+      { flags: '--jobs <n>', description: 'runs at work at once; 4 by default' },
       { flags: '--case-timeout <duration>', description: 'how long one run may take; 5m by default' },
     ],
     examples: [
       'svc eval evals/refunds.jsonl',
       'svc eval evals/refunds.jsonl --against HEAD~1 --fail-on worse --fail-on decisions',
       'svc eval evals/refunds.jsonl --at-least 95 --junit evals.xml',
+      'svc eval evals/refunds.jsonl --repeat 5 --max-cost "5.00 USD" --at-least 90',
       'svc eval evals/refunds.jsonl --against HEAD~1 --keep',
     ],
     ...printsDocument(evalAnswer),
-    exits: { 1: 'a case did not pass, or what --fail-on names', 2: 'the dataset has no case, or broken lines' },
+    exits: { 1: 'a run did not pass, or what --fail-on names', 2: 'the dataset has no case, or broken lines' },
     load: async () => (await import('../commands/author/eval.ts')).evaluate,
   },
   {

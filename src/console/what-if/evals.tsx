@@ -68,7 +68,7 @@ const EvaluationList = ({
   )
 
 function Evaluation({ at, by, agent, report }: KeptEvaluationView): View {
-  const { dataset, now, before, exact, isApart, judge, cases, moreCases } = report
+  const { dataset, repeat, now, before, exact, isApart, judge, cases, moreCases } = report
   return (
     <article aria-label={`${agent}, ${dataset}`}>
       <h2 class="section">
@@ -76,6 +76,7 @@ function Evaluation({ at, by, agent, report }: KeptEvaluationView): View {
       </h2>
       <p class="dim">
         <Age at={at} /> by {safeText(by.replace(/^operator:/, ''))}
+        {repeat !== undefined && `, each case ${repeat} times`}
         {judge && `, judged by ${safeText(`${judge.provider}/${judge.name}`)}`}
       </p>
       {before && <Side side={before} />}
@@ -91,12 +92,18 @@ function Evaluation({ at, by, agent, report }: KeptEvaluationView): View {
           <b>{exact.flips.toLocaleString('en')}</b> otherwise.
         </p>
       )}
-      {cases.length > 0 && <Cases cases={cases} more={moreCases} />}
+      {cases.length > 0 && <Cases cases={cases} more={moreCases} repeat={repeat} />}
     </article>
   )
 }
 
-function Cases({ cases, more }: { readonly cases: readonly EvaluationCase[]; readonly more: number }): View {
+interface CaseList {
+  readonly cases: readonly EvaluationCase[]
+  readonly more: number
+  readonly repeat: number | undefined
+}
+
+function Cases({ cases, more, repeat }: CaseList): View {
   const [isOpen, setOpen] = useState(false)
   const count = cases.length + more
   return (
@@ -107,7 +114,7 @@ function Cases({ cases, more }: { readonly cases: readonly EvaluationCase[]; rea
       {isOpen && (
         <ul class="eval-cases">
           {cases.map((each, row) => (
-            <Case key={row} {...each} />
+            <Case key={row} {...each} repeat={repeat} />
           ))}
         </ul>
       )}
@@ -148,7 +155,15 @@ const OUTCOMES: Readonly<Record<EvaluationCase['outcome'], readonly [Tone, IconN
   undecided: ['waiting', 'dot'],
 }
 
-function Case({ name, outcome, before, checks, flips }: EvaluationCase): View {
+function Case({
+  name,
+  outcome,
+  before,
+  passed,
+  checks,
+  flips,
+  repeat,
+}: EvaluationCase & Pick<CaseList, 'repeat'>): View {
   return (
     <li>
       {before && before !== outcome && (
@@ -157,6 +172,12 @@ function Case({ name, outcome, before, checks, flips }: EvaluationCase): View {
         </>
       )}
       <OutcomeBadge outcome={outcome} /> {safeText(name)}
+      {passed !== undefined && repeat !== undefined && (
+        <span class="dim">
+          {' '}
+          {passed} of {repeat} runs passed
+        </span>
+      )}
       {checks.length > 0 && <span class="sub dim">{safeText(checks.join(', '))}</span>}
       {flips.map(({ tool, was, now, by }, at): Child => (
         <span class="sub dim" key={at}>

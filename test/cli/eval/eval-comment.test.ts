@@ -24,6 +24,7 @@ const commentOf = (...cases: readonly EvaluatedCase[]): string =>
     dataset: 'evals/pay.jsonl',
     cases,
     broken: [],
+    repeat: 1,
     summary: summarize(cases, { now: 'workspace', before: 'HEAD' }),
   })
 

@@ -26,6 +26,7 @@ const kept = (cases: readonly EvaluatedCase[]) =>
     dataset: 'a.jsonl',
     cases,
     broken: [],
+    repeat: 1,
     summary: summarize(cases, { now: 'workspace', before: 'HEAD' }),
   })
 

@@ -1,6 +1,6 @@
 /** Intervals of rates, against a slow evaluator that inverts the test itself. */
 import { expect, test } from 'vitest'
-import { areApart, wilsonInterval } from '../../../src/cli/eval/wilson.ts'
+import { areApart, clusteredInterval, wilsonInterval, type CaseSamples } from '../../../src/cli/eval/wilson.ts'
 
 /** 97.5 % point of the normal distribution, found by integrating its density. */
 function normalQuantile(): number {
@@ -56,4 +56,73 @@ test.each([
 ])('%i of %i and %i of %i are apart: %s', (a, ofA, b, ofB, apart) => {
   const [one, other] = [wilsonInterval(a, ofA)!, wilsonInterval(b, ofB)!]
   expect([areApart(one, other), areApart(other, one)]).toEqual([apart, apart])
+})
+
+/** Numbers from 0 to 1, the same each time. */
+function* numbers(): Generator<number, never> {
+  for (let state = 1; ;) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    yield state / 2 ** 32
+  }
+}
+
+/** How often the interval of an evaluation holds the true rate, which cases have on average. */
+function coverage(
+  cases: number,
+  repeat: number,
+  rateOf: (drawn: number) => number,
+  intervalOf: (samples: readonly CaseSamples[]) => ReturnType<typeof wilsonInterval>,
+): number {
+  const drawn = numbers()
+  const truth = Array.from({ length: 10_000 }, (_, at) => rateOf(at / 10_000)).reduce(
+    (sum, rate) => sum + rate / 10_000,
+    0,
+  )
+  const evaluations = 2000
+  let held = 0
+  for (let at = 0; at < evaluations; at++) {
+    const samples = Array.from({ length: cases }, () => {
+      const rate = rateOf(drawn.next().value)
+      return {
+        passed: Array.from({ length: repeat }, () => drawn.next().value < rate).filter(Boolean).length,
+        trials: repeat,
+      }
+    })
+    const { low, high } = intervalOf(samples)!
+    if (low <= truth && truth <= high) held++
+  }
+  return held / evaluations
+}
+const ignoringCases = (samples: readonly CaseSamples[]) =>
+  wilsonInterval(
+    samples.reduce((sum, { passed }) => sum + passed, 0),
+    samples.reduce((sum, { trials }) => sum + trials, 0),
+  )
+/** Half of the cases pass nearly always, the others rarely. */
+const twoKinds = (drawn: number): number => (drawn < 0.5 ? 0.95 : 0.2)
+const alike = (): number => 0.7
+
+test.each([
+  [5, 10, twoKinds],
+  [10, 5, twoKinds],
+  [30, 5, twoKinds],
+  [30, 10, alike],
+])('of %i cases, played %i times, an interval holds the rate as often as it says', (cases, repeat, rateOf) => {
+  expect(coverage(cases, repeat, rateOf, clusteredInterval)).toBeGreaterThan(0.93)
+})
+
+test('an interval that takes the samples of a case for cases holds it far less often', () => {
+  expect(coverage(30, 5, twoKinds, ignoringCases)).toBeLessThan(0.8)
+})
+
+test('samples of a case narrow its interval at most as much as so many cases, and never widen it', () => {
+  const all = (cases: number, passed: number, trials: number) =>
+    Array.from({ length: cases }, () => ({ passed, trials }))
+  // Each case passes always or never: a second sample says nothing new.
+  expect(clusteredInterval([...all(6, 5, 5), ...all(4, 0, 5)])).toEqual(wilsonInterval(6, 10))
+  expect(clusteredInterval(all(10, 5, 5))).toEqual(wilsonInterval(10, 10))
+  expect(clusteredInterval(all(1, 3, 5))).toEqual({ ...wilsonInterval(0.6, 1), share: 0.6 })
+  // Cases that are all alike.
+  expect(clusteredInterval(all(10, 1, 2))).toEqual(wilsonInterval(10, 20))
+  expect(clusteredInterval([])).toBeUndefined()
 })

@@ -6,6 +6,8 @@ import { drawTable } from '../../../terminal/table.ts'
 import { createTheme } from '../../../terminal/theme.ts'
 import { readDataset } from '../../eval/dataset.ts'
 import { evaluateCase, inParallel, type EvaluatedCase, type EvaluationParts } from '../../eval/evaluate.ts'
+import { createCostLimit } from '../../eval/cost-limit.ts'
+import type { EvalCase } from '../../eval/eval-case.ts'
 import { compileJudge, JUDGE } from '../../eval/judge-agent.ts'
 import { createJudge, type Judge } from '../../eval/judge.ts'
 import { evalComment } from '../../eval/eval-comment.ts'
@@ -20,6 +22,7 @@ import {
   type EvalReport,
 } from '../../eval/report.ts'
 import { mainAgentOf, toKeptReport } from '../../eval/kept-report.ts'
+import { describeSamples, mergeSamples } from '../../eval/samples.ts'
 import { openSideBefore, workspaceSide } from '../../eval/sides.ts'
 import { exitOfEval, GATES, summarize, type EvalGate } from '../../eval/summary.ts'
 import { writeUserFile } from '../../../base/files/write-file.ts'
@@ -34,9 +37,12 @@ import { answerScreen } from '../../shell/screen/list.ts'
 import { usageFailure } from '../../../base/usage-failure.ts'
 import type { evalAnswer } from '../../answers/eval.ts'
 
-/** Cases at work at once: runs mostly wait for models. */
+/** Runs at work at once: they mostly wait for models. */
 const DEFAULT_JOBS = 4
 const DEFAULT_TIMEOUT_MS = 300_000
+const MOST_REPEATS = 100
+/** Runs of one evaluation, of both versions. */
+const MOST_RUNS = 100_000
 
 export async function evaluate(call: CommandContext<ValueOf<typeof evalAnswer>>): Promise<number> {
   const { given, cwd, io, out, mode } = call
@@ -45,10 +51,16 @@ export async function evaluate(call: CommandContext<ValueOf<typeof evalAnswer>>)
   const jobs = wholeNumber(given.text('jobs'), 'jobs', 1) ?? DEFAULT_JOBS
   const timeoutMs = durationMs(given.text('case-timeout'), 'case-timeout') ?? DEFAULT_TIMEOUT_MS
   const gate = readGate(call)
+  const repeat = wholeNumber(given.text('repeat'), 'repeat', 1) ?? 1
+  if (repeat > MOST_REPEATS) throw usageFailure(`--repeat takes at most ${MOST_REPEATS}, not ${repeat}.`)
+  const costs = createCostLimit(given.text('max-cost'), '--max-cost', 'the evaluation')
   const isComment = given.text('format') === 'markdown'
   const { cases: read, broken } = await readDataset(path, named)
   const [agent, against] = [given.text('agent'), given.text('against')]
   const cases = agent === undefined ? read : read.map((each) => ({ agent, ...each }))
+  const runs = cases.length * repeat * (against === undefined ? 1 : 2)
+  if (runs > MOST_RUNS)
+    throw usageFailure(`These are ${runs} runs; one evaluation takes ${MOST_RUNS}.`, 'Split the dataset.')
   const project = await openProject(call, path)
   for (const each of broken) out.message(`broken: ${brokenLine(named, each)}`)
   const before = against === undefined ? undefined : await openSideBefore(call, project, path, against)
@@ -60,12 +72,13 @@ export async function evaluate(call: CommandContext<ValueOf<typeof evalAnswer>>)
       now: workspaceSide(call, path),
       ...(before && { before: before.side }),
       ...(judge && { judge }),
+      costs,
       env: io.env,
       timeoutMs,
       signal: call.signal,
     }
     const done: EvaluatedCase[] = []
-    for await (const each of inParallel(cases, jobs, (evalCase) => evaluateCase(evalCase, parts))) {
+    for await (const each of playAll(cases, parts, { repeat, jobs })) {
       done.push(each)
       if (!mode.json && !isComment) printCase(call, named, each)
     }
@@ -74,6 +87,7 @@ export async function evaluate(call: CommandContext<ValueOf<typeof evalAnswer>>)
       dataset: named,
       cases: done,
       broken,
+      repeat,
       summary: summarize(done, names),
       ...(judge && { judge }),
       ...(judgeModel && { judgeModel }),
@@ -89,6 +103,22 @@ export async function evaluate(call: CommandContext<ValueOf<typeof evalAnswer>>)
     return code
   } finally {
     before?.close()
+  }
+}
+
+/** Yields each case once all its samples are played, in the order of the cases. */
+async function* playAll(
+  cases: readonly EvalCase[],
+  parts: EvaluationParts,
+  { repeat, jobs }: { readonly repeat: number; readonly jobs: number },
+): AsyncGenerator<EvaluatedCase> {
+  const runs = cases.flatMap((each) => Array.from({ length: repeat }, () => each))
+  let samples: EvaluatedCase[] = []
+  for await (const sample of inParallel(runs, jobs, (each) => evaluateCase(each, parts))) {
+    samples.push(sample)
+    if (samples.length < repeat) continue
+    yield mergeSamples(samples)
+    samples = []
   }
 }
 
@@ -139,7 +169,8 @@ const MARKS = { passed: '✔', failed: '✖', undecided: '?' } as const
 function printCase({ out, mode }: CommandContext, dataset: string, { case: { line, name }, now }: EvaluatedCase): void {
   const theme = createTheme(mode.color.stdout)
   const styles = { passed: theme.ok, failed: theme.bad, undecided: theme.waiting }
-  out.line(`${dataset}:${line}  ${styles[now.outcome](MARKS[now.outcome])} ${safeText(name)}`)
+  const count = now.samples ? `  ${describeSamples(now)}` : ''
+  out.line(`${dataset}:${line}  ${styles[now.outcome](MARKS[now.outcome])} ${safeText(name)}${count}`)
   for (const text of notPassedLines(now)) out.line(`    ${safeText(text)}`)
 }
 
@@ -148,7 +179,7 @@ function printSummary(call: CommandContext, report: EvalReport): void {
   const { now, before, changed } = report.summary
   changed.forEach((each) => out.line(changedLine(each)))
   const sides = before ? [before, now] : [now]
-  drawTable(answerScreen(call), sideColumns, sides).forEach(out.line)
+  drawTable(answerScreen(call), sideColumns(report.repeat), sides).forEach(out.line)
   basisLines(report).forEach(out.line)
   const { length } = report.broken
   if (length > 0) out.message(`${length} broken ${length === 1 ? 'line was' : 'lines were'} left out`)
