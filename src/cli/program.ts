@@ -4,7 +4,7 @@ import type { CommandSpec, TypedArguments, CommandManual, OptionSpec, ParsedComm
 import { globalOptions } from './shell/global-options.ts'
 import type { Io } from './shell/io.ts'
 import type { GlobalOptions } from './shell/mode.ts'
-import { nearestWord } from './shell/nearest.ts'
+import { nearestWord } from '../base/nearest-word.ts'
 import {
   commandNotes,
   firstCommandsText,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createOperator } from '../../src/client/operator.ts'
-import { readOption } from '../../src/cli/shell/options.ts'
+import { readOption } from '../../src/client/task-option.ts'
 import { resolveAgent, runIdOf, splitVersion, taskOf } from '../../src/cli/project/reference.ts'
 
 const RUNS = [

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/j
 import { shortId } from '../../base/short-text.ts'
 import type { Conversation } from '../../spec/api.ts'
 import { answeredCallsIn, answersOfPeople, toRecordedSteps, type RecordedStep } from '../../view/run-scenario.ts'
-import type { RecordedAnswer } from '../scenario/scenario.ts'
+import type { RecordedAnswer } from '../../scenario/scenario.ts'
 
 /** The run that a case is made of. */
 export interface EvaluableRun {

@@ -14,7 +14,7 @@ import { readCondition } from '../../policy/condition/condition.ts'
 import { readMoney } from '../../spec/price.ts'
 import { checkForeignSchema } from '../../tools/check/check.ts'
 import { readUserFile } from '../files/read-file.ts'
-import { ruleFindings } from '../runs/decisions.ts'
+import { ruleFindings } from '../../scenario/decisions.ts'
 import { usageFailure } from '../../base/usage-failure.ts'
 import {
   CHECK_NAMES,

@@ -1,8 +1,8 @@
 /** A line of a dataset: an input, what is checked of its run, and what tools and people answer. Source: docs/design/evals.md#a-line */
 import type { Digest } from '../../base/digest.ts'
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
-import type { DecisionRule } from '../runs/decisions.ts'
-import type { Scenario, ToolDouble } from '../scenario/scenario.ts'
+import type { DecisionRule } from '../../scenario/decisions.ts'
+import type { Scenario, ToolDouble } from '../../scenario/scenario.ts'
 
 /** Names of checks, each of which is a member of `EvalCheck`. */
 export const CHECK_NAMES = [

@@ -7,8 +7,8 @@ import { recordedFacts } from '../../policy/replay/recorded-facts.ts'
 import type { TimelineItem } from '../../spec/api.ts'
 import { NO_COST, type CostSum } from '../../spec/price.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
-import { observeCalls, type ObservedCall } from '../scenario/observe.ts'
-import type { PlayedScenario } from '../scenario/play.ts'
+import { observeCalls, type ObservedCall } from '../../scenario/observe.ts'
+import type { PlayedScenario } from '../../scenario/play.ts'
 
 export interface RunFacts {
   readonly status: string

@@ -9,7 +9,7 @@ import { openProject, type Project } from '../project/project.ts'
 import { splitVersion } from '../project/reference.ts'
 import { withOperatorOf } from '../project/server/operator.ts'
 import { publishedClosure } from '../release/closures.ts'
-import { createPreparation, prepareBundle } from '../scenario/prepare.ts'
+import { createPreparation, prepareBundle } from '../release/prepare-scenario.ts'
 import type { CommandContext } from '../shell/command.ts'
 import type { EvalSide } from './evaluate.ts'
 

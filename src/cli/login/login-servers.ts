@@ -5,7 +5,7 @@ import { nameOfLogin, takesLogin, type LoginServer } from '../../tools/oauth/log
 import { withDotEnv } from '../project/dot-env.ts'
 import { loadDocuments } from '../project/documents.ts'
 import type { Project } from '../project/project.ts'
-import { suggestWord } from '../shell/nearest.ts'
+import { suggestWord } from '../../base/nearest-word.ts'
 import { usageFailure } from '../../base/usage-failure.ts'
 
 export interface ServerToLogIn {

@@ -1,7 +1,7 @@
 /** Reads `*.policytest.yaml`: calls with the decision expected for each. Source: docs/design/policies.md#replay */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { createFinding } from '../../documents/text/diagnostic.ts'
-import { readTestFile, type ReadTestFile } from '../pages/test-file.ts'
+import { readTestFile, type ReadTestFile } from '../../documents/workspace/test-file.ts'
 
 export interface PolicyCase {
   readonly name?: string

@@ -12,15 +12,8 @@ import type { PolicyCase, PolicyTest } from './case-file.ts'
 import type { CoverageCollector } from './coverage.ts'
 import { placesOf, type LeafPlaces } from './places.ts'
 import { hypotheticalFacts } from './hypothetical-call.ts'
-import {
-  compiledAgentOf,
-  calleeOf,
-  policiesAlone,
-  policyDocuments,
-  policySetsOf,
-  policySubjectOf,
-  type EvalSubject,
-} from './subject.ts'
+import { compiledAgentOf } from '../release/build.ts'
+import { calleeOf, policiesAlone, policyDocuments, policySetsOf, policySubjectOf, type EvalSubject } from './subject.ts'
 import { decidingPolicy } from '../../policy/explain/deciding.ts'
 
 /** A test whose policies are compiled. */

@@ -15,7 +15,7 @@ import { delegationSchema } from '../../spec/delegation.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'
 import type { CompiledBundle, JsonSchema, AgentSnapshot } from '../../spec/snapshot.ts'
 import { documentsFailure } from '../release/findings.ts'
-import { suggestWord } from '../shell/nearest.ts'
+import { suggestWord } from '../../base/nearest-word.ts'
 import type { Project } from '../project/project.ts'
 import { loadDocuments } from '../project/documents.ts'
 import { textBefore } from '../../base/text-parts.ts'
@@ -44,18 +44,6 @@ export const policySetsOf = ({ policies, ancestors }: EvalSubject): PolicySets =
   own: policies,
   ancestors: ancestors.map((each) => each.policies),
 })
-
-/** @throws Failure `not_found` */
-export function compiledAgentOf(
-  { root, agents }: Pick<CompiledBundle, 'root' | 'agents'>,
-  given?: string,
-): AgentSnapshot {
-  const name = given?.split('@')[0] ?? root
-  const found = agents.find(({ id }) => id === name)
-  if (found) return found
-  const ids = agents.map((each) => each.id)
-  throw fail('not_found', { what: `agent ${name ?? 'at all'}` }, { fix: suggestWord(name ?? '', ids) })
-}
 
 /** An agent of a bundle with its ancestors. */
 export const policySubjectOf = (bundle: Pick<CompiledBundle, 'agents'>, snapshot: AgentSnapshot): EvalSubject => ({

@@ -8,7 +8,7 @@ import type { ShownTask } from '../../spec/task.ts'
 import { describeSubject } from '../../view/task-subject.ts'
 import { readInboxItem } from '../../view/task-content.ts'
 import { countNoun } from '../shell/counted.ts'
-import { suggestWord } from '../shell/nearest.ts'
+import { suggestWord } from '../../base/nearest-word.ts'
 import type { OperatorClient } from '../../client/operator.ts'
 import { usageFailure } from '../../base/usage-failure.ts'
 

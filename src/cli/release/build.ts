@@ -2,6 +2,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
+import { suggestWord } from '../../base/nearest-word.ts'
 import type { UnpackedArchive } from '../../compile/package/archive.ts'
 import { compileClosure, type CompileResult } from '../../compile/compile.ts'
 import { concernsClosure } from '../../compile/scope.ts'
@@ -9,6 +10,7 @@ import type { Diagnostic } from '../../documents/text/diagnostic.ts'
 import { lintWorkspace } from '../../documents/lint/lint.ts'
 import { loadFiles, loadWorkspace } from '../../documents/workspace/load.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
+import type { AgentSnapshot, CompiledBundle } from '../../spec/snapshot.ts'
 import type { McpToolLister } from '../../tools/mcp/mcp-listing.ts'
 import type { CommandContext } from '../shell/command.ts'
 import type { OperatorClient } from '../../client/operator.ts'
@@ -157,4 +159,19 @@ async function rootOf(project: Project, path: string): Promise<{ readonly root: 
   const fromProject = relative(project.directory, path)
   const root = fromProject.startsWith('..') || resolve(fromProject) === fromProject ? directory : project.directory
   return { root, inside: relative(root, path).replaceAll('\\', '/') }
+}
+
+/**
+ * The agent of a compiled bundle that is named, else its root.
+ * @throws Failure `not_found`
+ */
+export function compiledAgentOf(
+  { root, agents }: Pick<CompiledBundle, 'root' | 'agents'>,
+  given?: string,
+): AgentSnapshot {
+  const name = given?.split('@')[0] ?? root
+  const found = agents.find(({ id }) => id === name)
+  if (found) return found
+  const ids = agents.map((each) => each.id)
+  throw fail('not_found', { what: `agent ${name ?? 'at all'}` }, { fix: suggestWord(name ?? '', ids) })
 }

@@ -9,7 +9,12 @@ import { readYaml } from '../../documents/text/yaml.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { readText } from './input.ts'
 import type { Project } from '../project/project.ts'
-import { createScriptedAnswers, ruleFindings, type DecisionRule, type ScriptedAnswers } from './decisions.ts'
+import {
+  createScriptedAnswers,
+  ruleFindings,
+  type DecisionRule,
+  type ScriptedAnswers,
+} from '../../scenario/decisions.ts'
 import { readServerFile } from '../project/server/running-server.ts'
 import type { ServerTarget } from '../project/server/target.ts'
 import { createSource } from '../../documents/text/source.ts'

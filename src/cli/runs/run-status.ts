@@ -15,7 +15,7 @@ import { describeUndone } from '../../view/undo.ts'
 import { formatDuration } from '../../terminal/time.ts'
 import type { OperatorClient } from '../../client/operator.ts'
 import { countNoun } from '../shell/counted.ts'
-import { suggestWord } from '../shell/nearest.ts'
+import { suggestWord } from '../../base/nearest-word.ts'
 import { usageFailure } from '../../base/usage-failure.ts'
 
 export interface RunStatusExtras {

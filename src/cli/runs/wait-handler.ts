@@ -6,7 +6,7 @@ import { readClientTask, readInboxItem } from '../../view/task-content.ts'
 import { unlessLeft } from '../shell/io.ts'
 import { decideTask } from './card/decide-task.ts'
 import type { TaskPromptContext } from './card/open-decision.ts'
-import { answerOf, type ScriptedAnswers, type WaitingTask } from './decisions.ts'
+import { answerOf, type ScriptedAnswers, type WaitingTask } from '../../scenario/decisions.ts'
 import type { EventDisplay } from './event-display.ts'
 
 export type OnTask = 'prompt' | 'wait' | 'exit' | 'reject'

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { digestOf } from '../../../src/base/digest.ts'
 import { judgeMessage } from '../../../src/cli/eval/judge-agent.ts'
 import { createJudge, type Judge } from '../../../src/cli/eval/judge.ts'
-import type { PlayedScenario } from '../../../src/cli/scenario/play.ts'
+import type { PlayedScenario } from '../../../src/scenario/play.ts'
 import type { JudgeConfig } from '../../../src/spec/project/config.ts'
 
 const rubric = { text: 'It is polite.', digest: digestOf('It is polite.') }

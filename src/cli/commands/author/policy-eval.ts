@@ -11,8 +11,8 @@ import { readJsonOption } from '../../runs/json-option.ts'
 import { compileBundleAt } from '../../policy/bundle.ts'
 import { placesOf, type LeafPlaces } from '../../policy/places.ts'
 import { hypotheticalFacts } from '../../policy/hypothetical-call.ts'
+import { compiledAgentOf } from '../../release/build.ts'
 import {
-  compiledAgentOf,
   calleeOf,
   policiesAlone,
   policyDocuments,

@@ -19,7 +19,7 @@ import {
 } from '../../policy/run-cases.ts'
 import { decisionJson } from '../../policy/print-decision.ts'
 import { openProject } from '../../project/project.ts'
-import { findTestFiles } from '../../pages/test-file.ts'
+import { findTestFiles } from '../../../documents/workspace/test-file.ts'
 import { repeatOnSave } from '../../project/repeat-on-save.ts'
 import { failureLines, reportTestsAsJunit, reportTap, type TestCase } from '../../pages/test-report.ts'
 import { createTestFilter, type TestFilter } from '../../pages/test-filter.ts'

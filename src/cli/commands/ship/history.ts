@@ -6,7 +6,7 @@ import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { askOfAgent, listCommand } from '../../project/request-command.ts'
 import { splitVersion } from '../../project/reference.ts'
-import { suggestWord } from '../../shell/nearest.ts'
+import { suggestWord } from '../../../base/nearest-word.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { printTable } from '../../shell/screen/list.ts'
 

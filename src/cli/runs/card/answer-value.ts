@@ -6,7 +6,7 @@ import type { TaskDecision } from '../../../client/index.ts'
 import type { QuestionField } from '../../../spec/server-question.ts'
 import type { ShownTask } from '../../../spec/task.ts'
 import { readTypedNumber } from '../../shell/numbers.ts'
-import { readOption } from '../../shell/options.ts'
+import { readOption } from '../../../client/task-option.ts'
 
 export function jsonOrText(typed: string): JsonValue {
   try {

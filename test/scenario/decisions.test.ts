@@ -1,7 +1,7 @@
 /** Written decisions, and the clock that only moves when it is wound. */
 import { describe, expect, test } from 'vitest'
-import { answerOf, createScriptedAnswers, type WaitingTask, type DecisionRule } from '../../src/cli/runs/decisions.ts'
-import { createVirtualTime } from '../../src/cli/scenario/virtual-time.ts'
+import { answerOf, createScriptedAnswers, type WaitingTask, type DecisionRule } from '../../src/scenario/decisions.ts'
+import { createVirtualTime } from '../../src/scenario/virtual-time.ts'
 
 const approval = (id: string, amount: number): WaitingTask => ({
   id,

@@ -1,13 +1,13 @@
 /** Outside events during a scenario: signals, completions of external work, messages, and pauses by operators. */
-import { parseDuration } from '../../base/duration.ts'
-import type { Instant } from '../../base/clock.ts'
-import type { RunId } from '../../base/ids.ts'
-import type { JsonValue } from '../../base/json/json.ts'
-import type { MessageAccepted } from '../../spec/api.ts'
-import type { Run } from '../../spec/run/run.ts'
-import type { PauseTarget } from '../../spec/steer/pause.ts'
-import type { Engine } from '../../engine/interface/engine.ts'
-import type { Toolbox } from '../../tools/tool.ts'
+import { parseDuration } from '../base/duration.ts'
+import type { Instant } from '../base/clock.ts'
+import type { RunId } from '../base/ids.ts'
+import type { JsonValue } from '../base/json/json.ts'
+import type { MessageAccepted } from '../spec/api.ts'
+import type { Run } from '../spec/run/run.ts'
+import type { PauseTarget } from '../spec/steer/pause.ts'
+import type { Engine } from '../engine/interface/engine.ts'
+import type { Toolbox } from '../tools/tool.ts'
 
 /** The paused thing by its kind: its name, or true for everything. */
 export type PausedSubject = Partial<Readonly<Record<PauseTarget['kind'], string | true>>>

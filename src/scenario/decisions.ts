@@ -1,15 +1,15 @@
 /** Scripted answers to tasks: `decide` of a scenario, and the file of `svc run --decide`. */
-import { parseDuration } from '../../base/duration.ts'
-import { toAnswerBody } from '../../client/index.ts'
-import type { JsonObject } from '../../base/json/json.ts'
-import { createFinding, type Diagnostic } from '../../documents/text/diagnostic.ts'
-import type { DocumentSpans } from '../../documents/text/document.ts'
-import { readCondition } from '../../policy/condition/condition.ts'
-import type { CallFacts } from '../../policy/condition/decision.ts'
-import { evaluateCondition } from '../../policy/condition/evaluate.ts'
-import type { ShownTask } from '../../spec/task.ts'
-import { firstCallFacts } from '../../policy/condition/first-call.ts'
-import { readOption } from '../shell/options.ts'
+import { parseDuration } from '../base/duration.ts'
+import { toAnswerBody } from '../client/index.ts'
+import type { JsonObject } from '../base/json/json.ts'
+import { createFinding, type Diagnostic } from '../documents/text/diagnostic.ts'
+import type { DocumentSpans } from '../documents/text/document.ts'
+import { readCondition } from '../policy/condition/condition.ts'
+import type { CallFacts } from '../policy/condition/decision.ts'
+import { evaluateCondition } from '../policy/condition/evaluate.ts'
+import type { ShownTask } from '../spec/task.ts'
+import { firstCallFacts } from '../policy/condition/first-call.ts'
+import { readOption } from '../client/task-option.ts'
 
 export interface DecisionRule {
   /** Kind of task, or `reply`. */

@@ -1,7 +1,7 @@
 /** What a played run did, as scenarios and evaluations check it. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import type { TimelineItem } from '../../spec/api.ts'
-import type { AgentSnapshot } from '../../spec/snapshot.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
+import type { TimelineItem } from '../spec/api.ts'
+import type { AgentSnapshot } from '../spec/snapshot.ts'
 import type { PlayedScenario } from './play.ts'
 
 /** The parts of a run that a scenario can check, each in order of occurrence. */

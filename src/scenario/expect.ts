@@ -1,11 +1,11 @@
 /** Compares what a scenario expects with what the run did. */
-import { canonicalJson, containsJson, type JsonValue } from '../../base/json/json.ts'
-import type { AgentSnapshot } from '../../spec/snapshot.ts'
-import { checkValue } from '../../tools/check/check.ts'
+import { canonicalJson, containsJson, type JsonValue } from '../base/json/json.ts'
+import type { AgentSnapshot } from '../spec/snapshot.ts'
+import { checkValue } from '../tools/check/check.ts'
 import { observeRun } from './observe.ts'
 import type { PlayedScenario } from './play.ts'
 import type { ScenarioExpectation } from './scenario.ts'
-import { textBefore } from '../../base/text-parts.ts'
+import { textBefore } from '../base/text-parts.ts'
 
 export interface ExpectationMismatch {
   /** Key under `expect`, or `run` for a run that did not end. */

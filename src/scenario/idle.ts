@@ -1,8 +1,8 @@
 import { setTimeout as after } from 'node:timers/promises'
-import type { SessionId } from '../../base/ids.ts'
-import type { SessionTree } from '../../store/session-update.ts'
+import type { SessionId } from '../base/ids.ts'
+import type { SessionTree } from '../store/session-update.ts'
 import type { ScenarioServer } from './scenario-server.ts'
-import { expectDefined } from '../../base/values/expect-defined.ts'
+import { expectDefined } from '../base/values/expect-defined.ts'
 
 /** Polling interval: the store does not notify of changes. */
 const POLL_MS = 2

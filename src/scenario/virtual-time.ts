@@ -1,6 +1,6 @@
 /** A clock that moves only when advanced, with the timers and waits that depend on it. */
-import type { Clock, Instant } from '../../base/clock.ts'
-import type { QueueTimers } from '../../queue/timers.ts'
+import type { Clock, Instant } from '../base/clock.ts'
+import type { QueueTimers } from '../queue/timers.ts'
 
 export interface VirtualTime {
   readonly clock: Clock

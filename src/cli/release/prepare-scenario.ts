@@ -9,19 +9,20 @@ import { readModelScript } from '../../documents/facts/agents/model-script.ts'
 import { createReplay, printExchange, readExchanges, type Cassette } from '../../spec/project/cassette.ts'
 import { digestOfSnapshot, type CompiledBundle, type ScriptTurn, type AgentSnapshot } from '../../spec/snapshot.ts'
 import { pathOfAgent } from '../project/agent-path.ts'
-import { buildBundle } from '../release/build.ts'
+import { buildBundle, compiledAgentOf } from './build.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { documentsFailure } from '../release/findings.ts'
-import { lateBoundOf } from '../release/late-bound.ts'
-import { compiledAgentOf } from '../policy/subject.ts'
+import { documentsFailure } from './findings.ts'
+import { lateBoundOf } from './late-bound.ts'
+import { projectServerOptions } from '../project/server/server-options.ts'
 import { openProject, type Project } from '../project/project.ts'
 import { readUserFile } from '../files/read-file.ts'
 import { writeUserFile } from '../../base/files/write-file.ts'
-import type { Scenario } from './scenario.ts'
+import type { ScenarioProject } from '../../scenario/scenario-server.ts'
+import type { Scenario } from '../../scenario/scenario.ts'
 import { usageFailure } from '../../base/usage-failure.ts'
 
 export interface PreparedScenario {
-  readonly project: Project
+  readonly project: ScenarioProject
   readonly bundle: CompiledBundle
   /** The project's late-bound agents, deployed with it. */
   readonly lateBound: readonly CompiledBundle[]
@@ -66,7 +67,13 @@ export function createPreparation(
       tapes.record,
     )
     const replace = await modelReplacer(scenario, found, [bundle, ...lateBound], { project, ...tapes })
-    return { project, agent, cassette, lateBound: lateBound.map(replace), bundle: replace(bundle) }
+    return {
+      project: projectServerOptions(project),
+      agent,
+      cassette,
+      lateBound: lateBound.map(replace),
+      bundle: replace(bundle),
+    }
   }
 }
 
@@ -78,7 +85,13 @@ export async function prepareBundle(
 ): Promise<PreparedScenario> {
   const found = compiledAgentOf(compiled, scenario.agent)
   const replace = await modelReplacer(scenario, found, [compiled], { project, isEvaluation })
-  return { project, agent: found.id, cassette: {}, lateBound: [], bundle: replace(compiled) }
+  return {
+    project: projectServerOptions(project),
+    agent: found.id,
+    cassette: {},
+    lateBound: [],
+    bundle: replace(compiled),
+  }
 }
 
 /** @throws Failure `not_found` */

@@ -1,6 +1,6 @@
 /** Writes actual results into the expectations of a scenario file; comments and layout stay. */
 import { parseAllDocuments } from 'yaml'
-import type { JsonValue } from '../../base/json/json.ts'
+import type { JsonValue } from '../base/json/json.ts'
 import type { ExpectationMismatch } from './expect.ts'
 import type { ObservedRun } from './observe.ts'
 import type { ScenarioExpectation } from './scenario.ts'

@@ -1,21 +1,20 @@
 /** An in-memory server for a scenario, with virtual time and doubles for tools. */
-import type { Instant } from '../../base/clock.ts'
-import { workspaceIdOf, type RunId } from '../../base/ids.ts'
-import type { JsonObject } from '../../base/json/json.ts'
-import { silentLog } from '../../base/log.ts'
-import { openOperator } from '../../server/open.ts'
-import { toAnswer } from '../../server/routes/messages.ts'
-import { parseMessage } from '../../server/http/validate.ts'
-import type { MessageAccepted } from '../../spec/api.ts'
-import type { Cassette } from '../../spec/project/cassette.ts'
-import type { DecisionOrigin } from '../../spec/people/decision-proof.ts'
-import type { Principal } from '../../spec/people/key.ts'
-import type { PauseTarget } from '../../spec/steer/pause.ts'
-import type { CompiledBundle } from '../../spec/snapshot.ts'
-import type { Store } from '../../store/store.ts'
-import { createOperator, type OperatorClient } from '../../client/operator.ts'
-import type { Project } from '../project/project.ts'
-import { projectServerOptions } from '../project/server/server-options.ts'
+import type { Instant } from '../base/clock.ts'
+import { workspaceIdOf, type RunId } from '../base/ids.ts'
+import type { JsonObject } from '../base/json/json.ts'
+import { silentLog } from '../base/log.ts'
+import { openOperator } from '../server/open.ts'
+import { toAnswer } from '../server/routes/messages.ts'
+import { parseMessage } from '../server/http/validate.ts'
+import type { MessageAccepted } from '../spec/api.ts'
+import type { Cassette } from '../spec/project/cassette.ts'
+import type { DecisionOrigin } from '../spec/people/decision-proof.ts'
+import type { Principal } from '../spec/people/key.ts'
+import type { PauseTarget } from '../spec/steer/pause.ts'
+import type { CompiledBundle } from '../spec/snapshot.ts'
+import type { Store } from '../store/store.ts'
+import { createOperator, type OperatorClient } from '../client/operator.ts'
+import type { RuntimeOptions } from '../server/runtime/options.ts'
 import { applyOutside, withTokens, type DueEvent, type PausedSubject } from './outside.ts'
 import type { ToolDouble } from './scenario.ts'
 import { createVirtualTime, type VirtualTime } from './virtual-time.ts'
@@ -46,8 +45,11 @@ const IN_SCENARIO: DecisionOrigin = { channel: 'scenario', proof: 'hardware' }
 /** A fixed start, a Thursday morning, so that conditions on time are repeatable. */
 const START: Instant = Date.UTC(2026, 0, 1, 9)
 
+/** What the server gets of the project whose scenario is played. */
+export type ScenarioProject = Pick<RuntimeOptions, 'workspace' | 'config' | 'configDirectory' | 'version' | 'documents'>
+
 export interface ScenarioServerOptions {
-  readonly project: Project
+  readonly project: ScenarioProject
   /** Published and deployed in this order. */
   readonly bundles: readonly CompiledBundle[]
   readonly env: Readonly<Record<string, string | undefined>>
@@ -73,7 +75,7 @@ export async function openScenarioServer({
   const ended = new AbortController()
   const tokens = new Map<string, string>()
   const server = await openOperator({
-    ...projectServerOptions(project),
+    ...project,
     env,
     offline: !isLive,
     clock: time.clock,

@@ -1,29 +1,28 @@
 /** Plays a scenario: whenever the run is idle, answers a task or advances the clock to the next event. */
 import { setTimeout as after } from 'node:timers/promises'
-import { readWhole } from '../../client/whole-conversation.ts'
-import { toIsoText, type Instant } from '../../base/clock.ts'
-import { isFailure } from '../../base/failure.ts'
-import type { JsonObject, JsonValue } from '../../base/json/json.ts'
-import { type SessionId, nameBasedId, workspaceIdOf } from '../../base/ids.ts'
-import type { Conversation, RunStatusBody, StreamEvent } from '../../spec/api.ts'
-import type { Cassette } from '../../spec/project/cassette.ts'
-import type { RecordedDecision } from '../../operations/decisions.ts'
-import type { InboxItem } from '../../operations/tasks.ts'
-import type { CompiledBundle } from '../../spec/snapshot.ts'
-import type { Run } from '../../spec/run/run.ts'
-import type { ShownTask } from '../../spec/task.ts'
-import { describeCause, describeSubject } from '../../view/task-subject.ts'
-import { readInboxItem } from '../../view/task-content.ts'
-import { describeUndoItem } from '../../view/undo.ts'
-import type { Project } from '../project/project.ts'
-import { RemoteError } from '../../client/remote-error.ts'
-import { answerOf, createScriptedAnswers, delayOf, type DecisionRule, type ScriptedAnswers } from '../runs/decisions.ts'
+import { readWhole } from '../client/whole-conversation.ts'
+import { toIsoText, type Instant } from '../base/clock.ts'
+import { isFailure } from '../base/failure.ts'
+import type { JsonObject, JsonValue } from '../base/json/json.ts'
+import { type SessionId, nameBasedId, workspaceIdOf } from '../base/ids.ts'
+import type { Conversation, RunStatusBody, StreamEvent } from '../spec/api.ts'
+import type { Cassette } from '../spec/project/cassette.ts'
+import type { RecordedDecision } from '../operations/decisions.ts'
+import type { InboxItem } from '../operations/tasks.ts'
+import type { CompiledBundle } from '../spec/snapshot.ts'
+import type { Run } from '../spec/run/run.ts'
+import type { ShownTask } from '../spec/task.ts'
+import { describeCause, describeSubject } from '../view/task-subject.ts'
+import { readInboxItem } from '../view/task-content.ts'
+import { describeUndoItem } from '../view/undo.ts'
+import { RemoteError } from '../client/remote-error.ts'
+import { answerOf, createScriptedAnswers, delayOf, type DecisionRule, type ScriptedAnswers } from './decisions.ts'
 import type { EarlierRun, Scenario } from './scenario.ts'
 import { isBeforeStart, nextOutside, type DueEvent, type OutsideEvent } from './outside.ts'
 import { hasEnded, waitUntilIdle } from './idle.ts'
-import { openScenarioServer, type ScenarioServer } from './scenario-server.ts'
+import { openScenarioServer, type ScenarioProject, type ScenarioServer } from './scenario-server.ts'
 import type { UnscriptedCall } from './tool-doubles.ts'
-import { isFileRef, type FileRef } from '../../spec/file.ts'
+import { isFileRef, type FileRef } from '../spec/file.ts'
 
 export interface PlayedScenario {
   /** Absent when the run could not be started. */
@@ -48,7 +47,7 @@ export interface PlayedScenario {
 }
 
 export interface PlayOptions {
-  readonly project: Project
+  readonly project: ScenarioProject
   readonly bundle: CompiledBundle
   /** Late-bound agents that are deployed with it. */
   readonly lateBound: readonly CompiledBundle[]
@@ -313,7 +312,11 @@ async function eventsOf({ store }: ScenarioServer, sessionId: SessionId): Promis
  * Registers the files that the input refers to as uploaded. They have no bytes: the double of `svc.read_file` defines what a run
  * reads.
  */
-async function fakeFiles({ store, time }: ScenarioServer, project: Project, input: JsonValue = null): Promise<void> {
+async function fakeFiles(
+  { store, time }: ScenarioServer,
+  project: ScenarioProject,
+  input: JsonValue = null,
+): Promise<void> {
   const workspaceId = workspaceIdOf(project.workspace)
   const now = time.clock.now()
   for (const { filename, mediaType = 'application/octet-stream' } of fileRefsIn(input)) {

@@ -1,7 +1,7 @@
 /** `*.scenario.yaml`: a test of one run. Source: docs/design/command-line.md#tests */
-import type { JsonObject, JsonValue } from '../../base/json/json.ts'
-import { readTestFile, type ReadTestFile } from '../pages/test-file.ts'
-import { ruleFindings, type DecisionRule } from '../runs/decisions.ts'
+import type { JsonObject, JsonValue } from '../base/json/json.ts'
+import { readTestFile, type ReadTestFile } from '../documents/workspace/test-file.ts'
+import { ruleFindings, type DecisionRule } from './decisions.ts'
 import type { OutsideEvent } from './outside.ts'
 
 export interface ToolDouble {
