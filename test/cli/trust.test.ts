@@ -385,7 +385,7 @@ describe('keys', () => {
   })
 })
 
-test('svc trust check names what does nothing, and lint leaves the document alone', async () => {
+test('svc trust check names what does nothing, and lint says what of it concerns the documents', async () => {
   await shop()
   await writeTrustFile()
   expect(await svc('trust', 'check')).toMatchObject({ code: 0 })
@@ -402,6 +402,7 @@ test('svc trust check names what does nothing, and lint leaves the document alon
         '{who: [ana, "role:lead"], may: [deploy], in: "acme.*", count: 2',
       ),
   )
+  expect((await svc('lint')).stdout).toContain('By trust.yaml, ci can publish and deploy acme.refund-desk alone.')
   const { code, stdout } = await svc('trust', 'check')
   expect(code).toBe(1)
   expect(stdout.split('\n').map((each) => each.replace(/^trust\.yaml:\d+:\d+ /, ''))).toEqual([
@@ -416,4 +417,10 @@ test('svc trust check names what does nothing, and lint leaves the document alon
   expect((await svc('trust', 'check')).stderr).toMatch(
     /trust\.yaml:12: \/spec\/keys\/2\/ssl is no member that svc knows\./,
   )
+  expect(await svc('lint')).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(
+      '/spec/keys/2/ssl is no member that svc knows. svc trust check says more.',
+    ) as string,
+  })
 })

@@ -29,6 +29,14 @@ const REGISTRY: LintOptions = {
 
 const SERVER: LintOptions = { server: { approvers: 1, hiddenTimelines: { 'acme.hidden': 'website' } } }
 
+const TRUST: LintOptions = {
+  trust: {
+    file: 'trust.yaml',
+    roles: new Set(['finance', 'legal']),
+    loneReleasers: (id) => (id === 'acme.alone' ? ['ana@acme.example'] : []),
+  },
+}
+
 const FACTS: Readonly<Record<string, LintOptions>> = {
   'tool/handler-missing': {
     missingHandlers: new Map([['pay.absent', { file: 'handlers/refunds.mjs', place: 'svc.config.yaml:7' }]]),
@@ -46,6 +54,8 @@ const FACTS: Readonly<Record<string, LintOptions>> = {
       },
     ],
   },
+  'trust/unreachable-role': TRUST,
+  'trust/no-separation': TRUST,
   'policy/untested': {
     coverage: new Map([
       ['pay.tested@1.0.0', []],

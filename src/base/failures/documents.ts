@@ -39,6 +39,13 @@ export const documentFailures = {
       `${a.id}@${a.version} is yanked${a.reason === undefined ? '' : ` (${a.reason})`}, so it is not ${a.act ?? 'deployed'} unasked.`,
     fix: 'Name another version, or add --allow-yanked where the command takes it.',
   },
+  version_altered: {
+    status: 500,
+    exit: EXIT.denied,
+    message: (a: { id: string; version: string }) =>
+      `${a.id}@${a.version} in the database is not what was published: its digest is another one, so it does not run.`,
+    fix: 'svc audit export and svc audit verify say what else was changed. Restore a backup, or publish and deploy it under a new version.',
+  },
   trust_refused: {
     status: 403,
     exit: EXIT.denied,

@@ -1,5 +1,7 @@
 /** Loads and lints the documents of a project, with facts of the registry, MCP servers and policy tests. */
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { isFailure } from '../../base/failure.ts'
 import type { Diagnostic, FindingFix } from '../../documents/text/diagnostic.ts'
 import type { FileContents } from '../../documents/text/files.ts'
 import type { LintFacts } from '../../documents/facts/rule.ts'
@@ -16,7 +18,7 @@ import type { OperatorClient } from '../../client/operator.ts'
 import { isPolicyTest } from '../../documents/workspace/test-file.ts'
 import { findMissingHandlers } from '../project/missing-handlers.ts'
 import { pathInProject } from '../project/project-path.ts'
-import type { Project } from '../project/project.ts'
+import { TRUST_FILE, type Project } from '../project/project.ts'
 import {
   createFetchedRegistry,
   hasRegistry,
@@ -149,10 +151,27 @@ async function outsideFacts(
       env: await (await import('../project/dot-env.ts')).withDotEnv(io.env, project, workspace),
     }),
     ...(operator && run.needs('server') && isServerNamed(call, project) && { server: await serverFacts(operator) }),
+    ...(run.needs('trust') && (await trustFacts(call, project))),
     // Rules that compare nothing with the listings read them, too.
     ...(given.flag('mcp-live') && {
       mcp: await (await import('./lint-facts.ts')).askServers(call, project, workspace),
     }),
+  }
+}
+
+/** What a trust document beside the project says; one that cannot be read says nothing. */
+async function trustFacts(
+  { io, out }: CommandContext,
+  { directory }: Project,
+): Promise<Pick<LintFacts, 'trust'> | undefined> {
+  const path = resolve(directory, TRUST_FILE)
+  if (!existsSync(path)) return undefined
+  try {
+    return { trust: await (await import('./lint-facts.ts')).readTrustFacts(path, io.clock.now()) }
+  } catch (error) {
+    if (!isFailure(error)) throw error
+    out.hint(`${error.message} svc trust check says more.`)
+    return undefined
   }
 }
 

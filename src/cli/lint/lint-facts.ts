@@ -3,6 +3,7 @@
  * versions.
  */
 import { join } from 'node:path'
+import type { Instant } from '../../base/clock.ts'
 import { isFailure } from '../../base/failure.ts'
 import type { CompileResult } from '../../compile/compile.ts'
 import type { Diagnostic, FindingFix } from '../../documents/text/diagnostic.ts'
@@ -14,7 +15,7 @@ import type { McpServer } from '../../spec/document.ts'
 import type { ToolListing } from '../../tools/mcp/listed-tool.ts'
 import type { CommandContext } from '../shell/command.ts'
 import type { OperatorClient } from '../../client/operator.ts'
-import type { Project } from '../project/project.ts'
+import { TRUST_FILE, type Project } from '../project/project.ts'
 
 /** Asks every server of every agent at once, with the credentials of the agent. */
 export async function askServers(
@@ -35,6 +36,20 @@ export async function askServers(
     return [document, new Map(await Promise.all(answers))]
   })
   return new Map(await Promise.all(asked))
+}
+
+/** What the trust document beside a project says. @throws Failure `trust_unreadable` */
+export async function readTrustFacts(path: string, now: Instant): Promise<LintFacts['trust']> {
+  const [{ readTrustFile }, { findLoneReleasers }] = await Promise.all([
+    import('../trust/trust-file.ts'),
+    import('../../spec/trust/separation.ts'),
+  ])
+  const { document } = await readTrustFile(path, TRUST_FILE)
+  return {
+    file: TRUST_FILE,
+    roles: new Set(document.people.flatMap(({ roles }) => roles)),
+    loneReleasers: (id) => findLoneReleasers(document, id, now),
+  }
 }
 
 /** Runs the policy tests of a project without errors to measure their coverage. Tests that cannot be run cover nothing. */

@@ -13,6 +13,9 @@ import { configIn, mergeConfig, readUserConfig } from './user-config.ts'
 import { readStoreUrl } from './store-url.ts'
 import { readWorkspaceName } from './workspace-file.ts'
 
+/** Whose signature counts, beside the project file. */
+export const TRUST_FILE = 'trust.yaml'
+
 /** Workspace where neither the project file nor the data directory names one. */
 const DEFAULT_WORKSPACE = 'default'
 

@@ -81,9 +81,19 @@ export interface LintFacts {
   readonly coverage: ReadonlyMap<string, readonly UnseenDocuments[]>
   /** What agents may do that their published predecessors might not. */
   readonly loosened: readonly KnownLoosening[]
+  readonly trust: TrustFacts
 }
 
 export type FactName = keyof LintFacts
+
+/** The trust document beside the project. */
+export interface TrustFacts {
+  readonly file: string
+  /** Roles that somebody has. */
+  readonly roles: ReadonlySet<string>
+  /** Who can publish and deploy an agent alone. @param id `namespace.name` */
+  loneReleasers(id: string): readonly string[]
+}
 
 export interface MissingHandler {
   /** As the project file names it. */

@@ -15,7 +15,7 @@ import { TrustProblem } from '../../../spec/trust/trust-problem.ts'
 import type { trustCheckAnswer, trustKeyAnswer, trustSignAnswer } from '../../answers/trust.ts'
 import { readUserFile } from '../../files/read-file.ts'
 import { writeUserFile } from '../../../base/files/write-file.ts'
-import { projectRoot } from '../../project/project.ts'
+import { projectRoot, TRUST_FILE } from '../../project/project.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { countNoun } from '../../shell/counted.ts'
@@ -24,8 +24,6 @@ import { usageFailure } from '../../../base/usage-failure.ts'
 import { addSignature, DEFAULT_KEY, openSigner } from '../../trust/signer.ts'
 import { findTrustFindings, type AskedRole } from '../../trust/trust-findings.ts'
 import { readTrustFile } from '../../trust/trust-file.ts'
-
-const TRUST_FILE = 'trust.yaml'
 
 /** Exit code 1 where something of it does nothing, or is expired. */
 export async function trustCheck(call: CommandContext<ValueOf<typeof trustCheckAnswer>>): Promise<number> {

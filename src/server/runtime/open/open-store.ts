@@ -17,6 +17,7 @@ import type { Store } from '../../../store/store.ts'
 import { logToAll, openLogFile } from '../../log/log-file.ts'
 import { withRunLog } from '../../log/run-log.ts'
 import { withRunMetrics } from '../../metrics/run-metrics.ts'
+import { withIntactVersions } from './intact-versions.ts'
 import { withNotices } from '../../notify/with-notices.ts'
 import { withTraceMarks } from '../../telemetry/export-traces.ts'
 import type { OpenTelemetry } from '../../telemetry/open-telemetry.ts'
@@ -93,7 +94,8 @@ export async function openLogAndStore(
   const telemetry = serving ? await beginTelemetry(options, { log: ownLog, redactor, store: opened }) : undefined
   if (telemetry) closing.push(() => telemetry.close())
   const log = telemetry?.log ? logToAll(ownLog, telemetry.log) : ownLog
-  const logged = logFile ? withRunLog(opened, logFile) : opened
+  const intact = withIntactVersions(opened, options.workspace)
+  const logged = logFile ? withRunLog(intact, logFile) : intact
   const told = telemetry?.log ? withRunLog(logged, telemetry.log, { withTraces: true }) : logged
   const isCounted = options.isScraped === true || telemetry?.hasMetrics === true
   const counted = options.metrics && isCounted ? withRunMetrics(told, options.metrics, () => clock.monotonic()) : told
