@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { lintWorkspace } from '../../src/documents/lint/lint.ts'
 import { loadFiles } from '../../src/documents/workspace/load.ts'
-import { fixProject } from '../../src/cli/lint/lint-fix.ts'
+import { fixProject } from '../../src/documents/lint/fix-project.ts'
 
 const policy = (spec: string): string =>
   `apiVersion: svc/v1\nkind: Policy\nmetadata: { name: limit, namespace: acme, version: 1.0.0 }\nspec:\n${spec}\n`

@@ -8,7 +8,7 @@ import { summarizeFindings, type LintSummary } from '../../../documents/report/s
 import type { CommandContext } from '../../shell/command.ts'
 import { countNoun } from '../../shell/counted.ts'
 import type { VirtualDocument } from '../../lint/lint-check.ts'
-import type { CheckedProject, FixedProject } from '../../lint/lint-fix.ts'
+import type { CheckedProject, FixedProject } from '../../../documents/lint/fix-project.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 import { isPolicyTest } from '../../../documents/workspace/test-file.ts'
 import type { Project } from '../../project/project.ts'
@@ -127,7 +127,7 @@ async function checkAndFix(
     checkDocuments(call, project, input, texts, isWritten)
   const isDry = given.flag('fix-dry-run')
   if (!given.flag('fix') && !isDry) return await check(overlay)
-  const { fixProject, writeTexts } = await import('../../lint/lint-fix.ts')
+  const { fixProject, writeTexts } = await import('../../../documents/lint/fix-project.ts')
   const fixed = await fixProject(check, overlay)
   if (isDry || input !== undefined || Object.keys(fixed.texts).length === 0) return fixed
   await writeTexts(project.directory, fixed.texts)

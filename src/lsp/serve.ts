@@ -9,9 +9,9 @@ import type { LspProject } from './folder.ts'
 import { createLspFolders, type LspFolders } from './folders.ts'
 import { serveNavigation } from './navigation.ts'
 import { changedText, editsBetween, offsetAt, positionAt, rangesTouch, toRange } from './text.ts'
-import { completeAt } from '../../documents/lsp/complete.ts'
-import { hoverAt } from '../../documents/lsp/hover.ts'
-import { unresolvedToolFixes } from '../../documents/lsp/unresolved-tool.ts'
+import { completeAt } from '../documents/lsp/complete.ts'
+import { hoverAt } from '../documents/lsp/hover.ts'
+import { unresolvedToolFixes } from '../documents/lsp/unresolved-tool.ts'
 import { quickFix, toItem } from './answers.ts'
 import { authorityIn, tableOfRows } from './authority.ts'
 import { serveLenses } from './lenses.ts'
@@ -168,7 +168,7 @@ function serveAssistance(connection: Connection, folders: LspFolders, canCreate:
     const home = folders.homeOf(uri)
     // Editors that start one server for all YAML ask for files of others, too.
     if (home === undefined || checked?.workspace.read.includes(home.path) !== true) return []
-    const { formatDocuments } = await import('../../documents/fmt/format.ts')
+    const { formatDocuments } = await import('../documents/fmt/format.ts')
     const formatted = formatDocuments({ path: home.path, text: home.text })
     return 'text' in formatted ? editsBetween(home.text, formatted.text) : []
   })

@@ -1,6 +1,6 @@
 /** Positions in a text in the units of the protocol: lines end at LF, CR LF and CR, as in YAML; characters are UTF-16 code units. */
 import type { Position, Range, TextDocumentContentChangeEvent, TextEdit } from 'vscode-languageserver/node'
-import type { TextSpan } from '../../documents/text/source.ts'
+import type { TextSpan } from '../documents/text/source.ts'
 
 export const toRange = ({ start, end }: TextSpan): Range => ({
   start: { line: start.line - 1, character: start.column - 1 },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { authorityIn } from '../../src/cli/lsp/authority.ts'
+import { authorityIn } from '../../src/lsp/authority.ts'
 import { loadFiles } from '../../src/documents/workspace/load.ts'
 import { isLong } from '../cases.ts'
 import { whole } from '../documents/whole.ts'

@@ -1,9 +1,9 @@
 /** Applies safe fixes until none is left. */
 import { join } from 'node:path'
-import type { Diagnostic } from '../../documents/text/diagnostic.ts'
-import { applyFixes } from '../../documents/workspace/fix.ts'
-import type { FileContents } from '../../documents/text/files.ts'
-import type { Workspace } from '../../documents/workspace/workspace.ts'
+import type { Diagnostic } from '../text/diagnostic.ts'
+import { applyFixes } from '../workspace/fix.ts'
+import type { FileContents } from '../text/files.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 import { writeUserFile } from '../../base/files/write-file.ts'
 
 /** A fix may uncover another fault; more rounds than this mean that two fixes undo each other. */

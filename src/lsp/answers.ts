@@ -8,8 +8,8 @@ import type {
   Range,
   TextEdit,
 } from 'vscode-languageserver/node'
-import type { Diagnostic, FindingFix } from '../../documents/text/diagnostic.ts'
-import type { OfferedCompletion } from '../../documents/lsp/complete.ts'
+import type { Diagnostic, FindingFix } from '../documents/text/diagnostic.ts'
+import type { OfferedCompletion } from '../documents/lsp/complete.ts'
 import { toRange } from './text.ts'
 
 /** @param canCreate true where the editor can create files; otherwise fixes that need a new file are not offered */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { changedText, editsBetween, offsetAt, positionAt } from '../../src/cli/lsp/text.ts'
+import { changedText, editsBetween, offsetAt, positionAt } from '../../src/lsp/text.ts'
 
 const text = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '\n', '\r', '\r\n', '😀') })
 

@@ -1,11 +1,11 @@
 /** What is decided about each call of an agent, for the line of its binding: lenses, and the end of a hover. */
-import { authorityMatrix } from '../../authority/matrix.ts'
-import { compileClosure } from '../../compile/compile.ts'
-import { subAgentsOf, toolsOf, wireNameOf } from '../../documents/facts/agents/bindings.ts'
-import type { TextSpan } from '../../documents/text/source.ts'
-import type { Workspace } from '../../documents/workspace/workspace.ts'
-import type { AuthorityRow } from '../../operations/versions.ts'
-import { lookupOf } from '../project/registry.ts'
+import { authorityMatrix } from '../authority/matrix.ts'
+import { compileClosure } from '../compile/compile.ts'
+import { subAgentsOf, toolsOf, wireNameOf } from '../documents/facts/agents/bindings.ts'
+import type { TextSpan } from '../documents/text/source.ts'
+import type { Workspace } from '../documents/workspace/workspace.ts'
+import type { AuthorityRow } from '../operations/versions.ts'
+import { nothingPublished } from '../compile/state/published.ts'
 
 export interface CallAuthority {
   readonly agent: string
@@ -40,7 +40,7 @@ async function readAuthority(
   guardrails: readonly string[],
 ): Promise<readonly CallAuthority[]> {
   if (!workspace.documentsAt(path).some(({ kind }) => kind === 'Agent')) return []
-  const { bundle } = await compileClosure({ workspace, root: path, guardrails, published: lookupOf(undefined) })
+  const { bundle } = await compileClosure({ workspace, root: path, guardrails, published: nothingPublished })
   const rowsOf = new Map(bundle?.agents.map((agent) => [agent.id, authorityMatrix(agent)]))
   return workspace.documentsAt(path).flatMap((document) => {
     const agent = document.identity?.id ?? ''

@@ -8,10 +8,10 @@ import {
   type SymbolKind,
   type TextDocumentPositionParams,
 } from 'vscode-languageserver/node'
-import { definitionAt, referencesAt, type DefinitionPlace } from '../../documents/lsp/definitions.ts'
-import { renameableAt, renameAt } from '../../documents/lsp/rename.ts'
-import { findSymbols, symbolsIn, type OutlineSymbol } from '../../documents/lsp/symbols.ts'
-import type { Workspace } from '../../documents/workspace/workspace.ts'
+import { definitionAt, referencesAt, type DefinitionPlace } from '../documents/lsp/definitions.ts'
+import { renameableAt, renameAt } from '../documents/lsp/rename.ts'
+import { findSymbols, symbolsIn, type OutlineSymbol } from '../documents/lsp/symbols.ts'
+import type { Workspace } from '../documents/workspace/workspace.ts'
 import { toChanges } from './answers.ts'
 import type { LspFolder } from './folder.ts'
 import { offsetAt, toRange } from './text.ts'

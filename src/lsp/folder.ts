@@ -2,11 +2,11 @@
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Connection } from 'vscode-languageserver/node'
-import type { FileContents } from '../../documents/text/files.ts'
-import { groupBy } from '../../base/values/collections.ts'
-import type { Diagnostic } from '../../documents/text/diagnostic.ts'
-import type { Workspace } from '../../documents/workspace/workspace.ts'
-import { fixProject } from '../lint/lint-fix.ts'
+import type { FileContents } from '../documents/text/files.ts'
+import { groupBy } from '../base/values/collections.ts'
+import type { Diagnostic } from '../documents/text/diagnostic.ts'
+import type { Workspace } from '../documents/workspace/workspace.ts'
+import { fixProject } from '../documents/lint/fix-project.ts'
 import { toDiagnostic } from './answers.ts'
 
 /** Waits this long after a change: a check per key stroke would lag behind the typing. */
