@@ -1,17 +1,17 @@
 /** What a save does in `svc dev`, and what is said of it. */
+import { isDeepStrictEqual } from 'node:util'
 import { relative } from 'node:path'
+import type { CommandContext } from '../shell/command.ts'
+import { openProject, type Project } from '../project/project.ts'
 import type { VersionChange } from '../../authority/change.ts'
 import { safeText } from '../../base/escape-text.ts'
 import { wrapText } from '../../terminal/text.ts'
 import { timeOfDay } from '../../terminal/time.ts'
 import { changeLines } from '../release/changes.ts'
-import type { CommandContext } from '../shell/command.ts'
-import { readChangedSettings } from './changed-settings.ts'
 import type { StatusArea } from './status-area.ts'
 import { messageScreen } from '../shell/screen/list.ts'
 import { printFindings } from '../release/findings.ts'
 import { describeCommandError, formatCommandError } from '../shell/exit.ts'
-import type { Project } from '../project/project.ts'
 import type { SnapshotSave } from '../release/snapshots.ts'
 import type { reloadAnswer, diagnosticLine } from '../answers/serve.ts'
 import type { ValueOf } from '../../operations/schema.ts'
@@ -111,3 +111,18 @@ export async function tellDiagnostics(
 }
 
 const DOT_ENV = /^\.env(?:\.local)?$/
+
+/**
+ * The project as its file says now, where that is something else than the running server was started with: programs, handlers, hosts and
+ * limits are taken once. Undefined where the file did not change, or only a comment in it.
+ * @throws Failure `config_invalid`, `file_missing`, `file_unusable`
+ */
+async function readChangedSettings(
+  call: Pick<CommandContext, 'cwd' | 'globals' | 'io'>,
+  project: Project,
+  changed: readonly string[],
+): Promise<Project | undefined> {
+  if (project.file === undefined || !changed.includes(project.file)) return undefined
+  const now = await openProject(call, project.file)
+  return isDeepStrictEqual(now.config, project.config) ? undefined : now
+}

@@ -1,5 +1,6 @@
 /** Opens what exports telemetry, and closes it in bounded time. Source: docs/design/telemetry.md#when-a-receiver-is-away */
 import { hostname } from 'node:os'
+import { type MetricRegistry, printMetrics, type MetricFamily } from '../metrics/registry.ts'
 import type { Clock } from '../../base/clock.ts'
 import { toJson } from '../../base/json/typed-json.ts'
 import type { Log } from '../../base/log.ts'
@@ -7,8 +8,6 @@ import type { Redactor } from '../../base/secret.ts'
 import { within } from '../../base/signal-within.ts'
 import type { WorkspaceId } from '../../base/ids.ts'
 import type { Store } from '../../store/store.ts'
-import { countDroppedTelemetry } from '../metrics/dropped-telemetry.ts'
-import { printMetrics, type MetricFamily, type MetricRegistry } from '../metrics/registry.ts'
 import { createLogExport } from './export-logs.ts'
 import { createMetricExport } from './export-metrics.ts'
 import { createTraceExport } from './export-traces.ts'
@@ -62,7 +61,10 @@ export async function openTelemetry(parts: TelemetryParts): Promise<OpenTelemetr
   const { resource } = exporters
   const { targets } = settings
   const scope: InstrumentationScope = { name: 'svc', version }
-  const drops = registry && countDroppedTelemetry(registry)
+  /** What a receiver refused, or did not take for too long. */
+  const drops = registry?.counter('svc_telemetry_dropped_total', 'Spans and log records that no receiver took.', [
+    'signal',
+  ])
   const dropped = (signal: TelemetrySignal) => (count: number) => drops?.add({ signal }, count)
   /** What is flushed at the end, and stopped. */
   const open: { flush(): Promise<void>; close(): void | Promise<void> }[] = []

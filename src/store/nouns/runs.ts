@@ -1,11 +1,9 @@
 /** Runs: one, those of a session with their trees, and lists of them. */
-import type { RunId } from '../../base/ids.ts'
-import type { Run } from '../../spec/run/run.ts'
-import type { Dialect } from '../dialect.ts'
-import type { PageRange, RunFilter } from '../queries.ts'
+import { isTerminal, type Run } from '../../spec/run/run.ts'
+import type { RunFilter, PageRange } from '../queries.ts'
 import { joinClauses } from '../rows/filter.ts'
-import { isFilteredRuns, isRunSearch, matchesOnlyOpen, MOST_COUNTED } from '../rows/run-filter.ts'
-import { isRanked, keptOfRanked, MOST_RANKED, orderOfRanked } from '../rows/run-rank.ts'
+import type { RunId } from '../../base/ids.ts'
+import type { Dialect } from '../dialect.ts'
 import { toRun, type RunRow } from '../rows/run-rows.ts'
 import { endingRange } from '../rows/tail.ts'
 import { readRow, readRows, type DatabaseWork, type NounWork, type StatementValues, readOneRow } from '../statement.ts'
@@ -171,4 +169,43 @@ export function prepareRuns(dialect: Dialect): NounWork<RunReads, never> {
 
 function* readTotal(sql: string, values: StatementValues): DatabaseWork<number> {
   return (yield* readOneRow<{ total: number }>(sql, values)).total
+}
+
+/** Runs that are compared, the newest that the other filters let through: what a run took has no index. */
+const MOST_RANKED = 10_000
+
+const isRanked = ({ sort, minDurationMs, minTokens, minCost }: RunFilter): boolean =>
+  (sort !== undefined && sort !== 'started') || [minDurationMs, minTokens, minCost].some((each) => each !== undefined)
+
+/** Which of the compared runs are listed, of a table with the columns `began`, `duration`, `tokens`, `cost` and `n`. */
+const keptOfRanked = ({ minDurationMs, minTokens, minCost }: RunFilter) =>
+  joinClauses([
+    ['duration >= :minDurationMs', minDurationMs],
+    ['tokens >= :minTokens', minTokens],
+    ['cost >= :minCost', minCost],
+  ])
+
+/** The largest first; of equal ones the newest. */
+const orderOfRanked = ({ sort = 'started' }: RunFilter): string =>
+  `${sort === 'started' ? '' : `${sort} desc, `}began desc, n desc`
+
+/** Runs of a search that are counted. */
+const MOST_COUNTED = 10_000
+
+const matchesOnlyOpen = ({ status, waiting }: RunFilter): boolean =>
+  waiting === true || (status !== undefined && !status.some(isTerminal))
+
+/** False where the kept count of runs is the total. */
+const isFilteredRuns = (filter: RunFilter): boolean =>
+  isRunSearch(filter) ||
+  [filter.status, filter.waiting, filter.since, filter.until, filter.sessionId, filter.origin].some(
+    (each) => each !== undefined,
+  )
+
+const isRunSearch = (filter: RunFilter): boolean => {
+  const { roots, text, tool, effect, versionLabel, trigger, person, approver, metadata } = filter
+  return (
+    roots === true ||
+    [text, tool, effect, versionLabel, trigger, person, approver, metadata].some((each) => each !== undefined)
+  )
 }

@@ -1,10 +1,10 @@
 /** Steps of runs: the timeline of a session, and what models read of it. */
+import type { RunId } from '../../base/ids.ts'
+import type { RunStep } from '../../spec/step.ts'
 import type { Dialect } from '../dialect.ts'
 import type { DecisionMark, StepSize } from '../queries.ts'
 import { toObject } from '../rows/json-column.ts'
-import { byOrdinal, listOf, SAID_TYPES, wholeRuns } from '../rows/said-steps.ts'
 import { toContent } from '../rows/step-content.ts'
-import type { RunStep } from '../../spec/step.ts'
 import { readRows, type NounWork, type StatementValues, type DatabaseWork } from '../statement.ts'
 
 interface StoredStep extends Omit<RunStep, 'content' | 'hidden'> {
@@ -117,4 +117,27 @@ export function prepareSteps(dialect: Dialect): NounWork<StepReads, never> {
     writes: {},
     transactions: {},
   }
+}
+
+/** Steps that are part of the conversation whatever they contain. A completion is one where a message answers its question. */
+const SAID_TYPES = ['UserMessage', 'Output', 'RunCompleted', 'RunResumed'] as const
+
+const listOf = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ')
+
+const byOrdinal = (steps: readonly RunStep[]): readonly RunStep[] => steps.toSorted((a, b) => a.ordinal - b.ordinal)
+
+/**
+ * Leaves out the oldest run of a full page unless its first step was read, or it is the only one.
+ * @returns also the runs in which a message answers a question
+ */
+function wholeRuns(
+  page: readonly RunStep[],
+  limit: number,
+): { readonly steps: readonly RunStep[]; readonly replied: readonly RunId[] } {
+  const [oldest] = page
+  const rest = page.filter(({ runId }) => runId !== oldest?.runId)
+  const isCut = page.length === limit && oldest?.sequence !== 1 && rest.length > 0
+  const steps = isCut ? rest : page
+  const replied = steps.filter(({ content }) => (content['reply_to'] ?? null) !== null).map(({ runId }) => runId)
+  return { steps, replied: [...new Set(replied)] }
 }

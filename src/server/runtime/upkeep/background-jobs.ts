@@ -1,8 +1,10 @@
 /** Everything that a server does in the background. On PostgreSQL graphile-worker carries it, else this process. */
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Clock } from '../../../base/clock.ts'
+import { type BackgroundJob, JOB_SCHEMA, type JobRunner } from '../../../queue/jobs.ts'
+import type { NoticeStore } from '../../../store/notice-store.ts'
 import { createEmbeddedJobs } from '../../../queue/embedded-jobs.ts'
-import { JOB_SCHEMA, type BackgroundJob, type JobRunner } from '../../../queue/jobs.ts'
 import { detailOf } from '../../http/detail.ts'
-import { removeNoticesJob } from './remove-notices.ts'
 import { retentionJob } from './retention.ts'
 import { scheduleJob } from '../schedule.ts'
 import { openBlobs, type ServerServices } from '../services.ts'
@@ -24,3 +26,19 @@ export async function openBackgroundJobs(services: ServerServices, url: string |
   const { openGraphileJobs } = await import('../../../queue/graphile-jobs.ts')
   return await openGraphileJobs(jobs, { url, schema: JOB_SCHEMA, clock, log, failed })
 }
+
+const NOTICES_EVERY_MS = 3_600_000
+const NOTICES_KEPT_MS = 30 * 86_400_000
+/** Rows per transaction, and the pause between two, for starts, saves and reads. */
+const CHUNK = 1000
+const PAUSE_MS = 20
+
+/** Removes notices that ended long ago from the outbox. Source: docs/design/notifications.md#the-outbox */
+const removeNoticesJob = (store: Pick<NoticeStore, 'deleteNotices'>, clock: Clock): BackgroundJob => ({
+  name: 'notices',
+  async run(signal) {
+    while (!signal.aborted && (await store.deleteNotices(clock.now() - NOTICES_KEPT_MS, CHUNK)) === CHUNK)
+      await wait(PAUSE_MS, undefined, { signal }).catch(() => {})
+    return clock.now() + NOTICES_EVERY_MS
+  },
+})
