@@ -12,7 +12,7 @@ import {
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
-import { ciFiles, PACKAGE_NAME } from '../src/cli/pages/ci-files.ts'
+import { ciFiles, PACKAGE_NAME } from '../src/cli/init/ci-files.ts'
 import { hasNodeSqlite } from '../src/store/sqlite/database/node-sqlite.ts'
 import { SQLITE_PACKAGE } from '../src/store/sqlite/database/connect.ts'
 import { bundledLibraries, noticesOf } from '../scripts/notices.js'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toHtml, toMarkdown } from '../../src/cli/pages/conversation.ts'
+import { toHtml, toMarkdown } from '../../src/cli/reports/conversation.ts'
 import type { Conversation } from '../../src/spec/api.ts'
 
 const at = '2026-11-20T10:42:01.000Z'

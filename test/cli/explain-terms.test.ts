@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { documentTerms } from '../../src/cli/pages/document-terms.ts'
+import { documentTerms } from '../../src/cli/commands/author/document-terms.ts'
 import { svc } from './recording-io.ts'
 
 const explain = async (term: string) => await svc(['explain', term], { cwd: import.meta.dirname })

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { templateNames } from '../../src/cli/pages/template.ts'
+import { templateNames } from '../../src/cli/init/template.ts'
 import { svc, temporary } from './recording-io.ts'
 
 const { path: parent, remove } = temporary()

@@ -11,7 +11,7 @@ import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { versionChange } from '../../src/authority/change.ts'
-import { ciFiles, COMMENT_MARK, githubComment } from '../../src/cli/pages/ci-files.ts'
+import { ciFiles, COMMENT_MARK, githubComment } from '../../src/cli/init/ci-files.ts'
 import { differenceComment } from '../../src/cli/release/difference-comment.ts'
 import { removeDirectory } from '../remove-directory.ts'
 

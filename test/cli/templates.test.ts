@@ -2,7 +2,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { templateNames } from '../../src/cli/pages/template.ts'
+import { templateNames } from '../../src/cli/init/template.ts'
 import { svc, temporary } from './recording-io.ts'
 
 const TEMPLATES = resolve(import.meta.dirname, '../../templates')

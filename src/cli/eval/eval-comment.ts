@@ -1,5 +1,5 @@
 /** An evaluation as a part of the comment of a review, in the Markdown of GitHub and GitLab. Source: docs/design/evals.md#in-a-review */
-import { escapeMarkdown, markdownRow, withinRows } from '../pages/markdown.ts'
+import { escapeMarkdown, markdownRow, withinRows } from '../reports/markdown.ts'
 import { basisLines, describeOutcome, notPassedLines, sideColumns, type EvalReport } from './report.ts'
 import type { EvaluatedCase } from './evaluate.ts'
 

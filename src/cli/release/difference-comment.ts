@@ -1,8 +1,8 @@
 /** A difference as the comment of a review, in the Markdown of GitHub and GitLab. Source: docs/design/bundles-and-authority.md#comparisons */
 import type { VersionChange, VersionDifference } from '../../authority/change.ts'
 import type { FileChange } from '../../compile/diff/files.ts'
-import { COMMENT_MARK } from '../pages/ci-files.ts'
-import { escapeMarkdown, markdownRow, withinRows } from '../pages/markdown.ts'
+import { COMMENT_MARK } from '../init/ci-files.ts'
+import { escapeMarkdown, markdownRow, withinRows } from '../reports/markdown.ts'
 import { countChanges } from './changes.ts'
 
 /** Wider authority first, each change with the call that shows it. What documents say is shown, and means nothing to Markdown. */

@@ -31,7 +31,7 @@ import { createOperator, type OperatorClient } from '../../../client/operator.ts
 import { openProject } from '../../project/project.ts'
 import { openProjectServer } from '../../project/open-server.ts'
 import { explainTask } from '../../runs/why.ts'
-import { FULL_TEMPLATE, planTemplate, writeTemplate } from '../../pages/template.ts'
+import { FULL_TEMPLATE, planTemplate, writeTemplate } from '../../init/template.ts'
 import { publishPath } from '../ship/publish.ts'
 import { expectDefined } from '../../../base/values/expect-defined.ts'
 

@@ -1,8 +1,8 @@
 /** Creates a project from a template of the package. Only writes files. Source: docs/design/command-line.md#tests */
 import { relative, resolve } from 'node:path'
 import type { CommandContext } from '../../shell/command.ts'
-import type { PipelineHost } from '../../pages/ci-files.ts'
-import { REAL_MODELS, type RealModelProvider } from '../../pages/real-model.ts'
+import type { PipelineHost } from '../../init/ci-files.ts'
+import { REAL_MODELS, type RealModelProvider } from '../../init/real-model.ts'
 import { nearestWord } from '../../../base/nearest-word.ts'
 import { openProject } from '../../project/project.ts'
 import {
@@ -12,7 +12,7 @@ import {
   SMALL_TEMPLATE,
   templateNames,
   writeTemplate,
-} from '../../pages/template.ts'
+} from '../../init/template.ts'
 import type { initAnswer, templatesAnswer } from '../../answers/author.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import { packageSpecifier } from '../../shell/version.ts'
@@ -60,7 +60,7 @@ export async function init(
     'svc dev',
   ]
   if (mode.json) return await out.json({ dir: directory, template, files: written, next })
-  const { describeInventory } = await import('../../project/inventory.ts')
+  const { describeInventory } = await import('../../init/inventory.ts')
   const inventory = await describeInventory(await openProject({ ...call, cwd: directory }))
   const created = written.filter(({ action }) => action === 'created').length
   out.prose(`created ${shown}/ (${created} files): ${inventory}`)

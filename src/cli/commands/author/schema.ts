@@ -47,7 +47,7 @@ export async function schema({ given, mode, out, manual }: CommandContext<unknow
 
 async function schemaOfOutput(path: string, commands: CommandContext['manual']['commands']): Promise<JsonObject> {
   const [{ outputSchema }, { readOpenApi }] = await Promise.all([
-    import('../../pages/output-schema.ts'),
+    import('../../answers/output-schema.ts'),
     import('../../../server/http/openapi.ts'),
   ])
   const api = await readOpenApi()

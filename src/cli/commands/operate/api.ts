@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
-import { openRawApi, type RawApi } from '../../pages/raw-api.ts'
+import { openRawApi, type RawApi } from '../../project/server/raw-api.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { exitOfCode } from '../../shell/exit.ts'
 import { parseJsonInput, readText } from '../../runs/input.ts'

@@ -40,7 +40,7 @@ const toPrinted = <T extends { readonly description: string }>({ description, ..
 
 /** Help topics. */
 const topics: Readonly<Record<string, () => string | Promise<string>>> = {
-  authoring: async () => await (await import('../../pages/template.ts')).readGuide(),
+  authoring: async () => await (await import('../../init/template.ts')).readGuide(),
   'exit-codes': () =>
     Object.entries(exitCodes)
       .map(([code, { meaning, typical }]) => `${code.padStart(4)}  ${meaning}${typical ? `\n      ${typical}` : ''}`)

@@ -1,12 +1,12 @@
 /** Requests of `svc api`, with the given key, else with a short-lived one for the agent or run in the path. */
-import { fail } from '../../base/failure.ts'
-import { isUuid } from '../../base/ids.ts'
-import type { CommandContext } from '../shell/command.ts'
-import type { OperatorClient } from '../../client/operator.ts'
-import { openOperatorChannel } from '../project/server/operator.ts'
-import type { Project } from '../project/project.ts'
-import { sendToOperator } from '../../client/operator.ts'
-import { apiAddress, openKey } from '../project/server/target.ts'
+import { fail } from '../../../base/failure.ts'
+import { isUuid } from '../../../base/ids.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import type { OperatorClient } from '../../../client/operator.ts'
+import { openOperatorChannel } from './operator.ts'
+import type { Project } from '../project.ts'
+import { sendToOperator } from '../../../client/operator.ts'
+import { apiAddress, openKey } from './target.ts'
 
 export interface RawApi {
   send(method: string, path: string, body?: string): Promise<Response>

@@ -3,8 +3,8 @@ import { readdir } from 'node:fs/promises'
 import type { Document } from '../../documents/text/document.ts'
 import { readAgentRef } from '../../documents/text/reference.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
-import { loadDocuments } from './documents.ts'
-import type { Project } from './project.ts'
+import { loadDocuments } from '../project/documents.ts'
+import type { Project } from '../project/project.ts'
 
 /** `1 agent, 1 sub-agent, 2 tools, 2 policies, 1 bundle, 3 scenarios, svc.config.yaml`, without the kinds that are absent. */
 export async function describeInventory(project: Project): Promise<string> {

@@ -1,11 +1,11 @@
 /** Pages of `svc explain` about documents: kinds, fields, operators, facts and side-effect classes. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import { CALL_FIELDS } from '../../policy/condition/fields.ts'
-import { OPERATORS, operatorRow, type ConditionOperator } from '../../policy/condition/operators.ts'
-import { KINDS, type SideEffectClass } from '../../spec/document.ts'
-import { readSchemaFile } from '../project/schema-file.ts'
-import { ownMember } from '../../base/json/own-member.ts'
-import type { API_TASK_KINDS, OPERATOR_TASK_KINDS } from '../../spec/task.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
+import { CALL_FIELDS } from '../../../policy/condition/fields.ts'
+import { OPERATORS, operatorRow, type ConditionOperator } from '../../../policy/condition/operators.ts'
+import { KINDS, type SideEffectClass } from '../../../spec/document.ts'
+import { readSchemaFile } from '../../project/schema-file.ts'
+import { ownMember } from '../../../base/json/own-member.ts'
+import type { API_TASK_KINDS, OPERATOR_TASK_KINDS } from '../../../spec/task.ts'
 
 export interface TermPage {
   readonly kind: 'class' | 'decision' | 'document' | 'fact' | 'field' | 'operator' | 'task'
