@@ -65,7 +65,13 @@ export const auditOperations = {
   'GET /audit/setup': {
     about: 'What operators set up, as it is stored: rows that acts name, each with the lines that the act digested.',
     query: { after: afterSetup, take: pageFields.take },
-    answer: listAnswer(chainedRow),
+    answer: listAnswer(
+      object({
+        name: string,
+        lines: list(string),
+        envelope: described(optional(string), 'Text of what was signed, of an envelope or a trust document.'),
+      }),
+    ),
   },
   'GET /audit/sessions': {
     about: 'Sessions and where their chains end, oldest first.',

@@ -2,7 +2,7 @@
 import type { Instant } from '../base/clock.ts'
 import type { RunId, SessionId, WorkspaceId } from '../base/ids.ts'
 import type { ActKind, ActRecord, NewAct, StoredAct } from '../spec/people/act.ts'
-import type { ChainedRow } from '../spec/chain/session-link.ts'
+import type { SetupRow } from '../spec/chain/setup-row.ts'
 import type { SetupName } from '../spec/people/setup-name.ts'
 import type { CatalogStore } from './catalog-store.ts'
 import type { NoticeStore } from './notice-store.ts'
@@ -74,7 +74,7 @@ export interface ActStore {
   /** As they are stored, oldest first, after the number `after`; at most `limit`. */
   actsInOrder(workspaceId: WorkspaceId, after: number, limit: number): Promise<readonly ActRecord[]>
   /** What operators set up, as it is stored, in order; at most `limit` rows after the one of this name. */
-  setupRows(workspaceId: WorkspaceId, after: SetupName | undefined, limit: number): Promise<readonly ChainedRow[]>
+  setupRows(workspaceId: WorkspaceId, after: SetupName | undefined, limit: number): Promise<readonly SetupRow[]>
 }
 
 /** The act of a write that has answered. */

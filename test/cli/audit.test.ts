@@ -50,6 +50,7 @@ test('what nobody changed is whole, with its content and without, and is the sam
     ...about,
     rows,
     setup: records.setup!.length,
+    signed: 1,
     withoutContent: 0,
     calls: 2 * SESSIONS,
     approved: SESSIONS,

@@ -89,6 +89,13 @@ async function installTrust(...signers: readonly string[]): Promise<void> {
   await good('trust', 'install')
 }
 
+function countAttestations(): number {
+  const db = connectSqlite(join(cwd, '.svc', 'data.db'), { readonly: true })
+  const { n } = db.prepare<[], { n: number }>('select count(*) as n from attestation').get()!
+  db.close()
+  return n
+}
+
 /** The limit of the policy, and the versions that this takes. */
 function raiseTo(version: string, limit: string, before: { version: string; limit: string }): void {
   for (const file of ['policies/refund-limit.yaml', 'agents/refund-desk.yaml']) {
@@ -190,6 +197,16 @@ describe('from nothing to a roll-back', () => {
       'its version 1 is not above 2, which is installed',
     )
     expect(await refused('trust', 'install')).toContain('its version 2 is not above 2, which is installed')
+  })
+
+  test('an export has what was signed, and the check of it finds each signature', async () => {
+    await good('audit', 'export', 'audit.tar')
+    const counts = await json<{ ok: boolean; signed: number; setup: number }>('audit', 'verify', 'audit.tar')
+    const kept = countAttestations()
+    // The first was kept when nobody said whose signature counts.
+    expect([counts.ok, counts.signed]).toEqual([true, kept - 1])
+    await good('audit', 'export', 'bare.tar', '--without-content')
+    expect(await json('audit', 'verify', 'bare.tar')).toMatchObject({ ok: true, signed: 0, setup: 0 })
   })
 
   test('what was altered in the database no longer passes', async () => {

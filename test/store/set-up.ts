@@ -1,8 +1,12 @@
 /** What operators set up, each with an act that names its rows: a row of each noun that acts cover. */
+import { digestOf } from '../../src/base/digest.ts'
 import { agentIdOf, versionIdOf } from '../../src/base/ids.ts'
 import type { NewAct } from '../../src/spec/people/act.ts'
 import type { SetupName } from '../../src/spec/people/setup-name.ts'
+import { writeDeployment, writeTrust } from '../../src/spec/trust/statement.ts'
+import { readTrustDocument } from '../../src/spec/trust/trust-document.ts'
 import type { Store } from '../../src/store/store.ts'
+import { aDeploymentOf, envelopeOf, newKeyPair, trustValue } from '../spec/trust/makers.ts'
 import {
   aConsoleSession,
   aKey,
@@ -37,12 +41,19 @@ export async function setUpEverything(
   const document = { kind: 'Tool', id: 'pay.send', version: '1.0.0' } as const
   const written = { ...document, digest: first.digest, document: { kind: 'Tool' }, isYanked: false }
   const name: SetupName = `document Tool pay.send 1.0.0`
-  const signed = anAttestation('deployed')
+  const root = newKeyPair()
+  const value = trustValue({ root }, { grants: [{ who: ['root'], may: ['deploy'], in: 'pay.*' }] })
+  const trust = readTrustDocument(value)
+  const installed = { ...aTrust(1), digest: trust.digest, envelope: envelopeOf(writeTrust(value, trust), root) }
+  const statement = aDeploymentOf('pay.clerk', { version: '2.0.0', snapshot: second.digest, from: '1.0.0' })
+  const envelope = envelopeOf(writeDeployment(statement), root)
+  const signed = anAttestation('deployed', { digest: digestOf(envelope), subject: second.digest, envelope })
   await recording(`version ${idOf(first)}`, `version ${idOf(second)}`, name).publish(
     aPublication([first, second], { documents: [written] }),
   )
   await recording(name).setDocumentYanked(WORKSPACE, document, true, 'Pays twice.')
   await recording(`version ${idOf(first)}`).setYanked(idOf(first), true, 'Too generous.')
+  await recording('trust 1').installTrust(installed, undefined)
   const deployment = [`agent ${CLERK}`, `deployments ${CLERK}`] as const
   await recording(...deployment).deploy(CLERK, idOf(first), NOW, 'operator:ana', 'The first.')
   await recording(...deployment, `attestation ${signed.digest}`).deploy(
@@ -70,5 +81,4 @@ export async function setUpEverything(
   const pause = { kind: 'tool', name: 'pay.send', at: NOW, by: 'operator:ana', reason: null } as const
   await recording('pause tool pay.send').setPaused(WORKSPACE, { ...pause, isPaused: true })
   await recording('pause tool pay.send').setPaused(WORKSPACE, { ...pause, isPaused: false, at: NOW + 4 })
-  await recording('trust 1').installTrust(aTrust(1), undefined)
 }

@@ -4,6 +4,12 @@ import type { SetupDigest, SetupName } from '../people/setup-name.ts'
 import { digestOfRow, type ChainedRow } from './session-link.ts'
 import type { ChainOffence } from './verify-acts.ts'
 
+/** A row as it is stored now. */
+export interface SetupRow extends ChainedRow {
+  /** Text of what was signed, which a line has by its digest. */
+  readonly envelope?: string
+}
+
 /** In place of a digest: the act removed the row. */
 export const REMOVED = ''
 
@@ -27,10 +33,13 @@ export interface SetupVerifier {
   check(rows: readonly ChainedRow[]): ChainOffence | undefined
   /** Rows that were compared with their acts. */
   readonly checked: number
+  /** Numbers of the acts that named a row, in order. */
+  readonly actsOf: (name: string) => readonly number[]
 }
 
 export function createSetupVerifier(): SetupVerifier {
   const recorded = new Map<string, RecordedSetup>()
+  const named = new Map<string, number[]>()
   let [last, checked] = [0, 0]
   /** False once there is an act of a version of svc whose acts named no rows: what it changed is not known. */
   let isCovered = true
@@ -39,13 +48,19 @@ export function createSetupVerifier(): SetupVerifier {
     get checked() {
       return checked
     },
+    actsOf: (name) => named.get(name) ?? [],
     add({ seq, salt, rowDigests }) {
       last = seq
       if (!rowDigests) {
         isCovered = false
         return recorded.clear()
       }
-      for (const [name, digest] of rowDigests) recorded.set(name, { digest, salt, act: seq })
+      for (const [name, digest] of rowDigests) {
+        recorded.set(name, { digest, salt, act: seq })
+        const acts = named.get(name)
+        if (acts) acts.push(seq)
+        else named.set(name, [seq])
+      }
     },
     check(rows) {
       const names = new Set<string>()

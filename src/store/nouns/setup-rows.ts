@@ -1,7 +1,7 @@
 /** Rows that operators set up, as their acts cover them. What only use changes is no part of them. Source: docs/design/audit.md#what-operators-set-up */
 import { digestOf } from '../../base/digest.ts'
 import type { WorkspaceId } from '../../base/ids.ts'
-import type { ChainedRow } from '../../spec/chain/session-link.ts'
+import type { SetupRow } from '../../spec/chain/setup-row.ts'
 import { SETUP_NOUNS, type SetupName, type SetupNoun } from '../../spec/people/setup-name.ts'
 import type { Dialect } from '../dialect.ts'
 import { toColumnText } from '../rows/json-column.ts'
@@ -97,7 +97,7 @@ export interface SetupReader {
     workspaceId: WorkspaceId,
     after: SetupName | undefined,
     limit: number,
-  ) => DatabaseWork<readonly ChainedRow[]>
+  ) => DatabaseWork<readonly SetupRow[]>
 }
 
 export function prepareSetupReader(dialect: Dialect): SetupReader {
@@ -119,17 +119,21 @@ export function prepareSetupReader(dialect: Dialect): SetupReader {
     }),
   ) as Record<SetupNoun, Readonly<Record<'one' | 'first' | 'next', string>>>
 
-  function* linesOf(workspaceId: WorkspaceId, name: SetupName): DatabaseWork<readonly string[]> {
+  function* read(workspaceId: WorkspaceId, name: SetupName) {
     const { noun, parts } = parseName(name, tables)
     const { columns } = tables[noun]
     const rows = yield* readRows<Record<string, unknown>>(statements[noun].one, { workspaceId, ...parts })
-    return rows.map((row) => toColumnText(columns.map((column, at) => toShown(column, row[`c${at}`] ?? null))))
+    const lines = rows.map((row) => toColumnText(columns.map((column, at) => toShown(column, row[`c${at}`] ?? null))))
+    const envelope = columns.findIndex(({ name: column }) => column === 'envelope')
+    return { lines, ...(envelope >= 0 && rows[0] && { envelope: rows[0][`c${envelope}`] as string }) }
   }
 
   return {
-    linesOf,
+    *linesOf(workspaceId, name) {
+      return (yield* read(workspaceId, name)).lines
+    },
     *rowsAfter(workspaceId, after, limit) {
-      const rows: ChainedRow[] = []
+      const rows: SetupRow[] = []
       const last = after === undefined ? undefined : parseName(after, tables)
       for (const noun of SETUP_NOUNS.slice(last ? SETUP_NOUNS.indexOf(last.noun) : 0)) {
         if (rows.length >= limit) break
@@ -138,7 +142,7 @@ export function prepareSetupReader(dialect: Dialect): SetupReader {
         const given = { workspaceId, limit: limit - rows.length, ...parts }
         for (const found of yield* readRows<Record<string, string>>(parts ? next : first, given)) {
           const name: SetupName = `${noun} ${tables[noun].key.map((_, at) => found[`k${at}`]).join(' ')}`
-          rows.push({ name, lines: yield* linesOf(workspaceId, name) })
+          rows.push({ name, ...(yield* read(workspaceId, name)) })
         }
       }
       return rows

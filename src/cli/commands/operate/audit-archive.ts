@@ -4,11 +4,14 @@ import { fromJson, toJson } from '../../../base/json/typed-json.ts'
 import { packFiles } from '../../../compile/package/archive.ts'
 import type { ActRecord } from '../../../spec/people/act.ts'
 import type { ChainedRow, ChainedSession, SessionLink } from '../../../spec/chain/session-link.ts'
+import type { SetupRow } from '../../../spec/chain/setup-row.ts'
 
 export const ACTS_FILE = 'acts.jsonl'
 export const SESSIONS_FILE = 'sessions.jsonl'
 export const ROWS_FILE = 'rows.jsonl'
 export const SETUP_FILE = 'setup.jsonl'
+/** Folder of what was signed. */
+export const ENVELOPES = 'envelopes/'
 
 /** What an export was asked for. */
 export interface AuditSelection {
@@ -37,7 +40,7 @@ export interface AuditRecords {
   readonly acts: readonly ActRecord[]
   readonly sessions: readonly ExportedSession[]
   /** What operators set up; null where content is left out, or it changed each time while it was read. */
-  readonly setup: readonly ChainedRow[] | null
+  readonly setup: readonly SetupRow[] | null
 }
 
 const README = `What operators did and what sessions recorded, from a workspace of svc.
@@ -47,6 +50,7 @@ acts.jsonl      a line of JSON for each act, in the order in which they were rec
 sessions.jsonl  for each session a line that names it and its last event and step, then a line for each save.
 rows.jsonl      for each session a line with its rows that saves overwrite, as they were stored when the export was made.
 setup.jsonl     a line for each row that operators set up (versions, deployments, keys, triggers, …), as it was stored then.
+envelopes/      trust documents and statements of publications and deployments as they were signed (DSSE).
 
 hash is the SHA-256, in hexadecimal, of the hash of the line before (64 zeros for the first act, and for the first save of each
 session), a line feed, and the record in canonical JSON (RFC 8785). The record of an act is its line without content, salt and
@@ -76,7 +80,17 @@ const linesOf = ({ session, links }: ExportedSession): string =>
 const lineOfRows = ({ session: { session }, rows }: ExportedSession): string =>
   `${JSON.stringify({ rows: rows && rows.map(({ name, lines }) => ({ lines, name })), session } satisfies ExportedRows)}\n`
 
-const lineOfSetup = ({ name, lines }: ChainedRow): string => `${JSON.stringify({ lines, name })}\n`
+const lineOfSetup = ({ name, lines }: SetupRow): string => `${JSON.stringify({ lines, name })}\n`
+
+/** A trust document and a statement that is kept have a file each, as they were signed. */
+const setupFiles = (setup: readonly SetupRow[]): readonly (readonly [string, Uint8Array])[] => [
+  [SETUP_FILE, Buffer.from(setup.map(lineOfSetup).join(''))],
+  ...setup.flatMap(({ name, envelope }): readonly (readonly [string, Uint8Array])[] =>
+    envelope === undefined
+      ? []
+      : [[`${ENVELOPES}${name.replace(/^(\w+) (?:sha256:)?/, '$1-')}.dsse.json`, Buffer.from(envelope)]],
+  ),
+]
 
 export const packAudit = ({ selection, acts, sessions, setup }: AuditRecords): Promise<Uint8Array> =>
   packFiles([
@@ -85,7 +99,7 @@ export const packAudit = ({ selection, acts, sessions, setup }: AuditRecords): P
     [ACTS_FILE, Buffer.from(acts.map((act) => `${canonicalJson(act)}\n`).join(''))],
     [SESSIONS_FILE, Buffer.from(sessions.map(linesOf).join(''))],
     [ROWS_FILE, Buffer.from(sessions.map(lineOfRows).join(''))],
-    ...(setup ? [[SETUP_FILE, Buffer.from(setup.map(lineOfSetup).join(''))] as const] : []),
+    ...(setup ? setupFiles(setup) : []),
   ])
 
 export function dropContent({ selection, acts, sessions }: AuditRecords): AuditRecords {

@@ -4,7 +4,8 @@ import { digestOf } from '../../../base/digest.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import type { ActRecord } from '../../../spec/people/act.ts'
 import { readKeyLine, type CheckpointKey } from '../../../spec/chain/checkpoint.ts'
-import type { ChainedRow, ChainedSession, SessionLink, SessionRows } from '../../../spec/chain/session-link.ts'
+import type { SetupRow } from '../../../spec/chain/setup-row.ts'
+import type { ChainedSession, SessionLink, SessionRows } from '../../../spec/chain/session-link.ts'
 import type { auditExportAnswer, auditVerifyAnswer } from '../../answers/operate.ts'
 import { readUserFile } from '../../files/read-file.ts'
 import { writeUserFile } from '../../../base/files/write-file.ts'
@@ -71,7 +72,7 @@ const MOST_READS = 5
 async function readActsAndSetup(operator: OperatorClient): Promise<Pick<AuditRecords, 'acts' | 'setup'>> {
   const acts = [...(await readActs(operator, 0))]
   for (let read = 1; ; read++) {
-    const setup = await readPages<ChainedRow>(PAGE, async (last) => {
+    const setup = await readPages<SetupRow>(PAGE, async (last) => {
       const query = { take: String(PAGE), ...(last && { after: last.name }) }
       return (await operator.call('GET /audit/setup', { query })).items
     })
@@ -176,7 +177,18 @@ async function readSigned({
 }
 
 function linesOfResult(
-  { acts, sessions, events, rows, setup, uncovered, withoutContent, calls, approved }: VerifiedArchive['counts'],
+  {
+    acts,
+    sessions,
+    events,
+    rows,
+    setup,
+    signed: statements,
+    uncovered,
+    withoutContent,
+    calls,
+    approved,
+  }: VerifiedArchive['counts'],
   head: string | null,
   gone: number,
   signed: CheckedLog | undefined,
@@ -184,6 +196,7 @@ function linesOfResult(
   return [
     `${countNoun(acts, 'act')}, whole and in order${head === null ? '' : `, head ${head}`}`,
     ...(setup > 0 ? [`${countNoun(setup, 'row')} of what operators set up, as their last acts left them`] : []),
+    ...(statements > 0 ? [`${countNoun(statements, 'signed statement')} of people who might`] : []),
     `${countNoun(sessions, 'session')} with ${countNoun(events, 'event')}, whole and in order`,
     `${countNoun(rows, 'row')} of them as their last saves left them`,
     `${countNoun(calls, 'call')} sent, each after its decision; people approved ${approved}`,

@@ -6,9 +6,12 @@ import { createCallVerifier, type CallVerifier } from '../../../spec/chain/verif
 import type { SessionRule } from '../../../spec/chain/session-link.ts'
 import { createRowVerifier, type RowVerifier } from '../../../spec/chain/verify-rows.ts'
 import { createSessionVerifier, type SessionVerifier } from '../../../spec/chain/verify-session.ts'
+import { digestOf } from '../../../base/digest.ts'
+import { verifySignedHistory } from '../../../spec/trust/signed-history.ts'
 import { createSetupVerifier } from '../../../spec/chain/setup-row.ts'
 import {
   ACTS_FILE,
+  ENVELOPES,
   parseAct,
   parseChainLine,
   parseRowsLine,
@@ -22,7 +25,7 @@ import {
 export interface AuditOffence {
   readonly session: string | null
   readonly seq: number
-  readonly rule: ChainOffence['rule'] | SessionRule | 'checkpoint'
+  readonly rule: ChainOffence['rule'] | SessionRule | 'checkpoint' | 'signature'
   /** A sentence. */
   readonly what: string
 }
@@ -35,6 +38,8 @@ export interface AuditCounts {
   readonly rows: number
   /** Rows that operators set up; 0 in exports of earlier versions. */
   readonly setup: number
+  /** Publications and deployments of which the signatures are good. */
+  readonly signed: number
   /** Events that an earlier version of svc stored, without a link. */
   readonly uncovered: number
   /** Sessions whose content is erased or left out, so that nothing is known of their calls. */
@@ -64,6 +69,7 @@ export async function verifyArchive(bytes: Uint8Array): Promise<VerifiedArchive>
     events: 0,
     rows: 0,
     setup: 0,
+    signed: 0,
     uncovered: 0,
     withoutContent: 0,
     calls: 0,
@@ -95,16 +101,21 @@ async function findOffence(
     if (text !== '' && !text.endsWith('\n')) return broken(`The last line of ${name} is cut off.`)
     texts.set(name, text)
   }
+  const envelopes = new Map(
+    entries
+      .filter(({ header }) => header.name.startsWith(ENVELOPES))
+      .map(({ data = new Uint8Array() }) => [digestOf(data), Buffer.from(data).toString()]),
+  )
   const rows = texts.get(ROWS_FILE)
   return (
-    findInActs(texts.get(ACTS_FILE) ?? '', texts.get(SETUP_FILE), hashes, counts) ??
+    findInActs(texts.get(ACTS_FILE) ?? '', { text: texts.get(SETUP_FILE), envelopes }, hashes, counts) ??
     findInSessions(texts.get(SESSIONS_FILE) ?? '', rows === undefined ? undefined : linesIn(rows), counts, sessions)
   )
 }
 
 function findInActs(
   text: string,
-  setup: string | undefined,
+  setup: { readonly text: string | undefined; readonly envelopes: ReadonlyMap<string, string> },
   hashes: string[],
   counts: MutableCounts,
 ): AuditOffence | undefined {
@@ -118,13 +129,19 @@ function findInActs(
     hashes.push(act.hash)
     rows.add(act)
   }
-  if (setup === undefined) return undefined
-  const stored = [...linesIn(setup)].map(parseSetupLine)
-  const bad = stored.indexOf(undefined)
+  if (setup.text === undefined) return undefined
+  const lines = [...linesIn(setup.text)].map(parseSetupLine)
+  const bad = lines.indexOf(undefined)
   if (bad >= 0) return broken(`Line ${bad + 1} of ${SETUP_FILE} is no row.`)
-  const offence = rows.check(stored.flatMap((row) => row ?? []))
+  const stored = lines.flatMap((row) => row ?? [])
+  const offence = rows.check(stored)
   counts.setup = rows.checked
-  return offence && { session: null, ...offence }
+  if (offence) return { session: null, ...offence }
+  const history = verifySignedHistory(stored, setup.envelopes, rows.actsOf)
+  counts.signed = history.signed
+  if (!history.offence) return undefined
+  const { row, what } = history.offence
+  return { session: null, seq: rows.actsOf(row).at(-1) ?? 0, rule: 'signature', what: `The row "${row}": ${what}.` }
 }
 
 interface OpenSession {
