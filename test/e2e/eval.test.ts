@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { FakeAnswer, FakeRequest } from '../fakes/model-server.ts'
 import { startFakeOpenai } from '../fakes/openai.ts'
 import { temporary } from '../cli/recording-io.ts'
-import { svc, type Ran } from './program.ts'
+import { runHere, svc, type Ran } from './program.ts'
 
 const { path: parent, remove } = temporary()
 const cwd = join(parent, 'shop')
@@ -306,8 +306,7 @@ evals: { judge: { provider: judging, name: a-judge, votes: 1, timeout: 30s } }
 
 describe('an agent whose model is on the network', () => {
   const HELLO = '{"input": {"question": "Hello"}, "checks": [{"output_contains": "hear"}]}'
-  const evaluate = async (script: (request: FakeRequest) => FakeAnswer, line = HELLO, ...args: string[]) => {
-    const model = await startFakeOpenai(script)
+  const writeReal = async (modelUrl: string, lines: string): Promise<string> => {
     await svc(['init', 'real', '-t', 'blank', '--force'], { cwd: parent })
     const project = join(parent, 'real')
     const agent = join(project, 'agents/assistant.yaml')
@@ -318,11 +317,16 @@ describe('an agent whose model is on the network', () => {
     writeFileSync(
       join(project, 'svc.config.yaml'),
       `workspace: real
-providers: { local: { type: openai-compatible, base_url: '${model.url}/v1' } }
+providers: { local: { type: openai-compatible, base_url: '${modelUrl}/v1' } }
 prices: { local: { a-model: { input: '1000', output: '0' } } }
 `,
     )
-    writeFileSync(join(project, 'cases.jsonl'), `${line}\n`)
+    writeFileSync(join(project, 'cases.jsonl'), `${lines}\n`)
+    return project
+  }
+  const evaluate = async (script: (request: FakeRequest) => FakeAnswer, lines = HELLO, ...args: string[]) => {
+    const model = await startFakeOpenai(script)
+    const project = await writeReal(model.url, lines)
     const ran = await svc(['eval', 'cases.jsonl', ...args], { cwd: project })
     await model.close()
     return { ...ran, requests: model.requests.length }
@@ -371,6 +375,55 @@ flaky: line 1: 2 of 3 runs passed (20.8%–93.9%)
     const { stdout, stderr, requests } = await evaluate(hear, HELLO, ...many)
     expect(requests).toBe(begun)
     expect(`${stdout}${stderr}`).toContain(why)
+  })
+
+  /** Interrupted by Ctrl-C while the third answer is awaited. */
+  const interrupted = async (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> => {
+    let interrupt = (): void => undefined
+    let turn = 0
+    const said = { stdout: '', stderr: '' }
+    const model = await startFakeOpenai(() => {
+      if (++turn < 3) return { say: 'I hear you.', usage: { input: 10, output: 4 } }
+      interrupt()
+      return { say: 'I', hang: true }
+    })
+    const project = await writeReal(model.url, Array.from({ length: 5 }, () => HELLO).join('\n'))
+    const code = await runHere(
+      ['eval', 'cases.jsonl', '--jobs', '1', '--junit', 'cut.xml', ...args],
+      { cwd: project },
+      {
+        say: (stream, text) => void (said[stream] += text),
+        onSignal: (listen) => {
+          interrupt = () => listen('SIGINT')
+          return () => undefined
+        },
+      },
+    )
+    await model.close()
+    return { code, ...said }
+  }
+
+  test('one that is interrupted tells what it has played and paid for, and keeps nothing', async () => {
+    expect(await interrupted('--keep')).toEqual({
+      code: 130,
+      stdout: `cases.jsonl:1  ✔ line 1
+cases.jsonl:2  ✔ line 2
+workspace\t2\t0\t0\t100%\t34.2%–100%\t28\tUSD 0.02
+`,
+      stderr: '3 cases were not played: interrupted\n',
+    })
+    const junit = readFileSync(join(parent, 'real/cut.xml'), 'utf8')
+    expect(junit).toContain('tests="3" failures="1"')
+    expect(junit).toContain('3 cases were not played: interrupted')
+    const { code, stdout } = await interrupted('--json')
+    expect(code).toBe(130)
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false, unplayed: 3, now: { passed: 2 } })
+  }, 60_000)
+
+  test('a report that cannot be written is refused before a model is asked', async () => {
+    const { code, stderr, requests } = await evaluate(() => ({ say: 'I hear you.' }), HELLO, '--junit', 'no/such/x.xml')
+    expect([code, requests]).toEqual([5, 0])
+    expect(stderr).toContain('no/such cannot be written to: there is no such file or directory.')
   })
 
   test('an input that the agent does not take is named with its place', async () => {

@@ -58,6 +58,7 @@ export const evalAnswer = object({
   ),
   judge: optional(object({ provider: string, name: string, calls: integer, cost: costSum, rubrics: list(string) })),
   broken: list(object({ line: integer, message: string })),
+  unplayed: described(optional(integer), 'Cases that were not played, since the evaluation was interrupted.'),
   cases: list(
     object({
       name: string,

@@ -1,6 +1,6 @@
 /** An evaluation as a part of the comment of a review, in the Markdown of GitHub and GitLab. Source: docs/design/evals.md#in-a-review */
 import { escapeMarkdown, markdownRow, withinRows } from '../reports/markdown.ts'
-import { basisLines, describeOutcome, notPassedLines, sideColumns, type EvalReport } from './report.ts'
+import { basisLines, describeOutcome, interruptedLine, notPassedLines, sideColumns, type EvalReport } from './report.ts'
 import type { EvaluatedCase } from './evaluate.ts'
 
 /** The versions, the cases whose outcome changed, and what policies decide otherwise. */
@@ -21,6 +21,7 @@ export function evalComment(report: EvalReport): string {
     ...withinRows(changed.map(changedRow)),
     '',
     ...withinRows(basisLines(report).map((line) => `- ${escapeMarkdown(line.trim())}`)),
+    ...[interruptedLine(report) ?? []].flat().map((line) => `- ${line}`),
     ...(broken.length === 0
       ? []
       : [`- ${broken.length} broken ${broken.length === 1 ? 'line was' : 'lines were'} left out`]),

@@ -4,6 +4,7 @@ import type { Digest } from '../../base/digest.ts'
 import { toScaled } from '../../base/json/decimal.ts'
 import { canonicalJson, containsJson, type JsonValue } from '../../base/json/json.ts'
 import { readCondition } from '../../policy/condition/condition.ts'
+import { didYouMean, nearestId } from '../../documents/text/suggest.ts'
 import { evaluateCondition } from '../../policy/condition/evaluate.ts'
 import { describeCost, describeMoney, readMoney, type CostSum } from '../../spec/price.ts'
 import { checkForeignValue } from '../../tools/check/check.ts'
@@ -73,7 +74,7 @@ async function factCheckOf(check: EvalCheck, run: RunFacts): Promise<Verdict> {
       () => `${run.seconds.toFixed(1)} s, more than ${check.max_seconds} s`,
     )
   if (check.max_cost !== undefined) return checkCost(check.max_cost, run.cost)
-  return checkCalls(check, run.calls)
+  return checkCalls(check, run)
 }
 
 function checkPart(part: JsonValue, output: JsonValue): Verdict {
@@ -94,7 +95,7 @@ function checkCost(limit: string, cost: CostSum): Verdict {
     : PASSED
 }
 
-function checkCalls(check: EvalCheck, calls: readonly CallOfRun[]): Verdict {
+function checkCalls(check: EvalCheck, { calls, callable }: RunFacts): Verdict {
   const { only_calls: only, calls_in_order: order } = check
   if (only) {
     const other = calls.find(({ tool }) => !only.includes(tool))
@@ -109,7 +110,11 @@ function checkCalls(check: EvalCheck, calls: readonly CallOfRun[]): Verdict {
         `${order[next]} is not called in its place; the calls are ${calls.map(({ tool }) => tool).join(', ') || 'none'}`,
     )
   }
-  const tool = check.calls ?? check.never_calls ?? check.never_calls_without_approval
+  const tool = check.calls ?? check.never_calls ?? check.never_calls_without_approval ?? ''
+  const isOfNoCall = check.calls === undefined || check.times === 0
+  const near = isOfNoCall && !callable.includes(tool) ? nearestId(tool, callable) : undefined
+  // What is misspelt is never called: the check would pass without looking.
+  if (near !== undefined) return { outcome: 'undecided', message: `no agent here can call ${tool}.${didYouMean(near)}` }
   const chosen = calls.filter((call) => call.tool === tool).map((call) => ({ call, truth: truthOf(check.where, call) }))
   const sure = chosen.filter(({ truth }) => truth === 'true')
   const unknown = chosen.filter(({ truth }) => truth === 'unknown')

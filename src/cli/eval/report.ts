@@ -25,6 +25,8 @@ export interface EvalReport {
   readonly broken: readonly BrokenLine[]
   /** How often each case was played with each version. */
   readonly repeat: number
+  /** Cases that were not played, since the evaluation was interrupted. */
+  readonly unplayed: number
   readonly summary: EvalSummary
   readonly judge?: Judge
   readonly judgeModel?: NonNullable<NonNullable<ProjectConfig['evals']>['judge']>
@@ -134,18 +136,34 @@ const rubricsOf = (cases: readonly EvaluatedCase[]): readonly string[] => [
 const rubricLines = (cases: readonly EvaluatedCase[]): readonly string[] =>
   rubricsOf(cases).map((digest) => `  rubric ${digest}`)
 
-export const testCasesOf = ({ dataset, cases, broken }: EvalReport): readonly TestCase[] => [
-  ...broken.map(({ line, message }) => ({ file: dataset, name: `line ${line}`, ok: false, failure: [message], ms: 0 })),
-  ...cases.map(({ case: { name }, now }) => {
+/** `2 cases were not played: interrupted`; undefined where all were. */
+export const interruptedLine = ({ unplayed }: EvalReport): string | undefined =>
+  unplayed === 0 ? undefined : `${unplayed} ${unplayed === 1 ? 'case was' : 'cases were'} not played: interrupted`
+
+export const testCasesOf = (report: EvalReport): readonly TestCase[] => [
+  ...[interruptedLine(report) ?? []].flat().map((why) => failedTest(report.dataset, 'the evaluation', why)),
+  ...report.broken.map(({ line, message }) => failedTest(report.dataset, `line ${line}`, message)),
+  ...playedTests(report),
+]
+
+const failedTest = (file: string, name: string, why: string): TestCase => ({
+  file,
+  name,
+  ok: false,
+  failure: [why],
+  ms: 0,
+})
+
+const playedTests = ({ dataset, cases }: EvalReport): readonly TestCase[] =>
+  cases.map(({ case: { name }, now }) => {
     const { passed, trials } = countSamples(now)
     const ok = passed === trials
     const counted = trials > 1 && !ok ? [`${describeSamples(now)} runs passed`] : []
     return { file: dataset, name, ok, failure: [...counted, ...notPassedLines(now)], ms: now.ms }
-  }),
-]
+  })
 
 export function toEvalAnswer(
-  { dataset, cases, broken, summary, repeat, judge, judgeModel }: EvalReport,
+  { dataset, cases, broken, unplayed, summary, repeat, judge, judgeModel }: EvalReport,
   code: number,
 ): ValueOf<typeof evalAnswer> {
   const { now, before, changed, worse, decisions, flips, assumed, isApart } = summary
@@ -168,6 +186,7 @@ export function toEvalAnswer(
         },
       }),
     broken: broken.map((each) => ({ ...each })),
+    ...(unplayed > 0 && { unplayed }),
     cases: cases.map(({ case: { name, line }, now: result, before: earlier, flips: own }) => ({
       name,
       line,

@@ -17,6 +17,8 @@ export interface RunFacts {
   readonly errorCode?: string
   /** Calls that were carried out, in order. */
   readonly calls: readonly CallOfRun[]
+  /** Ids of tools and sub-agents that agents here can call. */
+  readonly callable: readonly string[]
   /** Of the run and its sub-agents. */
   readonly tokens: number
   /** Of the run and its sub-agents. */
@@ -56,6 +58,7 @@ export function readRunFacts(played: PlayedScenario, agents: readonly AgentSnaps
     ...(run.error !== undefined && { error: run.error }),
     ...(run.errorCode !== undefined && { errorCode: run.errorCode }),
     calls,
+    callable: [...new Set(agents.flatMap((agent) => [...agent.tools, ...agent.agents].map(({ id }) => id)))],
     tokens: conversation.session.totalTokensUsed,
     cost: run.cost ?? NO_COST,
     seconds: wallMs / 1000,

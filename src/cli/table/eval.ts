@@ -7,6 +7,7 @@ export const evalCommands: readonly CommandEntry[] = [
   {
     path: 'eval',
     plane: 'offline',
+    drains: true,
     summary: 'evaluate an agent over a dataset: facts, and a judging model',
     arguments: [{ name: '<dataset>', description: 'JSONL: a line {"input": {…}, "checks": […]} for each case' }],
     options: [

@@ -25,6 +25,7 @@ const commentOf = (...cases: readonly EvaluatedCase[]): string =>
     cases,
     broken: [],
     repeat: 1,
+    unplayed: 0,
     summary: summarize(cases, { now: 'workspace', before: 'HEAD' }),
   })
 

@@ -26,6 +26,7 @@ const run = (facts: Partial<RunFacts> = {}): RunFacts => ({
   status: 'Completed',
   output: { refunded: 40, currency: 'EUR' },
   calls: [],
+  callable: ['acme.pay', 'acme.lookup'],
   tokens: 100,
   cost: { amounts: { USD: '0.02' }, unpriced: 0 },
   seconds: 1.5,
@@ -42,6 +43,17 @@ const PAY = 'acme.pay'
 const above = (value: number): JsonObject => ({ field: 'args.amount', op: 'gt', value })
 
 test.each<[EvalCheck, Partial<RunFacts>, string]>([
+  [{ never_calls: 'acme.pya' }, {}, 'undecided: no agent here can call acme.pya. Did you mean "acme.pay"?'],
+  [
+    { never_calls_without_approval: 'acme.lokup' },
+    {},
+    'undecided: no agent here can call acme.lokup. Did you mean "acme.lookup"?',
+  ],
+  [{ calls: 'acme.pya', times: 0 }, {}, 'undecided: no agent here can call acme.pya. Did you mean "acme.pay"?'],
+  [{ calls: 'acme.pya' }, {}, 'failed: 0 such calls of acme.pya, not one'],
+  // Of an agent that has no such tool it is true.
+  [{ never_calls: 'billing.invoices.send' }, {}, 'passed'],
+  [{ never_calls: PAY }, {}, 'passed'],
   [{ status: 'Failed' }, {}, 'failed: the status is Completed, not Failed'],
   [{ output_contains: { refunded: 40 } }, {}, 'passed'],
   [{ output_contains: 'sorry' }, { output: 'I am sorry.' }, 'passed'],

@@ -27,6 +27,7 @@ const kept = (cases: readonly EvaluatedCase[]) =>
     cases,
     broken: [],
     repeat: 1,
+    unplayed: 0,
     summary: summarize(cases, { now: 'workspace', before: 'HEAD' }),
   })
 

@@ -40,6 +40,7 @@ const reportOf = (repeat: number, ...cases: readonly EvaluatedCase[]): EvalRepor
   cases,
   broken: [],
   repeat,
+  unplayed: 0,
   summary: summarize(cases, { now: 'workspace', ...(cases[0]?.before && { before: 'HEAD' }) }),
 })
 const [P, F, U] = ['passed', 'failed', 'undecided'] as const

@@ -1,5 +1,8 @@
 /** Evaluates an agent over a dataset, and compares it with an earlier version. Source: docs/design/evals.md#how-data-flows */
-import { resolve } from 'node:path'
+import { constants } from 'node:fs'
+import { access } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { fileFailure } from '../../../base/files/file-error.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import { drawTable } from '../../../terminal/table.ts'
@@ -15,6 +18,7 @@ import {
   basisLines,
   brokenLine,
   changedLine,
+  interruptedLine,
   notPassedLines,
   sideColumns,
   testCasesOf,
@@ -53,6 +57,7 @@ export async function evaluate(call: CommandContext<ValueOf<typeof evalAnswer>>)
   const gate = readGate(call)
   const repeat = wholeNumber(given.text('repeat'), 'repeat', 1) ?? 1
   if (repeat > MOST_REPEATS) throw usageFailure(`--repeat takes at most ${MOST_REPEATS}, not ${repeat}.`)
+  const junit = await writableReport(given.text('junit'), cwd)
   const costs = createCostLimit(given.text('max-cost'), '--max-cost', 'the evaluation')
   const isComment = given.text('format') === 'markdown'
   const { cases: read, broken } = await readDataset(path, named)
@@ -78,9 +83,14 @@ export async function evaluate(call: CommandContext<ValueOf<typeof evalAnswer>>)
       signal: call.signal,
     }
     const done: EvaluatedCase[] = []
-    for await (const each of playAll(cases, parts, { repeat, jobs })) {
-      done.push(each)
-      if (!mode.json && !isComment) printCase(call, named, each)
+    try {
+      for await (const each of playAll(cases, parts, { repeat, jobs })) {
+        done.push(each)
+        if (!mode.json && !isComment) printCase(call, named, each)
+      }
+    } catch (error) {
+      // What was played has been paid for: it is told below.
+      if (!call.signal.aborted || done.length === 0) throw error
     }
     const names = { now: parts.now.name, ...(before && { before: before.side.name }) }
     const report: EvalReport = {
@@ -88,18 +98,19 @@ export async function evaluate(call: CommandContext<ValueOf<typeof evalAnswer>>)
       cases: done,
       broken,
       repeat,
+      unplayed: cases.length - done.length,
       summary: summarize(done, names),
       ...(judge && { judge }),
       ...(judgeModel && { judgeModel }),
     }
     const code = exitOfEval(report.summary, broken, gate)
-    const junit = given.text('junit')
-    if (junit !== undefined)
-      await writeUserFile(resolve(cwd, junit), `${reportTestsAsJunit(testCasesOf(report), 'svc eval')}\n`)
-    if (given.flag('keep')) await keep(call, project, report)
-    if (mode.json) await out.json(toEvalAnswer(report, code))
+    // Printed first: a report that cannot be written or kept takes nothing else with it.
+    if (mode.json) await out.json(toEvalAnswer(report, report.unplayed > 0 ? 130 : code))
     else if (isComment) out.line(evalComment(report))
     else printSummary(call, report)
+    if (junit !== undefined) await writeUserFile(junit, `${reportTestsAsJunit(testCasesOf(report), 'svc eval')}\n`)
+    if (report.unplayed > 0) throw call.signal.reason
+    if (given.flag('keep')) await keep(call, project, report)
     return code
   } finally {
     before?.close()
@@ -120,6 +131,18 @@ async function* playAll(
     yield mergeSamples(samples)
     samples = []
   }
+}
+
+/** The absolute path of a report, found out before models are asked. @throws Failure `file_missing`, `file_unusable` */
+async function writableReport(written: string | undefined, cwd: string): Promise<string | undefined> {
+  if (written === undefined) return undefined
+  const path = resolve(cwd, written)
+  try {
+    await access(dirname(path), constants.W_OK)
+  } catch (error) {
+    throw fileFailure(error, { path: dirname(path), doing: 'written to' }) ?? error
+  }
+  return path
 }
 
 function readGate({ given }: CommandContext): { readonly gates: readonly EvalGate[]; readonly atLeast: number } {
@@ -181,6 +204,8 @@ function printSummary(call: CommandContext, report: EvalReport): void {
   const sides = before ? [before, now] : [now]
   drawTable(answerScreen(call), sideColumns(report.repeat), sides).forEach(out.line)
   basisLines(report).forEach(out.line)
+  const interrupted = interruptedLine(report)
+  if (interrupted !== undefined) out.message(interrupted)
   const { length } = report.broken
   if (length > 0) out.message(`${length} broken ${length === 1 ? 'line was' : 'lines were'} left out`)
 }
