@@ -105,7 +105,7 @@ export function planOpenApiImport(request: OpenApiImportRequest): OpenApiImport 
       losses.add(key, 'it needs other secrets than at the last import', true)
   }
   for (const path of listUnreadablePaths(document))
-    losses.add(path, 'left out: its operations are elsewhere, and references out of the document are not followed')
+    losses.add(path, 'left out: its operations cannot be read here; references out of the document are not followed')
   const url = serverOf(request, losses)
   const present = new Set(listOperations(document).map(({ key }) => key))
   const files = maskPlanned(

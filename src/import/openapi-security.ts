@@ -16,11 +16,10 @@ export function readSecurity({ root }: OpenApiDocument, losses: LossList): OpenA
   const declared = isJsonObject(components['securitySchemes']) ? components['securitySchemes'] : {}
   const schemes: Record<string, SecurityScheme> = {}
   const reported = new Set<string>()
-  const use = (name: string, key: string): void => {
+  const use = (name: string): void => {
     const given = Object.hasOwn(declared, name) ? resolveObject(root, declared[name]) : undefined
     const scheme = given && toScheme(given)
     if (scheme && name !== '__proto__') schemes[name] = scheme
-    else losses.add(key, `security scheme "${name}" cannot be carried: calls are refused`, true)
     const type = given?.['type']
     if (scheme?.type !== 'bearer' || (type !== 'oauth2' && type !== 'openIdConnect') || reported.has(name)) return
     reported.add(name)
@@ -41,12 +40,24 @@ export function readSecurity({ root }: OpenApiDocument, losses: LossList): OpenA
       }
       if (given.length === 0) return undefined
       const alternatives = given.map((each) => Object.keys(each))
-      alternatives.flat().forEach((name) => use(name, key))
-      const usable = alternatives.filter((names) => names.every((name) => Object.hasOwn(schemes, name)))
+      alternatives.flat().forEach(use)
+      const isCarried = (name: string): boolean => Object.hasOwn(schemes, name)
+      const usable = alternatives.filter((names) => names.every(isCarried))
+      const [instead, authority] = insteadOf(usable)
+      for (const name of alternatives.flat())
+        if (!isCarried(name)) losses.add(key, `security scheme "${name}" cannot be carried: ${instead}`, authority)
       // With none that can be met, the requirement stays, so that calls are refused rather than sent without.
       return usable.length > 0 ? usable : alternatives
     },
   }
+}
+
+/** What becomes of calls whose source also takes a scheme that cannot be carried, and whether that concerns authority. */
+function insteadOf(usable: readonly (readonly string[])[]): readonly [instead: string, authority: boolean] {
+  if (usable.length === 0) return ['calls are refused', true]
+  if (usable.every((names) => names.length === 0))
+    return ['calls are sent without a secret, as the source allows', true]
+  return ['another that the source takes is used', false]
 }
 
 /** Undefined for what svc does not offer: `mutualTLS`, digest and other schemes of HTTP. */

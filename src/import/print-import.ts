@@ -45,7 +45,8 @@ function printRows(
 ): void {
   if (rows.length === 0) return
   if (title !== undefined) line(`${title}:`)
-  const shown = rows.slice(0, most)
+  // A name of the source with a line break would look like a row of ours.
+  const shown = rows.slice(0, most).map((row) => row.map((cell) => cell.replace(/\s+/g, ' ')))
   const widths = shown[0]!.map((_, at) => Math.min(60, Math.max(...shown.map((row) => row[at]!.length))))
   const indent = title === undefined ? '' : '  '
   for (const row of shown)

@@ -253,6 +253,26 @@ test.each<[string, JsonObject, number, string[]]>([
     ['authority GET /a/{id}: security scheme "none" cannot be carried: calls are refused'],
   ],
   [
+    'a scheme that svc does not offer, where the source allows none as well',
+    withOperation({}, { ...schemes({ type: 'mutualTLS' }), security: [{ key: [] }, {}] }),
+    3,
+    [
+      'authority GET /a/{id}: security scheme "key" cannot be carried: calls are sent without a secret, as the source allows',
+    ],
+  ],
+  [
+    'a scheme that svc does not offer, where the source takes another',
+    withOperation(
+      {},
+      {
+        security: [{ tls: [] }, { key: [] }],
+        components: { securitySchemes: { tls: { type: 'mutualTLS' }, key: { type: 'http', scheme: 'bearer' } } },
+      },
+    ),
+    0,
+    ['GET /a/{id}: security scheme "tls" cannot be carried: another that the source takes is used'],
+  ],
+  [
     'OAuth2',
     withOperation({}, schemes({ type: 'oauth2', flows: {} })),
     3,
@@ -307,7 +327,7 @@ test.each<[string, JsonObject, number, string[]]>([
     `a path that is ${$ref}`,
     { ...petstore(), security: [], paths: { '/a': { get: { summary: 'Does it.' } }, '/b': { $ref } } },
     0,
-    ['/b: left out: its operations are elsewhere, and references out of the document are not followed'],
+    ['/b: left out: its operations cannot be read here; references out of the document are not followed'],
   ]),
   [
     'a body whose type would begin another header',
@@ -668,4 +688,12 @@ test.each<[string, JsonObject, number, string[]]>([
   const ran = await importOf(withOperation({}, changed), '--json')
   expect([ran.code, lostOf(ran)]).toEqual([code, lost])
   expect((await importOf(withOperation({}, changed))).code).toBe(0)
+})
+
+test('a name of the source is one line of the table, whatever it contains', async () => {
+  const parameters = [{ name: 'x\n  authority  everything', in: 'header', schema: { type: 'string' } }]
+  const { stdout } = await importOf(withOperation({ parameters }))
+  expect(stdout.split('\n').filter((line) => line.includes('everything'))).toEqual([
+    '    GET /a/{id}  the header parameter x authority everything cannot be sent and is left out',
+  ])
 })

@@ -47,6 +47,19 @@ test('a secret that is not set is the problem, and nobody is asked', async () =>
   expect(fake.requests).toEqual([])
 })
 
+test.each([
+  [403, 'Ask ops.\n', 'MCP server "web" answers 403: Ask ops.'],
+  [404, '', 'MCP server "web" answers 404 and says nothing more.'],
+  [503, `<p>${'x'.repeat(600)}`, `MCP server "web" answers 503: <p>${'x'.repeat(297)}…`],
+])('an answer with status %d is the problem, with what it says', async (status, body, problem) => {
+  fake = await startFakeMcp('modern', [])
+  fake.intercept = (_, __, response) => {
+    response.writeHead(status, { 'content-type': 'text/plain' }).end(body)
+    return true
+  }
+  expect(await list()).toEqual({ problem })
+})
+
 test('a server that repeats what it was sent does not bring the secret into the problem', async () => {
   fake = await startFakeMcp('modern', [])
   fake.intercept = (_, { headers }, response) => {
@@ -54,7 +67,9 @@ test('a server that repeats what it was sent does not bring the secret into the 
     return true
   }
   const listing = await list()
-  expect(listing).toEqual({ problem: expect.stringMatching(/^MCP server "web" does not list its tools: /) as unknown })
+  expect(listing).toEqual({
+    problem: 'MCP server "web" answers 401: It does not accept the secret "web" (environment variable WEB_TOKEN).',
+  })
   expect(JSON.stringify(listing)).not.toContain(TOKEN)
 })
 

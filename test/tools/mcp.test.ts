@@ -374,7 +374,7 @@ describe('credentials', () => {
       expect(await call()).toEqual({
         at: 'not_sent',
         code: 'secret_missing',
-        error: 'MCP server "orders" answered 401: Its entry in spec.mcp_servers has no "auth".',
+        error: 'MCP server "orders" answered 401: It wants a credential, and its entry names none ("auth").',
       })
     },
   )

@@ -9,7 +9,7 @@ import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { ListedTool, ToolListFault, ToolListing } from './listed-tool.ts'
 import { connectMcp } from './mcp-connection.ts'
 import { fetchWithCredentials, missingCredentials } from './mcp-credentials.ts'
-import { describeTokenProblem, formProblemOf } from './mcp-outcome.ts'
+import { answerCodeOf, describeStatus, describeTokenProblem, formProblemOf } from './mcp-outcome.ts'
 import type { McpLink } from './mcp-program.ts'
 import type { McpPrograms } from './mcp-programs.ts'
 import { tokenErrorOf } from '../oauth/authorization-server.ts'
@@ -73,6 +73,8 @@ function describeListingProblem(
   const problem = formProblemOf(error)
   if (problem !== undefined) return problem
   const token = takesLogin(server) ? tokenErrorOf(error) : undefined
+  const status = token ? undefined : answerCodeOf(error)
+  if (typeof status === 'number') return describeStatus(server, secrets, status, error)
   const why = token ? describeTokenProblem(server, secrets, token) : shortenText(innermostMessage(error), 500)
   return `does not list its tools: ${why}`
 }

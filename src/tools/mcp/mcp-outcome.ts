@@ -44,9 +44,24 @@ export const toUnauthorizedOutcome = (server: McpServer, agentSecrets: AgentSnap
   error: `MCP server "${server.name}" answered 401: ${describeUnaccepted(server, agentSecrets)}`,
 })
 
+/** What an answer that is none of the MCP layer says, as a sentence goes on after the name of its server. */
+export function describeStatus(
+  server: McpServer,
+  agentSecrets: AgentSnapshot['secrets'],
+  status: number,
+  error: unknown,
+): string {
+  if (status === 401) return `answers 401: ${describeUnaccepted(server, agentSecrets)}`
+  // The SDK says no more of itself than that the request failed.
+  const said = innermostMessage(error)
+    .replace(/^Error POSTing to endpoint: /, '')
+    .trim()
+  return `answers ${status}${said === '' ? ' and says nothing more.' : `: ${shortenText(said, 300)}`}`
+}
+
 function describeUnaccepted(server: McpServer, agentSecrets: AgentSnapshot['secrets']): string {
   const { auth } = server
-  if (auth === undefined) return 'Its entry in spec.mcp_servers has no "auth".'
+  if (auth === undefined) return 'It wants a credential, and its entry names none ("auth").'
   if (takesLogin(server)) return `It does not accept a token of its login. ${loginAgain(server)}`
   const what = auth.scheme === 'client_credentials' ? 'a token that was given for the secret' : 'the secret'
   return `It does not accept ${what} ${nameSecret(auth.secret, agentSecrets)}.`

@@ -120,7 +120,7 @@ async function listAll(
         listServerTools(server, options),
       ))
     if ('problem' in listing) {
-      if (servers.length === 1) throw usageFailure(listing.problem)
+      if (servers.length === 1) throw usageFailure(listing.problem, fixOf(server))
       losses.add(server.at, `left out: ${listing.problem}`, true)
       continue
     }
@@ -134,6 +134,10 @@ async function listAll(
   }
   return listed
 }
+
+/** What an address alone does not say. */
+const fixOf = ({ url, headers }: ForeignServer): string | undefined =>
+  url !== undefined && headers === undefined ? 'If it wants a token: --bearer VARIABLE, which has it.' : undefined
 
 async function listSelected(servers: readonly ListedServer[], { mode, out }: ImportCall): Promise<void> {
   const items = servers.flatMap(({ server, tools }) =>
