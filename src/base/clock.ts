@@ -53,3 +53,6 @@ let newest = { instant: Number.NaN, text: '' }
 
 export const isoOrNull = (instant: Instant | null | undefined): string | null =>
   instant == null ? null : toIsoText(instant)
+
+/** For mails and pages that know no time zone of their reader: `2026-01-02 03:04 UTC`. */
+export const toMinuteText = (at: Instant): string => `${toIsoText(at).slice(0, 16).replace('T', ' ')} UTC`

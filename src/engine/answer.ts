@@ -1,5 +1,5 @@
 /** Answers to a run: to a user task, or a reply to its question. Source: docs/design/approvals.md#refused-answers */
-import { fail, isFailure, type Failure } from '../base/failure.ts'
+import { fail, isFailure } from '../base/failure.ts'
 import type { RunId, TaskId, WorkspaceId } from '../base/ids.ts'
 import { canonicalJson } from '../base/json/json.ts'
 import { fromJson } from '../base/json/typed-json.ts'
@@ -16,7 +16,7 @@ import { closeClaim, findRepeated, type OpenClaim } from './interface/repeated-r
 import type { RunHandle, SessionTransaction } from './transaction/transaction.ts'
 import type { EngineParts } from './interface/engine.ts'
 import type { MessageFile } from './session/event.ts'
-import { steerRun } from './steer-run.ts'
+import { steerRun, toRefusal } from './steer-run.ts'
 import { answerTask } from './machine/tasks.ts'
 
 interface AnswerOptions {
@@ -79,7 +79,7 @@ export async function answerRun(
     return answered
   }
   if (cleaned.taskId === undefined) return await replyToRun(parts, driver, run, cleaned, finish)
-  if (hidden && cleaned.by.type === 'api_key') return refuse(run.status, fail('task_not_found'))
+  if (hidden && cleaned.by.type === 'api_key') return toRefusal(run.status, fail('task_not_found'))
   return await answerTaskOf(parts, driver, run, cleaned.taskId, cleaned, finish)
 }
 
@@ -96,7 +96,7 @@ async function answerTaskOf(
 ): Promise<MessageAccepted> {
   for (;;) {
     const known = await store.task(taskId)
-    if (known?.sessionId !== run.sessionId) return refuse(run.status, fail('task_not_found'))
+    if (known?.sessionId !== run.sessionId) return toRefusal(run.status, fail('task_not_found'))
     const accepted = await driver.post(
       run.sessionId,
       (tx) => {
@@ -119,7 +119,7 @@ async function replyToRun(
 ): Promise<MessageAccepted> {
   const files = await filesOf(parts.store, workspaceId, given ?? [])
   if (!files)
-    return refuse(
+    return toRefusal(
       status,
       fail('invalid_value', { what: 'A file of the reply is not a finalized file of the workspace.' }),
     )
@@ -165,17 +165,11 @@ function applyReplyTo(run: RunHandle, text: string, files: readonly MessageFile[
   const isListening = state.at === 'calling' && state.calls.some((call) => call.state.at === 'listening')
   if (!isListening) {
     const status = run.statusNow()
-    return refuse(status, fail('run_not_waiting', { status }))
+    return toRefusal(status, fail('run_not_waiting', { status }))
   }
   advanceRun(run, { type: 'message', text, files })
   return { status: run.statusNow() }
 }
-
-const refuse = (status: string, failure: Failure): MessageAccepted => ({
-  status,
-  error: failure.message,
-  code: failure.code,
-})
 
 /** Looks up the files of a reply; undefined when one is missing or not finalized. */
 async function filesOf(

@@ -2,8 +2,8 @@
 import { fail } from '../base/failure.ts'
 import type { JsonObject } from '../base/json/json.ts'
 import { PAUSE_TURN } from '../providers/provider.ts'
-import type { RunStep, StepType } from '../spec/step.ts'
-import { textOf } from './session/bindings.ts'
+import { type RunStep, type StepType, isWholeCompletion } from '../spec/step.ts'
+import { textOf } from '../base/json/json.ts'
 import type { ForkRequest, ForkSource, StepEdit } from './interface/engine.ts'
 import { callsOf } from './prompt/call-results.ts'
 import { withEarlierTexts } from './prompt/earlier.ts'
@@ -50,11 +50,11 @@ function takenSteps({ run, steps }: ForkSource, at: number): readonly RunStep[] 
 function isAnswered(taken: readonly RunStep[]): boolean {
   const last = taken.findLast(
     (step) =>
-      isWhole(step) ||
+      isWholeCompletion(step) ||
       step.type === 'UserMessage' ||
       (step.type === 'OutputValidation' && step.content['valid'] !== true),
   )
-  if (!last || !isWhole(last) || last.content['finish_reason'] === PAUSE_TURN) return false
+  if (!last || !isWholeCompletion(last) || last.content['finish_reason'] === PAUSE_TURN) return false
   return callsOf(last).length === 0
 }
 
@@ -110,6 +110,3 @@ function undoneWithin(type: StepType, content: JsonObject, { run, undone }: Fork
   if (type === 'SubAgentResult') return undone.filter(({ path }) => path.some((id) => id === content['child_run_id']))
   return []
 }
-
-/** True for a completion that was not cut off. */
-export const isWhole = ({ type, error }: RunStep): boolean => type === 'Reasoning' && error === null

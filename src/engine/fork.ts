@@ -7,15 +7,15 @@ import { fail, isFailure } from '../base/failure.ts'
 import type { RunId, SessionId } from '../base/ids.ts'
 import type { Run, RunState, ToolCall } from '../spec/run/run.ts'
 import type { Session } from '../spec/run/session.ts'
-import type { RunStep } from '../spec/step.ts'
+import { type RunStep, isWholeCompletion } from '../spec/step.ts'
 import type { CallRow, SessionTree, SessionUpdate } from '../store/session-update.ts'
 import type { IdempotencyClaim, StartOutcome } from '../store/start-outcome.ts'
 import type { SessionStore } from '../store/session-store.ts'
 import { proposeCalls } from './calls/calls.ts'
 import { checkNotPaused, checkStarter } from './check-start.ts'
 import type { SessionDriver } from './drive/drive.ts'
-import { copyStep, editedSteps, isWhole } from './fork-steps.ts'
-import { textOf } from './session/bindings.ts'
+import { copyStep, editedSteps } from './fork-steps.ts'
+import { textOf } from '../base/json/json.ts'
 import type { EngineParts, ForkRequest, ForkSource, StartedFork } from './interface/engine.ts'
 import { CallHandle } from './transaction/call-handle.ts'
 import { openTransaction } from './transaction/open-transaction.ts'
@@ -131,7 +131,7 @@ function toForkUpdate(parts: EngineParts, source: ForkSource, request: ForkReque
     usage: {
       ...fresh.usage,
       tainted: old.usage.tainted,
-      iterations: steps.filter((step) => isWhole(step) && callsOf(step).length > 0).length,
+      iterations: steps.filter((step) => isWholeCompletion(step) && callsOf(step).length > 0).length,
     },
     // A dry run is compared with the original, so it must not know of it.
     ...(!isDry && {
@@ -167,7 +167,7 @@ function toForkUpdate(parts: EngineParts, source: ForkSource, request: ForkReque
 
 /** The first state of the fork: calls of the last completion that have no result, else another completion. */
 function stateAfter(run: RunHandle, steps: readonly RunStep[], rows: readonly CallRow[]): RunState {
-  const completions = steps.filter(isWhole)
+  const completions = steps.filter(isWholeCompletion)
   const turn = completions.length
   const calls = turn === 0 ? [] : callsOf(completions.at(-1)!)
   const results = new Map(

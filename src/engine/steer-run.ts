@@ -25,13 +25,13 @@ const MOST_MESSAGES = 32
 export function steerRun(run: RunHandle, message: SteeringMessage, interrupts: boolean): MessageAccepted {
   const { state } = run
   const status = run.statusNow()
-  if (isTerminal(status)) return refuse(status, fail('run_not_waiting', { status }))
+  if (isTerminal(status)) return toRefusal(status, fail('run_not_waiting', { status }))
   const asks = state.at === 'calling' && state.calls.some((call) => call.state.at === 'listening')
   if (asks || (state.at !== 'thinking' && state.at !== 'backing_off' && state.at !== 'calling'))
-    return refuse(status, fail('run_not_working', { status }))
-  if (isExternalModel(run.snapshot.model)) return refuse(status, fail('agent_external', { agent: run.snapshot.id }))
+    return toRefusal(status, fail('run_not_working', { status }))
+  if (isExternalModel(run.snapshot.model)) return toRefusal(status, fail('agent_external', { agent: run.snapshot.id }))
   if ((run.usage.steering?.length ?? 0) >= MOST_MESSAGES)
-    return refuse(status, fail('steering_full', { most: MOST_MESSAGES }))
+    return toRefusal(status, fail('steering_full', { most: MOST_MESSAGES }))
   advanceRun(run, { type: 'steered', message, interrupts })
   return { status: run.statusNow() }
 }
@@ -57,12 +57,12 @@ export async function signalRun(
         const [problem] = signalProblems(call, clean)
         if (problem) {
           const what = `The data of the signal ${name} is not valid: ${problem.path || 'it'} ${problem.message}.`
-          return refuse(run.statusNow(), fail('invalid_value', { what }))
+          return toRefusal(run.statusNow(), fail('invalid_value', { what }))
         }
         advanceRun(each, { type: 'signal', callId: call.id, name, data: clean })
         return { status: run.statusNow() }
       }
-      return refuse(run.statusNow(), fail('signal_not_awaited', { name }))
+      return toRefusal(run.statusNow(), fail('signal_not_awaited', { name }))
     },
     { about: [runId] },
   )
@@ -110,7 +110,7 @@ export async function completeOutside(
   )
 }
 
-const refuse = (status: string, failure: Failure): MessageAccepted => ({
+export const toRefusal = (status: string, failure: Failure): MessageAccepted => ({
   status,
   error: failure.message,
   code: failure.code,

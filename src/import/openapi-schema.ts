@@ -7,6 +7,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json
 import { patternGrowth } from '../base/pattern/pattern-growth.ts'
 import { targetOf, type OpenApiDocument } from './openapi-document.ts'
 import { cleanForeignText } from './foreign-text.ts'
+import { isSafeNumber } from '../base/json/exact-number.ts'
 
 /** Told of what a schema loses. */
 export type SchemaLossReporter = (what: string, authority?: boolean) => void
@@ -185,8 +186,9 @@ class SchemaConversion {
       ['maximum', 'exclusiveMaximum'],
     ] as const) {
       const [value, other] = [given[bound], given[exclusive]]
-      if (isExact(value)) made[other === true ? exclusive : bound] = value
-      if (isExact(other)) made[exclusive] = other
+      // Larger numbers are rounded when they are read, and would mean another bound.
+      if (isSafeNumber(value)) made[other === true ? exclusive : bound] = value
+      if (isSafeNumber(other)) made[exclusive] = other
     }
     const low = Math.max(...[made['minimum'], made['exclusiveMinimum']].map((each) => Number(each ?? -Infinity)))
     const high = Math.min(...[made['maximum'], made['exclusiveMaximum']].map((each) => Number(each ?? Infinity)))
@@ -195,7 +197,7 @@ class SchemaConversion {
       this.#report('bounds that no number meets are left open')
     }
     const step = given['multipleOf']
-    if (isExact(step) && step > 0) made['multipleOf'] = step
+    if (isSafeNumber(step) && step > 0) made['multipleOf'] = step
   }
 
   #members(given: JsonObject, made: JsonObject, deeper: (each: JsonValue | undefined) => JsonValue): void {
@@ -247,10 +249,6 @@ const COUNTS = [
 ] as const
 
 const isCount = (value: JsonValue | undefined): boolean => Number.isSafeInteger(value) && Number(value) >= 0
-
-/** Larger numbers are rounded when they are read, and would mean another bound. */
-const isExact = (value: JsonValue | undefined): value is number =>
-  typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER
 
 function isUsablePattern(pattern: string): boolean {
   if (pattern.length > 1000) return false

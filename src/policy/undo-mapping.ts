@@ -2,7 +2,7 @@
  * The labels of a Tool document that say how its calls are undone: by which tool and with which arguments.
  * Source: docs/design/steering.md#undo
  */
-import { canonicalJson, isJsonObject, parseJson, type JsonObject, type JsonValue } from '../base/json/json.ts'
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, parseJsonIfAny } from '../base/json/json.ts'
 import { readArgumentPath, stepInto } from './condition/path.ts'
 import type { PathSegment } from './condition/segment.ts'
 import { splitBraces } from './condition/split-braces.ts'
@@ -54,8 +54,8 @@ export function readUndo(labels: Labels): ReadUndo | undefined {
   if (!LOGICAL_ID.test(by))
     return { label: UNDONE_BY, problem: `"${by}" is neither a tool (namespace.name, without a version) nor none.` }
   if (text === undefined) return { mapping: { tool: by, arguments: {} } }
-  const given = text.length > MAX_MAPPING ? undefined : parseObject(text)
-  if (!given)
+  const given = text.length > MAX_MAPPING ? undefined : parseJsonIfAny(text)
+  if (!isJsonObject(given))
     return {
       label: UNDO_ARGUMENTS,
       problem: `${UNDO_ARGUMENTS} is a JSON object of at most ${MAX_MAPPING.toLocaleString('en')} characters: {"refund_id": "{result.id}"}.`,
@@ -65,15 +65,6 @@ export function readUndo(labels: Labels): ReadUndo | undefined {
     if ('problem' in read) return { label: UNDO_ARGUMENTS, ...read }
   }
   return { mapping: { tool: by, arguments: given } }
-}
-
-function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value = parseJson(text)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** The texts of a value, those of its members included; names of members have no placeholders. */

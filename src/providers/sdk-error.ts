@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts'
 import { ENDLESS_ANSWER } from '../base/net/chunk-response.ts'
 import { EGRESS_REFUSED } from '../base/net/transport.ts'
 import { cutText, shortenText } from '../base/cut-text.ts'
-import { parseJson } from '../base/json/json.ts'
+import { parseJsonIfAny } from '../base/json/json.ts'
 import { retryAfterMs } from '../base/retry.ts'
 import type { Redactor, Secret } from '../base/secret.ts'
 import { innermostMessage } from '../base/failure.ts'
@@ -117,7 +117,7 @@ function answerOf(error: Error): VendorAnswer {
   return {
     ...(typeof status === 'number' && { status }),
     ...(isReadable(headers) && { headers }),
-    body: body ?? (typeof status === 'number' ? jsonIn(error.message) : undefined),
+    body: body ?? (typeof status === 'number' ? parseJsonIfAny(error.message) : undefined),
   }
 }
 
@@ -132,14 +132,6 @@ interface SdkErrorFields {
   readonly $fault?: unknown
   readonly $metadata?: { readonly httpStatusCode?: number }
   readonly $response?: { readonly headers?: Record<string, string> }
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return parseJson(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** For a stream that ended before the answer was complete. */

@@ -1,5 +1,5 @@
 /** What a played run did, as scenarios and evaluations check it. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '../base/json/json.ts'
 import type { TimelineItem } from '../spec/api.ts'
 import type { AgentSnapshot } from '../spec/snapshot.ts'
 import type { PlayedScenario } from './play.ts'
@@ -97,4 +97,3 @@ const toDecision = (nameOf: NameOf) => (item: TimelineItem) => {
 }
 
 const contentOf = ({ content }: TimelineItem): JsonObject => (isJsonObject(content) ? content : {})
-const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')

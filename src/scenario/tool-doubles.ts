@@ -5,7 +5,7 @@ import { canonicalJson, type JsonObject, type JsonValue } from '../base/json/jso
 import { ownMember } from '../base/json/own-member.ts'
 import type { BoundTool } from '../spec/snapshot.ts'
 import { QuestionProblem, readQuestion } from '../tools/mcp/mcp-question.ts'
-import { returnedOutcome } from '../tools/outcome.ts'
+import { returnedOutcome, refusedOutcome } from '../tools/outcome.ts'
 import { DEFAULT_TIMEOUT_MS, type ToolInvocation, type ToolOutcome, type Toolbox } from '../tools/tool.ts'
 import type { ToolDouble } from './scenario.ts'
 import type { VirtualTime } from './virtual-time.ts'
@@ -64,7 +64,7 @@ export function withDoubles(real: Toolbox, { doubles, time, ended, onUnscripted 
           const answer = answerOf(tool, double, invocation)
           if (answer) return invokeDouble(answer, timeoutMs, time, AbortSignal.any([signal, ended]))
           onUnscripted({ tool: tool.id, arguments: invocation.arguments })
-          return Promise.resolve(notCarriedOut(`No answer of ${tool.id} to these arguments was recorded.`))
+          return Promise.resolve(refusedOutcome(`No answer of ${tool.id} to these arguments was recorded.`))
         },
       }
     },
@@ -92,7 +92,7 @@ export function withoutTools(real: Toolbox, onUnscripted: DoubleParts['onUnscrip
         timeoutMs: route?.timeoutMs ?? DEFAULT_TIMEOUT_MS,
         invoke(invocation) {
           onUnscripted({ tool: tool.id, arguments: invocation.arguments })
-          return Promise.resolve(notCarriedOut(`${tool.id} has no double, and an evaluation calls no tool.`))
+          return Promise.resolve(refusedOutcome(`${tool.id} has no double, and an evaluation calls no tool.`))
         },
       }
     },
@@ -102,8 +102,6 @@ export function withoutTools(real: Toolbox, onUnscripted: DoubleParts['onUnscrip
     close: () => real.close(),
   }
 }
-
-const notCarriedOut = (error: string): ToolOutcome => ({ at: 'not_sent', code: 'refused', error })
 
 const UNREACHABLE: ToolOutcome = { at: 'not_sent', code: 'unreachable', error: 'The double cannot be reached.' }
 

@@ -79,3 +79,6 @@ export interface RunStep {
   readonly startedAt: Instant
   readonly finishedAt: Instant | null
 }
+
+/** True for a completion that was not cut off. */
+export const isWholeCompletion = ({ type, error }: RunStep): boolean => type === 'Reasoning' && error === null

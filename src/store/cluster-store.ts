@@ -31,3 +31,5 @@ export interface ClusterStore {
   /** A process has ended. */
   forgetWorker(id: WorkerId): Promise<void>
 }
+
+export type WorkerMethods = Pick<ClusterStore, 'report' | 'workers' | 'askToDrain' | 'forgetWorker'>

@@ -27,6 +27,9 @@ export const HELD_BACK = {
   error: 'The call was held back before it was sent.',
 } as const satisfies ToolOutcome
 
+/** The outcome of a call that was not carried out. */
+export const refusedOutcome = (error: string): ToolOutcome => ({ at: 'not_sent', code: 'refused', error })
+
 /**
  * The outcome of a call that was answered. A result beyond `MAX_OUTPUT_BYTES` becomes its beginning as text, with a note: a tool that
  * wrote more than svc keeps has answered.

@@ -2,7 +2,7 @@
  * A finished run as a scenario for `svc test`: its input, the results of its tools, the decisions of people, and its end.
  * The console and `svc runs scenario` get the same text.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '../base/json/json.ts'
 import type { Conversation, TimelineItem } from '../spec/api.ts'
 
 /** A mapping by block, its values in JSON, which YAML reads. */
@@ -152,5 +152,3 @@ const block = (key: string, values: Readonly<Record<string, JsonValue>>): readon
 
 const list = (key: string, values: readonly JsonValue[], indent = ''): readonly string[] =>
   values.length === 0 ? [] : [`${indent}${key}:`, ...values.map((value) => `${indent}  - ${JSON.stringify(value)}`)]
-
-const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')

@@ -1,6 +1,6 @@
 /** Describes undos, for the terminal and for a browser. Not escaped. */
 import { shortId } from '../base/short-text.ts'
-import { isJsonObject, type JsonObject } from '../base/json/json.ts'
+import { isJsonObject, type JsonObject, textOf } from '../base/json/json.ts'
 import { describeHold } from '../spec/run/hold.ts'
 import type { UndoingRunView } from '../operations/shared.ts'
 import type { UndoItemView, UndoPlanView } from '../operations/steering.ts'
@@ -50,5 +50,3 @@ export function describeUndoRequest({ undoes, ref }: JsonObject): string {
     ...(typeof reason === 'string' && reason !== '' ? [reason] : []),
   ].join('; ')
 }
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -43,7 +43,8 @@ export function isExactNumber(written: string): boolean {
 }
 
 /** False for numbers that share their representation with neighbours, and for infinities. */
-export const isSafeNumber = (value: number): boolean => Math.abs(value) <= Number.MAX_SAFE_INTEGER
+export const isSafeNumber = (value: unknown): value is number =>
+  typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER
 
 const DECIMAL = /^[-+]?(\d*)\.?(\d*)(?:[eE]([-+]?\d+))?$/
 

@@ -10,6 +10,15 @@ export type JsonObject = { [key: string]: JsonValue }
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** A value as text; empty if it is no string. */
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** A value as an object; empty if it is none. */
+export const objectOf = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {})
+
+/** A value as a list; empty if it is none. */
+export const listOf = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? value : [])
+
 /**
  * Canonical text of a JSON value (RFC 8785): keys sorted by UTF-16 code unit, numbers as ECMAScript prints them, no space.
  * Two values with the same meaning have the same text on every machine, so a digest over it is an identity.
@@ -74,6 +83,15 @@ export function parseJson(text: string, bounds = EXTERNAL_JSON): JsonValue {
   const value = JSON.parse(text) as JsonValue
   refuseInexactNumbers(text)
   return mayHoldHalves(text) ? wellFormedJson(value) : value
+}
+
+/** As `parseJson`, but undefined for what it would refuse. */
+export function parseJsonIfAny(text: string): JsonValue | undefined {
+  try {
+    return parseJson(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** Says which bound a parsed value exceeds, as a `JsonBoundError` does; undefined where it exceeds none. */

@@ -6,6 +6,9 @@ export const pointerTo = (parent: string, key: string | number): string =>
     ? `${parent}/${key}`
     : `${parent}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 
+/** The pointer of what holds that to which `pointer` points. */
+export const parentPointer = (pointer: string): string => pointer.slice(0, pointer.lastIndexOf('/'))
+
 /** Keys and indices along a pointer. */
 export function segmentsOf(pointer: string): string[] {
   const segments = pointer.split('/').slice(1)

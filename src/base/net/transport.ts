@@ -40,6 +40,8 @@ export class UnsentError extends Error {
   }
 }
 
+export const unsentBecause = (cause: Error): UnsentError => new UnsentError(cause.message, undefined, cause)
+
 /** Code of an `UnsentError` whose request `mayLeave` held back. */
 const HELD_BACK = 'ERR_HELD_BACK'
 

@@ -13,11 +13,9 @@ import {
   string,
   type TypedSchema,
 } from '../../operations/schema.ts'
-import type { ItemError } from '../shell/act-on-each.ts'
 import type { CommandSpec } from '../shell/command.ts'
 import { onlyItem } from '../../base/values/collections.ts'
-
-type RefusedItem<Name extends string> = Readonly<Record<Name, string>> & { readonly error: ItemError }
+import type { RefusedItem } from '../project/request-command.ts'
 
 /** An item, or why it was refused. @param name the field with its id */
 export const orRefused = <T, const Name extends string>(

@@ -29,6 +29,7 @@ import {
 import { usageFailure } from '../../base/usage-failure.ts'
 import { lintOptionsOf, weakensEssential, WHY_ESSENTIAL } from '../project/lint-options.ts'
 import { loadDocuments } from '../project/documents.ts'
+import { ABOUT_LOCK } from '../release/lock-file.ts'
 
 /** A document from standard input. */
 export interface VirtualDocument {
@@ -207,9 +208,6 @@ async function locksFor(
   const { freshLocks } = await import('./lint-facts.ts')
   return await freshLocks(project, workspace, stale, options.strict === true, operator)
 }
-
-/** Rules whose findings are fixed by writing the lock again. */
-const ABOUT_LOCK = new Set(['bundle/lock-missing', 'bundle/lock-drift'])
 
 /** The severities of `--rule ID=warn`. */
 function severities(given: readonly string[]): NonNullable<LintOptions['rules']> {

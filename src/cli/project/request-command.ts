@@ -74,7 +74,7 @@ interface EachForm<R extends Route, Item, Name extends string> {
   readonly idField: Name
 }
 
-type Refused<Name extends string> = Readonly<Record<Name, string>> & { readonly error: ItemError }
+export type RefusedItem<Name extends string> = Readonly<Record<Name, string>> & { readonly error: ItemError }
 
 /** A command that sends a request for each thing that it names, and prints a line for each. */
 export const eachCommand =
@@ -83,11 +83,11 @@ export const eachCommand =
     { find, ask, toItem, describe, idField }: EachForm<R, Item, Name>,
   ) =>
   async (
-    call: CommandContext<{ readonly items: readonly (Item | Refused<Name>)[]; readonly total: number }>,
+    call: CommandContext<{ readonly items: readonly (Item | RefusedItem<Name>)[]; readonly total: number }>,
   ): Promise<number> => {
     const given = ask(call)
     return await withOperator(call, async (operator) =>
-      actOnEach<Item | Refused<Name>>(
+      actOnEach<Item | RefusedItem<Name>>(
         call,
         await find(call.given.rest(0), operator),
         async (id) => {
@@ -95,7 +95,7 @@ export const eachCommand =
           if (!call.mode.json) call.out.line(describe(answer, call))
           return toItem(answer)
         },
-        (id, error) => ({ [idField]: id, error }) as Refused<Name>,
+        (id, error) => ({ [idField]: id, error }) as RefusedItem<Name>,
       ),
     )
   }

@@ -33,3 +33,6 @@ export function checkDrift(built: BundleBuild, cwd: string): void {
   const what = was === is ? 'is not what the documents compile to.' : `says ${was}, the documents compile to ${is}`
   throw fail('compile/drift', { what: `${path} ${what}` }, { details: drift.map((message) => ({ path, message })) })
 }
+
+/** Rules whose findings are fixed by writing the lock again. */
+export const ABOUT_LOCK = new Set(['bundle/lock-missing', 'bundle/lock-drift'])

@@ -1,5 +1,5 @@
 /** Lines of the server's log for people. Source: docs/design/command-line.md#serving */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '../../base/json/json.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { safeJson, safeText } from '../../base/escape-text.ts'
 import { timeOfDay } from '../../terminal/time.ts'
@@ -21,5 +21,3 @@ function drawLogLine({ theme }: Screen, line: string): string {
     ...Object.entries(values).map(([key, each]) => theme.dim(`${safeText(key)}=${safeJson(each)}`)),
   ].join('  ')
 }
-
-const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')

@@ -7,7 +7,7 @@ import { isJsonObject } from '../../base/json/json.ts'
 import { SEVERITIES, type Diagnostic } from '../text/diagnostic.ts'
 import { groupBy } from '../../base/values/collections.ts'
 import { directoryOf, joinPath } from '../text/paths.ts'
-import { segmentsOf } from '../../base/json/pointer.ts'
+import { segmentsOf, parentPointer } from '../../base/json/pointer.ts'
 import { valueAt } from '../../base/json/resolve-pointer.ts'
 import { readLogicalRef } from '../text/reference.ts'
 import type { RuleName } from '../facts/rule.ts'
@@ -197,7 +197,7 @@ function isTouched(workspace: Workspace, cause: Diagnostic, key: string, of?: Di
   const next = wanted[mapping.length]
   const values = workspace
     .documentsAt(path)
-    .map(({ value }) => valueAt(value, isUnknownKey ? parentOf(pointer) : pointer))
+    .map(({ value }) => valueAt(value, isUnknownKey ? parentPointer(pointer) : pointer))
   // The whole value is wrong, so whatever the rule looks for below it is missing.
   if (!isUnknownKey && (next === undefined || next === '*' || !values.some(isJsonObject))) return true
   if (next === undefined || values.some((value) => isJsonObject(value) && Object.hasOwn(value, next))) return false
@@ -212,5 +212,3 @@ const leadsTo = (mapping: readonly string[], wanted: readonly string[], missed: 
     .slice(0, wanted.length)
     .every((segment, at) => wanted[at] === segment || (wanted[at] === '*' && isSameItem(at)))
 }
-
-const parentOf = (pointer: string): string => pointer.slice(0, pointer.lastIndexOf('/'))

@@ -13,6 +13,7 @@ import { readYaml } from '../text/yaml.ts'
 import { memoizePerWorkspace } from '../workspace/memoize.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { ownMember } from '../../base/json/own-member.ts'
+import { READ_BY_OTHER_COMMANDS } from '../workspace/load.ts'
 
 /** A document, or the key of something that is no document: `file:schemas/a.json`. Two places mean the same where the targets are equal. */
 export type NameTarget = Document | string
@@ -32,7 +33,7 @@ export interface NamePlace {
 export const namePlaces = memoizePerWorkspace((workspace): readonly NamePlace[] => [
   ...workspace.documents.flatMap((document) => placesInDocument(workspace, document)),
   ...workspace.files.paths
-    .filter((path) => OTHER_FILE.test(path))
+    .filter((path) => READ_BY_OTHER_COMMANDS.test(path))
     .flatMap((path) => placesInOtherFile(workspace, path)),
 ])
 
@@ -134,9 +135,6 @@ function comparedIds(
       : named(leaf.value, place)
   })
 }
-
-/** Files that name documents by id and hold none: the project file, scenarios and policy tests. */
-const OTHER_FILE = /(?:^|\/)svc\.config\.ya?ml$|\.(?:scenario|policytest)\.ya?ml$/
 
 /** Where these files name documents, by the kinds that may stand there. The keys of `tools` are ids, too. */
 const OTHER_PLACES: readonly (readonly [place: string, ...kinds: DocumentKind[]])[] = [

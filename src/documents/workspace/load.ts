@@ -102,7 +102,7 @@ function readFiles(
 }
 
 /** Never documents, even when named: `*` in a shell and lists of changed files include them. */
-const READ_BY_OTHER_COMMANDS = /(?:^|\/)svc\.config\.ya?ml$|\.(?:scenario|policytest)\.ya?ml$/
+export const READ_BY_OTHER_COMMANDS = /(?:^|\/)svc\.config\.ya?ml$|\.(?:scenario|policytest)\.ya?ml$/
 
 /** Files of a project that are never documents, whatever they contain. */
 const NEVER_A_DOCUMENT = /(?:^|\/)(?:svc\.config\.ya?ml|package(?:-lock)?\.json|tsconfig[^/]*\.json)$/

@@ -73,7 +73,7 @@ const mayBeRevoked = ({ tx, run }: CallHandle): boolean =>
 const endsRun = (call: ToolCall): boolean => call.state.at === 'settled' && call.state.ends !== undefined
 
 /** True for a call that waits for nothing: the transaction may send it. */
-const isReadyToLeave = ({ state }: ToolCall): boolean =>
+export const isReadyToLeave = ({ state }: ToolCall): boolean =>
   state.at === 'ready' || (state.at === 'proposed' && state.approved !== undefined)
 
 function proceedWithCall(call: CallHandle, all: readonly ToolCall[]): ToolCall {

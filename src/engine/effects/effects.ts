@@ -4,6 +4,7 @@ import type { JsonObject } from '../../base/json/json.ts'
 import type { ToolCall, Run } from '../../spec/run/run.ts'
 import type { SessionTree } from '../../store/session-update.ts'
 import { completionKey, dispatchKey } from '../session/keys.ts'
+import { isReadyToLeave } from '../calls/calls.ts'
 
 export type RunEffect =
   | {
@@ -61,9 +62,8 @@ export const unknownKeys = (tree: SessionTree): ReadonlySet<string> =>
 export const waitingKeys = (tree: SessionTree): ReadonlySet<string> =>
   new Set(
     tree.runs.flatMap(({ id, state }) =>
-      state.at === 'calling' ? state.calls.filter(isWaiting).map((call) => dispatchKey(id, call.id, call.attempt)) : [],
+      state.at === 'calling'
+        ? state.calls.filter(isReadyToLeave).map((call) => dispatchKey(id, call.id, call.attempt))
+        : [],
     ),
   )
-
-const isWaiting = ({ state }: ToolCall): boolean =>
-  state.at === 'ready' || (state.at === 'proposed' && state.approved !== undefined)

@@ -4,7 +4,7 @@
  */
 import { PAUSE_TURN, type ModelCompletion } from '../../providers/provider.ts'
 import type { ErrorCode, RunState } from '../../spec/run/run.ts'
-import { textOf } from '../session/bindings.ts'
+import { textOf } from '../../base/json/json.ts'
 import { requestCompletion, startTurn } from '../limits/request-completion.ts'
 import type { RunHandle, StateAt } from '../transaction/transaction.ts'
 import { failedState } from '../limits/ending.ts'

@@ -4,12 +4,12 @@
  */
 import { fail } from '../../base/failure.ts'
 import type { LimitName, RunState } from '../../spec/run/run.ts'
-import type { RunStep } from '../../spec/step.ts'
+import { type RunStep, isWholeCompletion } from '../../spec/step.ts'
 import { PAUSE_TURN } from '../../providers/provider.ts'
 import { proposeCalls } from '../calls/calls.ts'
 import { resumeCalls } from '../calls/steer/resume.ts'
 import { findBreachAfterCompletion, findBreachBeforeCompletion, grantLimit, hitlWaitBreach } from '../limits/limits.ts'
-import { textOf } from '../session/bindings.ts'
+import { textOf } from '../../base/json/json.ts'
 import { setBudgetTimers } from '../transaction/derive.ts'
 import type { LimitBreach, TransitionEventOf } from '../session/event.ts'
 import { callsOf } from '../prompt/call-results.ts'
@@ -122,7 +122,7 @@ function nextOf(run: RunHandle, from: RunState): RunState {
       return isOver ? askAgain(run, from.turn + 1) : { ...from, calls }
     }
     case 'reviewing':
-      return concludeFrom(run, from.turn, run.lastStep(isWhole)!)
+      return concludeFrom(run, from.turn, run.lastStep(isWholeCompletion)!)
     // Restores a final answer that waited for a limit or a review.
     case 'held':
     case 'done':
@@ -155,12 +155,10 @@ const concludeFrom = (run: RunHandle, turn: number, answer: RunStep): RunState =
 function unreadAnswer(run: RunHandle): RunStep | undefined {
   const last = run.lastStep(
     (step) =>
-      isWhole(step) ||
+      isWholeCompletion(step) ||
       step.type === 'UserMessage' ||
       (step.type === 'OutputValidation' && step.content['valid'] === false),
   )
-  if (!last || !isWhole(last) || last.content['finish_reason'] === PAUSE_TURN) return undefined
+  if (!last || !isWholeCompletion(last) || last.content['finish_reason'] === PAUSE_TURN) return undefined
   return callsOf(last).some(({ id }) => run.callRow(id)) ? undefined : last
 }
-
-const isWhole = ({ type, error }: RunStep): boolean => type === 'Reasoning' && error === null

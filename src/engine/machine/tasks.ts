@@ -15,7 +15,7 @@ import {
   type TaskVote,
 } from '../../spec/task.ts'
 import { editTask } from '../calls/gate/approval.ts'
-import { textOf } from '../session/bindings.ts'
+import { textOf } from '../../base/json/json.ts'
 import { changeCalls } from '../transaction/call-handle.ts'
 import type { RunHandle, SessionTransaction } from '../transaction/transaction.ts'
 import { advanceRun } from './advance.ts'

@@ -4,7 +4,7 @@ import { fromJsonList } from '../../base/json/typed-json.ts'
 import type { CompletionRequest, ModelCall, ModelMessage } from '../../providers/provider.ts'
 import type { RunStep } from '../../spec/step.ts'
 import { mediaLeftOutOf, mediaOf, MOST_MEDIA_OF_RUN } from '../../spec/tool-media.ts'
-import { textOf } from '../session/bindings.ts'
+import { textOf } from '../../base/json/json.ts'
 
 /** Tool messages by call id. */
 export function toolMessagesOf(steps: readonly RunStep[], results: CallResults): Map<string, ModelMessage> {

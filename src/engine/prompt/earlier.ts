@@ -12,7 +12,7 @@ import type { ModelTerms } from '../../spec/price.ts'
 import type { Run } from '../../spec/run/run.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { RunStep } from '../../spec/step.ts'
-import { textOf } from '../session/bindings.ts'
+import { textOf } from '../../base/json/json.ts'
 import { tellUndone, type UndoneNote } from '../session/undone.ts'
 import { fileNamesOf } from './input.ts'
 

@@ -2,7 +2,7 @@
 import { PAUSE_TURN, type ModelMessage, type MessagePart } from '../../providers/provider.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { RunStep } from '../../spec/step.ts'
-import { textOf } from '../session/bindings.ts'
+import { textOf } from '../../base/json/json.ts'
 import { callsOf, toolMessagesOf, type CallResults } from './call-results.ts'
 import { fileNamesOf } from './input.ts'
 

@@ -1,4 +1,4 @@
-import { parseJson, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { type JsonObject, type JsonValue, parseJsonIfAny } from '../../base/json/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { checkValue } from '../../tools/check/check.ts'
@@ -18,16 +18,8 @@ export function reviewedResult(
   if (given !== undefined) return given
   const text = answer.textValue
   if (text === undefined) return lastProbeResult(task) ?? null
-  const parsed = parse(text)
+  const parsed = parseJsonIfAny(text)
   if (parsed === undefined) return text
   if (schema === undefined) return typeof parsed === 'object' && parsed !== null ? parsed : text
   return checkValue(schema, text).length === 0 ? text : parsed
-}
-
-function parse(text: string): JsonValue | undefined {
-  try {
-    return parseJson(text)
-  } catch {
-    return undefined
-  }
 }

@@ -108,6 +108,3 @@ const ESCALATE_TOOL = offeredTool(
   { request_id: TEXT, note: TEXT },
   ['request_id'],
 )
-
-/** A value of stored content as text; empty if it is no string. */
-export const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')

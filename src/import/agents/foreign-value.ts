@@ -1,15 +1,11 @@
 /** Reads members of foreign values: what has another type counts as absent. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-
-export const objectOf = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {})
+import { type JsonValue, objectOf, listOf } from '../../base/json/json.ts'
 
 export const foreignTextOf = (value: JsonValue | undefined): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value : undefined
 
-export const foreignListOf = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? value : [])
-
 export const textsOf = (value: JsonValue | undefined): readonly string[] =>
-  foreignListOf(value).filter((each): each is string => typeof each === 'string')
+  listOf(value).filter((each): each is string => typeof each === 'string')
 
 /** A number, or a text of digits, as front matter that is read line by line has it. */
 export const numberOf = (value: JsonValue | undefined): number | undefined => {

@@ -7,6 +7,7 @@ import { loadRe2 } from '../../base/pattern/re2.ts'
 import { showValue, UnusableValue, type ValueTest, type TruthValue } from './truth.ts'
 import { withinProblem, withinTest } from './within.ts'
 import { ownMember } from '../../base/json/own-member.ts'
+import { isSafeNumber } from '../../base/json/exact-number.ts'
 
 /** Undefined: the value's type does not fit the operator, so the comparison is unknown. */
 type Test = (value: JsonValue) => boolean | undefined
@@ -51,14 +52,11 @@ const TYPES = ['string', 'number', 'integer', 'boolean', 'null', 'array', 'objec
 const isScalar = (value: JsonValue | undefined): boolean =>
   value !== undefined && (value === null || typeof value !== 'object')
 
-const isSafe = (value: JsonValue | undefined): value is number =>
-  typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER
-
 const needsText = (literal: JsonValue | undefined): string | undefined =>
   typeof literal === 'string' ? undefined : `compares strings; its value is ${describeLiteral(literal)}`
 
 const needsNumber = (literal: JsonValue | undefined): string | undefined =>
-  isSafe(literal) ? undefined : `compares numbers; its value is ${describeLiteral(literal)}`
+  isSafeNumber(literal) ? undefined : `compares numbers; its value is ${describeLiteral(literal)}`
 
 const needsList = (literal: JsonValue | undefined): string | undefined =>
   Array.isArray(literal) && literal.length > 0 && literal.every(isComparable)
@@ -66,7 +64,7 @@ const needsList = (literal: JsonValue | undefined): string | undefined =>
     : `takes a list of strings, numbers, booleans or null that is not empty; its value is ${describeLiteral(literal)}`
 
 const isComparable = (value: JsonValue | undefined): boolean =>
-  isScalar(value) && (typeof value !== 'number' || isSafe(value))
+  isScalar(value) && (typeof value !== 'number' || isSafeNumber(value))
 
 const text =
   (test: (value: string) => boolean | undefined): Test =>
@@ -114,7 +112,7 @@ const compareNumbers = (holds: (value: number, literal: number) => boolean): Ope
 
 const needsEqual = (literal: JsonValue | undefined): string | undefined => {
   if (literal === undefined) return 'needs a value'
-  return typeof literal !== 'number' || isSafe(literal)
+  return typeof literal !== 'number' || isSafeNumber(literal)
     ? undefined
     : `compares numbers up to 2^53 - 1; its value is ${describeLiteral(literal)}`
 }

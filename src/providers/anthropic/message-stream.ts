@@ -1,5 +1,5 @@
 /** Assembles a completion from the events of the Messages API, in the forms that servers of this API give them. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '../../base/json/json.ts'
 import { isBlank } from '../alternating-turns.ts'
 import { keepSafeNumbers, parseArguments } from '../arguments.ts'
 import { PAUSE_TURN, type CompletionRequest, type FinishReason, type ModelCall } from '../provider.ts'
@@ -127,8 +127,8 @@ export function collectMessage(request: CompletionRequest): StreamCollector<Json
       if (!isWhole || (stopReason === undefined && blocks.length === 0)) throw incompleteStreamError()
       const ofType = (type: string): StreamedBlock[] => blocks.filter(({ start }) => start['type'] === type)
       const calls = ofType('tool_use').map(({ start, json }, at): ModelCall => ({
-        id: textOr(start['id']) || `call_${request.run.turn}_${at + 1}`,
-        name: textOr(start['name']),
+        id: textOf(start['id']) || `call_${request.run.turn}_${at + 1}`,
+        name: textOf(start['name']),
         arguments: json === '' ? inputOf(start['input']) : parseArguments(json),
       }))
       const text = ofType('text')
@@ -156,8 +156,6 @@ export function collectMessage(request: CompletionRequest): StreamCollector<Json
   }
 }
 
-const textOr = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')
-
 /** Input that came whole. */
 const inputOf = (input: JsonValue | undefined): JsonValue =>
   typeof input === 'string' ? parseArguments(input) : keepSafeNumbers(input ?? {})
@@ -178,9 +176,9 @@ function toStored({ start, text, json, signature }: StreamedBlock): JsonObject[]
     case 'tool_use':
       return [{ type: 'tool_use' }]
     case 'thinking':
-      return [{ type: 'thinking', thinking: text, signature: textOr(start['signature']) + signature }]
+      return [{ type: 'thinking', thinking: text, signature: textOf(start['signature']) + signature }]
     case 'redacted_thinking':
-      return [{ type: 'redacted_thinking', data: textOr(start['data']) }]
+      return [{ type: 'redacted_thinking', data: textOf(start['data']) }]
     default:
       return [{ ...start, ...(json !== '' && { input: parseArguments(json) }) }]
   }

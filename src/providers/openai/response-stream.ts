@@ -1,5 +1,5 @@
 /** Assembles a completion from the events of the Responses API. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '../../base/json/json.ts'
 import { keepSafeNumbers, parseArguments } from '../arguments.ts'
 import { ProviderError, type CompletionRequest, type FinishReason, type ModelCall } from '../provider.ts'
 import { readMessageContent } from '../reading/content.ts'
@@ -68,8 +68,8 @@ export function collectResponse(request: CompletionRequest): StreamCollector<Jso
       const calls = output
         .filter(({ type }) => type === 'function_call')
         .map((item, at): ModelCall => ({
-          id: textOr(item['call_id']) || textOr(item['id']) || `call_${request.run.turn}_${at + 1}`,
-          name: textOr(item['name']),
+          id: textOf(item['call_id']) || textOf(item['id']) || `call_${request.run.turn}_${at + 1}`,
+          name: textOf(item['name']),
           arguments: readArguments(item['arguments']),
         }))
       const reason = reasonOf(response ?? {}, calls.length > 0)
@@ -86,11 +86,9 @@ export function collectResponse(request: CompletionRequest): StreamCollector<Jso
   }
 }
 
-const textOr = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')
-
 /** An item that was never done, with the pieces of its arguments. */
 const withPieces = (item: JsonObject, pieces: string | undefined): JsonObject =>
-  item['type'] === 'function_call' && pieces !== undefined && textOr(item['arguments']) === ''
+  item['type'] === 'function_call' && pieces !== undefined && textOf(item['arguments']) === ''
     ? { ...item, arguments: pieces }
     : item
 
@@ -98,7 +96,7 @@ const textOfMessage = (item: JsonObject): string =>
   item['type'] === 'message' ? readMessageContent(item['content'], 'output.content').text : ''
 
 const readArguments = (given: JsonValue | undefined): JsonValue =>
-  isJsonObject(given) ? keepSafeNumbers(given) : parseArguments(textOr(given))
+  isJsonObject(given) ? keepSafeNumbers(given) : parseArguments(textOf(given))
 
 /** The items that the next request sends back. Name and arguments of a call are those of the transcript. */
 const toStoredItem = (item: JsonObject): JsonObject =>

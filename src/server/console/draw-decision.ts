@@ -1,6 +1,6 @@
 /** The page of a one-time link as HTML: the card's words and a form, without a script, from a screen of 320 px on. */
 import { createHash } from 'node:crypto'
-import { toIsoText, type Instant } from '../../base/clock.ts'
+import { type Instant, toMinuteText } from '../../base/clock.ts'
 import { shortenText } from '../../base/cut-text.ts'
 import { escapeHtml, safeText } from '../../base/escape-text.ts'
 import type { ShownTask } from '../../spec/task.ts'
@@ -42,7 +42,7 @@ export function drawDecision(given: DrawnDecision): string {
 <label><input type="radio" name="decision" value="reject" required> Reject</label></fieldset>
 <label class="comment">Comment (optional)<textarea name="comment" rows="2" maxlength="${MOST_OF_COMMENT}"></textarea></label>
 <button>Send the decision</button></form>
-<p class="dim">You decide as ${escapeHtml(safeText(email))}, once, until ${describeMoment(expiresAt)}. Opening this page decides nothing.</p>${consoleLink(link)}`,
+<p class="dim">You decide as ${escapeHtml(safeText(email))}, once, until ${toMinuteText(expiresAt)}. Opening this page decides nothing.</p>${consoleLink(link)}`,
   )
 }
 
@@ -62,8 +62,6 @@ export const drawDecisionWords = ({ title, text, isGood = false, link, linkText 
 
 const consoleLink = (link: string | undefined, text = 'Open it in the console'): string =>
   link === undefined ? '' : `<p><a href="${escapeHtml(link)}" rel="noreferrer">${escapeHtml(safeText(text))}</a></p>`
-
-const describeMoment = (at: Instant): string => `${toIsoText(at).slice(0, 16).replace('T', ' ')} UTC`
 
 const textRow = (label: string, text: string, mark = ''): string =>
   `<dt>${escapeHtml(label)}</dt><dd${mark === '' ? '' : ` class="${mark}"`}>${escapeHtml(text)}</dd>`

@@ -2,7 +2,7 @@
  * Counts what happens to runs, from the updates that were saved: what a save refuses is not counted, and no place of the engine knows of
  * it. Counters begin at zero with the process; each server counts what it saved. Source: docs/design/runs-and-recovery.md#timeline
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { isJsonObject, type JsonObject, textOf } from '../../base/json/json.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { CallRow, SessionUpdate, SessionUpdateEvent } from '../../store/session-update.ts'
 import type { Store } from '../../store/store.ts'
@@ -167,5 +167,3 @@ const ENDS: Readonly<Record<string, string>> = {
   'engine.run.failed': 'failed',
   'engine.run.cancelled': 'cancelled',
 }
-
-const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')

@@ -1,5 +1,5 @@
 /** The words of a mail: those of the card for one notice, a list for many. Every text of others is escaped, as text and as HTML. */
-import { toIsoText, type Instant } from '../../base/clock.ts'
+import { type Instant, toMinuteText } from '../../base/clock.ts'
 import { shortenText } from '../../base/cut-text.ts'
 import { escapeHtml, safeText } from '../../base/escape-text.ts'
 import type { JsonValue } from '../../base/json/json.ts'
@@ -84,7 +84,7 @@ function toMailPart({ notice, task, link, decide }: MailedNotice, now: Instant):
       }))
     : Object.entries(data).map(([label, value]): MailRow => ({ label, text: showValue(value) }))
   const rows = [
-    { label: 'when', text: describeMoment(notice.at) },
+    { label: 'when', text: toMinuteText(notice.at) },
     ...(card?.sideEffect === undefined ? [] : [{ label: 'effect', text: card.sideEffect }]),
     ...(card?.deadline === undefined ? [] : [{ label: 'deadline', text: card.deadline }]),
     ...facts,
@@ -104,8 +104,6 @@ function describeValue({ name, text, unit, limit, place }: CardValue): string {
   return `${name === '' ? '' : `${name}: `}${unit === undefined ? '' : `${unit} `}${text}${rule === '' ? '' : `  (${rule})`}`
 }
 
-const describeMoment = (at: Instant): string => `${toIsoText(at).slice(0, 16).replace('T', ' ')} UTC`
-
 /** The card of a task that waits says itself that it does. */
 function titleOf(event: NoticeEvent, card: string | undefined, about: string): string {
   if (card !== undefined && event === 'task.created') return card
@@ -115,7 +113,7 @@ function titleOf(event: NoticeEvent, card: string | undefined, about: string): s
 const showValue = (value: JsonValue): string => safeText(typeof value === 'string' ? value : JSON.stringify(value))
 
 /** `until 2026-11-29 11:00 UTC, without signing in`. */
-const describeLink = ({ expiresAt }: DecisionLink): string => `until ${describeMoment(expiresAt)}, without signing in`
+const describeLink = ({ expiresAt }: DecisionLink): string => `until ${toMinuteText(expiresAt)}, without signing in`
 
 const toPlainText = ({ title, rows, link, decide }: MailPart): string =>
   [

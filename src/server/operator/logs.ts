@@ -1,5 +1,5 @@
 /** The log, filtered on the server, one line of JSON per entry. Source: docs/design/command-line.md#operating */
-import type { JsonObject, JsonValue } from '../../base/json/json.ts'
+import { type JsonObject, textOf } from '../../base/json/json.ts'
 import { loadRe2 } from '../../base/pattern/re2.ts'
 import { readLog } from '../log/read-log.ts'
 import type { OperatorRoutes } from '../../operations/operations.ts'
@@ -61,8 +61,6 @@ function filterOf(query: OperatorRoutes['GET /logs']['query']): (line: JsonObjec
     return pattern === undefined || pattern.test(JSON.stringify(line))
   }
 }
-
-const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')
 
 /** `404`, or `4xx` for all of them. */
 const matchesStatus = (wanted: string, status: unknown): boolean =>

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readOpenApi } from '../http/openapi.ts'
 import type { OperatorAction } from './people/act.ts'
 import { escapeHtml } from '../../base/escape-text.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, objectOf, listOf } from '../../base/json/json.ts'
 import { textAfterLast } from '../../base/text-parts.ts'
 
 let page: Promise<string> | undefined
@@ -182,10 +182,6 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 const prose = (value: JsonValue | undefined): string => text(value).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
 
 const text = (value: JsonValue | undefined): string => (typeof value === 'string' ? escapeHtml(value.trim()) : '')
-
-const objectOf = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {})
-
-const listOf = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? value : [])
 
 /** The part that a reference names, or the part itself. */
 const resolvePart = (document: JsonObject, part: JsonObject): JsonObject =>

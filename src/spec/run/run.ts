@@ -59,6 +59,9 @@ export type LimitName =
   /** The budget of `svc/context`. */
   | 'context_window'
 
+/** States of runs that have begun and not ended. */
+export const OPEN_STATUSES = ['Running', 'WaitingForHITL', 'WaitingForAITL', 'WaitingForResponse']
+
 export const isTerminal = (status: string): boolean =>
   status === 'Completed' || status === 'Failed' || status === 'Cancelled'
 export const isWaiting = (status: string): boolean => status.startsWith('WaitingFor')

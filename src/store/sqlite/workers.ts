@@ -3,10 +3,8 @@ import type { Database } from 'better-sqlite3'
 import type { Clock } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { WorkerId } from '../lease.ts'
-import type { Store } from '../store.ts'
 import { FORGET_WORKER_MS, joinListeners, type WorkerRow } from '../worker.ts'
-
-export type WorkerMethods = Pick<Store, 'report' | 'workers' | 'askToDrain' | 'forgetWorker'>
+import type { WorkerMethods } from '../cluster-store.ts'
 
 export function openWorkers(db: Database, clock: Clock): WorkerMethods {
   const known = new Map<WorkerId, Omit<WorkerRow, 'leases'>>()

@@ -5,7 +5,7 @@
 import { setMaxListeners } from 'node:events'
 import { ReadableStream } from 'node:stream/web'
 import { cutText, shortenText } from '../../base/cut-text.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, objectOf } from '../../base/json/json.ts'
 import type { FetchFunction } from '../../base/net/transport.ts'
 import { readMcpMessage, type McpAnswer } from './mcp-answer.ts'
 import { dataOfEvent, looksLikeEvents, splitEvents, withEventData } from './mcp-events.ts'
@@ -129,7 +129,7 @@ async function discover(
     const answer = response.ok ? await readHandshake(response) : undefined
     await response.body?.cancel().catch(() => {})
     if (answer?.at !== 'result' || answer.cutAt !== undefined) return toResponse(undefined, id, unknown)
-    const { capabilities, ...result } = toObject(answer.result)
+    const { capabilities, ...result } = objectOf(answer.result)
     return toResponse(response, id, { result: { ...result, capabilities: withTools(capabilities) } })
   } catch (error) {
     if (!isLate) throw error
@@ -162,21 +162,19 @@ function toClientAnswer(answer: McpAnswer): ClientAnswer {
     const { at: _, ...error } = answer
     return { error }
   }
-  return { result: answer.at === 'result' ? toObject(answer.result) : {} }
+  return { result: answer.at === 'result' ? objectOf(answer.result) : {} }
 }
-
-const toObject = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {})
 
 /** What the client wants to know of a server, where the server says it; the rest is nothing that matters to calls. */
 function toInitializeResult(result: JsonValue, versions: readonly string[]): JsonObject {
-  const { protocolVersion, capabilities, serverInfo, instructions } = toObject(result)
+  const { protocolVersion, capabilities, serverInfo, instructions } = objectOf(result)
   if (typeof protocolVersion !== 'string')
     throw new McpFormError(
       `answers "initialize" without a protocolVersion: ${shortenText(JSON.stringify(result), 200)}`,
     )
   if (!versions.includes(protocolVersion))
     throw new McpFormError(`speaks protocol version ${JSON.stringify(protocolVersion)}, which svc does not.`)
-  const { name, version } = toObject(serverInfo)
+  const { name, version } = objectOf(serverInfo)
   return {
     protocolVersion,
     capabilities: withTools(capabilities),
@@ -190,7 +188,7 @@ function toInitializeResult(result: JsonValue, versions: readonly string[]): Jso
 
 /** The client asks no server for tools that does not say that it has some; ours is asked in any case. */
 const withTools = (capabilities: JsonValue | undefined): JsonObject => ({
-  ...Object.fromEntries(Object.entries(toObject(capabilities)).filter(([, each]) => isJsonObject(each))),
+  ...Object.fromEntries(Object.entries(objectOf(capabilities)).filter(([, each]) => isJsonObject(each))),
   tools: {},
 })
 
@@ -321,8 +319,8 @@ function streamAnswer(
 /** A question of the server with the attempt on whose stream it came, as text; undefined for every other message. */
 function withAskingAttempt(message: JsonObject | undefined, attempt: string): string | undefined {
   if (message?.['method'] !== 'elicitation/create') return undefined
-  const params = toObject(message['params'])
-  const meta = { ...toObject(params['_meta']), [ASKING_ATTEMPT]: attempt }
+  const params = objectOf(message['params'])
+  const meta = { ...objectOf(params['_meta']), [ASKING_ATTEMPT]: attempt }
   return JSON.stringify({ ...message, params: { ...params, _meta: meta } })
 }
 

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { shortenText } from '../../base/cut-text.ts'
-import { UnsentError } from '../../base/net/transport.ts'
+import { UnsentError, unsentBecause } from '../../base/net/transport.ts'
 import type { Redactor } from '../../base/secret.ts'
 import { createLineReader, type OutputLine } from './output-lines.ts'
 import { closeOutput, collectTail, environmentOf, pathOfProgram, signalGroup } from '../program.ts'
@@ -152,12 +152,12 @@ export async function startMcpProcess(parts: McpProcessParts): Promise<McpProces
   /** Lines are written one after the other: a stream writes all that it holds at once, and fails them all for the last one's failure. */
   const writeLine = (line: Buffer, checkLeaving: (() => void) | undefined): Promise<void> =>
     new Promise((resolve, reject) => {
-      if (ended.signal.aborted) return reject(notSent(ended.signal.reason as Error))
+      if (ended.signal.aborted) return reject(unsentBecause(ended.signal.reason as Error))
       checkLeaving?.()
       stdin.write(line, (error) => {
         if (!error) return resolve()
         // The reason why it ended says more than that its pipe is closed.
-        setImmediate(() => reject(notSent(ended.signal.aborted ? (ended.signal.reason as Error) : error)))
+        setImmediate(() => reject(unsentBecause(ended.signal.aborted ? (ended.signal.reason as Error) : error)))
       })
     })
 
@@ -175,8 +175,8 @@ export async function startMcpProcess(parts: McpProcessParts): Promise<McpProces
   return {
     ended: ended.signal,
     async write(message, checkLeaving) {
-      if (ended.signal.aborted) throw notSent(ended.signal.reason as Error)
-      if (unreadBytes > MAX_UNREAD_BYTES) throw notSent(new Error(`${program} does not read its input.`))
+      if (ended.signal.aborted) throw unsentBecause(ended.signal.reason as Error)
+      if (unreadBytes > MAX_UNREAD_BYTES) throw unsentBecause(new Error(`${program} does not read its input.`))
       const line = Buffer.from(`${message}\n`)
       unreadBytes += line.byteLength
       const done = lastWrite.then(() => writeLine(line, checkLeaving)).finally(() => (unreadBytes -= line.byteLength))
@@ -190,8 +190,6 @@ export async function startMcpProcess(parts: McpProcessParts): Promise<McpProces
 }
 
 const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`
-
-const notSent = (cause: Error): UnsentError => new UnsentError(cause.message, undefined, cause)
 
 async function isDoneWithin(done: Promise<void>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined

@@ -5,7 +5,7 @@
  */
 import { ReadableStream, type ReadableStreamDefaultController } from 'node:stream/web'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import { createHeldBackError, UnsentError, type FetchFunction } from '../../base/net/transport.ts'
+import { createHeldBackError, type FetchFunction, unsentBecause } from '../../base/net/transport.ts'
 import { UNKNOWN_ASKER } from './mcp-question.ts'
 import { parseKeepingDigits } from './mcp-answer.ts'
 import { startMcpProcess, type McpProcess, type McpProcessParts } from './mcp-process.ts'
@@ -124,7 +124,7 @@ export function openMcpProgram(parts: Omit<McpProcessParts, 'onLine'>, onEnd: (w
     async fetch(_url, init = {}) {
       // There is no stream of messages that belong to no request, and no session to end.
       if (init.method !== 'POST') return new Response(null, { status: 405 })
-      if (ended.signal.aborted) throw unsent(ended.signal.reason as Error)
+      if (ended.signal.aborted) throw unsentBecause(ended.signal.reason as Error)
       const text = init.body as string
       const {
         id: given,
@@ -134,7 +134,7 @@ export function openMcpProgram(parts: Omit<McpProcessParts, 'onLine'>, onEnd: (w
       const process = await (starting ??= start())
       const { signal } = init
       const checkLeaving = (): void => {
-        if (signal?.aborted) throw unsent(signal.reason as Error)
+        if (signal?.aborted) throw unsentBecause(signal.reason as Error)
         if (init.mayLeave?.() === false) throw createHeldBackError()
       }
       if (method === 'notifications/cancelled' && isJsonObject(params)) {
@@ -180,8 +180,6 @@ export function openMcpProgram(parts: Omit<McpProcessParts, 'onLine'>, onEnd: (w
 }
 
 const CLOSED = new Error('svc ends the program.')
-
-const unsent = (cause: Error): UnsentError => new UnsentError(cause.message, undefined, cause)
 
 /** Pieces of an event, as a connection would bring them: their reader cuts a long event between two. */
 const PIECE_BYTES = 64 * 1024

@@ -2,7 +2,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileErrorOf } from '../../base/files/file-error.ts'
-import { parseJson } from '../../base/json/json.ts'
+import { parseJsonIfAny } from '../../base/json/json.ts'
 import { replacePrivateFile } from '../../base/files/private-file.ts'
 import { readMcpLogin, type McpLogin } from './login.ts'
 
@@ -33,7 +33,7 @@ export function createLoginFiles(dataDirectory: string): LoginKeeper {
         throw error
       })
       if (text === undefined) return undefined
-      const login = readMcpLogin(parseLogin(text))
+      const login = readMcpLogin(parseJsonIfAny(text) ?? null)
       if (!login) throw new Error(`${placeOf(name)} is no login of svc`)
       return login
     },
@@ -44,13 +44,5 @@ export function createLoginFiles(dataDirectory: string): LoginKeeper {
     async erase(name) {
       await rm(placeOf(name), { force: true })
     },
-  }
-}
-
-function parseLogin(text: string) {
-  try {
-    return parseJson(text)
-  } catch {
-    return null
   }
 }

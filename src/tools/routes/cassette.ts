@@ -3,6 +3,7 @@ import type { JsonObject } from '../../base/json/json.ts'
 import { fromJson, toJson } from '../../base/json/typed-json.ts'
 import { normalizeRequest, type NormalizedRequest, type Cassette } from '../../spec/project/cassette.ts'
 import type { DescribedTool, ToolOutcome, Toolbox } from '../tool.ts'
+import { refusedOutcome } from '../outcome.ts'
 
 /** Wraps tools to record their outcomes. When the cassette replays, calls get recorded outcomes and nothing is executed. */
 export function withToolCassette(tools: Toolbox, { record, replay }: Cassette): Toolbox {
@@ -25,7 +26,7 @@ export function withToolCassette(tools: Toolbox, { record, replay }: Cassette): 
           })
           if (replay) {
             const answer = replay.answer(normalized)
-            return answer ? fromJson<ToolOutcome>(answer, 'at') : missedOutcome(replay.describeMiss(normalized))
+            return answer ? fromJson<ToolOutcome>(answer, 'at') : refusedOutcome(replay.describeMiss(normalized))
           }
           const outcome = await route.invoke(invocation, signal)
           recordAnswer(normalized, toJson(outcome))
@@ -47,5 +48,3 @@ export function withToolCassette(tools: Toolbox, { record, replay }: Cassette): 
     close: () => tools.close(),
   }
 }
-
-const missedOutcome = (error: string): ToolOutcome => ({ at: 'not_sent', code: 'refused', error })

@@ -12,7 +12,7 @@ import { buildWithRegistry } from '../../release/build.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { documentsFailure, printFindings } from '../../release/findings.ts'
 import { answerScreen } from '../../shell/screen/list.ts'
-import { checkDrift, saveLock } from '../../release/lock-file.ts'
+import { checkDrift, saveLock, ABOUT_LOCK } from '../../release/lock-file.ts'
 import { matrixLines } from '../../release/matrix-lines.ts'
 import { suggestWord } from '../../../base/nearest-word.ts'
 import { concernLine, concernsOf } from '../../policy/list-applicable.ts'
@@ -69,8 +69,6 @@ const onlyAsks = ({ given }: CommandContext): boolean =>
   !given.flag('mcp') &&
   given.text('update') === undefined &&
   given.text('out') === undefined
-
-const ABOUT_LOCK = new Set(['bundle/lock-missing', 'bundle/lock-drift'])
 
 /** The policies of a boundary, with each call that they apply to. @throws Failure `not_found` */
 function standFor(boundary: string, bundle: CompiledBundle) {

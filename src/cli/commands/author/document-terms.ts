@@ -5,7 +5,7 @@ import { OPERATORS, operatorRow, type ConditionOperator } from '../../../policy/
 import { KINDS, type SideEffectClass } from '../../../spec/document.ts'
 import { readSchemaFile } from '../../project/schema-file.ts'
 import { ownMember } from '../../../base/json/own-member.ts'
-import type { API_TASK_KINDS, OPERATOR_TASK_KINDS } from '../../../spec/task.ts'
+import type { TaskKind } from '../../../spec/task.ts'
 
 export interface TermPage {
   readonly kind: 'class' | 'decision' | 'document' | 'fact' | 'field' | 'operator' | 'task'
@@ -176,10 +176,8 @@ const DECISION_WORDS: Readonly<Record<'allow' | 'deny' | 'require_approval' | 'e
   block: 'Treated as deny.',
 }
 
-type TaskKindWord = (typeof API_TASK_KINDS)[number] | (typeof OPERATOR_TASK_KINDS)[number]
-
 /** Kinds of tasks. Source: docs/design/approvals.md#the-task */
-const TASK_KIND_WORDS: Readonly<Record<TaskKindWord, string>> = {
+const TASK_KIND_WORDS: Readonly<Record<TaskKind, string>> = {
   approval: 'May this call be sent? svc approve TASK, or svc reject TASK --reason TEXT.',
   multi_option: 'One of several options: svc answer TASK OPTION.',
   text: 'A text: svc answer TASK TEXT.',

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises'
 import { codeOfChallenge, createCommandHalf, isWellFormedKey, joinCommandHalves } from '../../../base/api-key.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { fail } from '../../../base/failure.ts'
-import { isJsonObject, parseJson, type JsonObject } from '../../../base/json/json.ts'
+import { isJsonObject, type JsonObject, parseJsonIfAny } from '../../../base/json/json.ts'
 import { fromJson } from '../../../base/json/typed-json.ts'
 import { showAddress } from '../../../base/net/show-address.ts'
 import { signalWithin } from '../../../base/signal-within.ts'
@@ -177,20 +177,11 @@ async function ask(
     })
   const text = (await response.text()).slice(0, MAX_ANSWER_CHARS)
   if (!response.ok) throw remoteError(response.status, `${method} ${path}`, text)
-  const value = parseAnswer(text)
-  if (value) return value
+  const value = parseJsonIfAny(text)
+  if (isJsonObject(value)) return value
   throw fail(
     'usage',
     { what: `Operators are not served at ${server}.` },
     { fix: 'Name the operator listener: consoleUrl in the log of svc serve --console.' },
   )
-}
-
-function parseAnswer(text: string): JsonObject | undefined {
-  try {
-    const value = parseJson(text)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }

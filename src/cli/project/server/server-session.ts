@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { hashKey, hashOfCommandCredential } from '../../../base/api-key.ts'
-import { isJsonObject, parseJson, type JsonValue } from '../../../base/json/json.ts'
+import { isJsonObject, parseJsonIfAny } from '../../../base/json/json.ts'
 import { isLoopback } from '../../../base/net/loopback.ts'
 import { replacePrivateFile } from '../../../base/files/private-file.ts'
 import { readTextIfAny, statIfAny } from '../../../base/files/sync-files.ts'
@@ -66,18 +66,10 @@ export function forgetServerSession(server: string, env: Io['env']): boolean {
 }
 
 function parseSession(text: string): ServerSession | undefined {
-  const value = attemptJson(text)
+  const value = parseJsonIfAny(text)
   if (!isJsonObject(value)) return undefined
   const { server, operator, credential, endsAt } = value
   const isCredential = typeof credential === 'string' && hashOfCommandCredential(credential) !== undefined
   if (typeof server !== 'string' || typeof operator !== 'string' || !isCredential) return undefined
   return { server, operator, credential, endsAt: typeof endsAt === 'string' ? endsAt : null }
-}
-
-function attemptJson(text: string): JsonValue {
-  try {
-    return parseJson(text)
-  } catch {
-    return null
-  }
 }

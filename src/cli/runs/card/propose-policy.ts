@@ -6,7 +6,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { toIsoText, type Instant } from '../../../base/clock.ts'
 import { fail } from '../../../base/failure.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '../../../base/json/json.ts'
 import { nodeAt } from '../../../documents/text/node.ts'
 import { unifiedDiff } from '../../../documents/fmt/diff.ts'
 import { type Document, isIdentified, type IdentifiedDocument } from '../../../documents/text/document.ts'
@@ -77,8 +77,6 @@ export async function saveProposal(directory: string, task: ShownTask, proposal:
   await writeUserFile(difference, proposal.difference)
   return difference
 }
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 const refuse = (what: string): Error => fail('usage', { what }, { fix: 'Edit the policy by hand.' })
 

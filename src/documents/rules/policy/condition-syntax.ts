@@ -4,7 +4,7 @@ import { operatorOf, OPERATORS, type ConditionOperator } from '../../../policy/c
 import { conditionProblems } from '../../facts/policies/conditions.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import type { Document } from '../../text/document.ts'
-import { segmentsOf } from '../../../base/json/pointer.ts'
+import { segmentsOf, parentPointer } from '../../../base/json/pointer.ts'
 import type { ReportFault, LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 import { rewrittenText } from '../../workspace/wrong-forms.ts'
@@ -23,7 +23,7 @@ export const policyConditionSyntax: LintRule = {
     if (all.length === 0) return
     const problems = all.filter(({ code }) => code === 'syntax')
     const strays = new Set(
-      problems.filter(({ unknownKey }) => unknownKey === true).map(({ pointer }) => parentOf(pointer)),
+      problems.filter(({ unknownKey }) => unknownKey === true).map(({ pointer }) => parentPointer(pointer)),
     )
     // An unknown key was probably meant to be the key that the comparison lacks.
     for (const problem of problems) if (!strays.has(problem.pointer)) report(...meant(document, problem))
@@ -43,8 +43,6 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 /** Names for `all`, `any` and `not` in other formats. */
 const COMBINED: Readonly<Record<string, string>> = { and: 'all', every: 'all', or: 'any', some: 'any' }
 const NEGATED: readonly string[] = ['none', 'nor', 'nand']
-
-const parentOf = (pointer: string): string => pointer.slice(0, pointer.lastIndexOf('/'))
 
 /** Adds a fix with the key or operator that was probably meant. */
 function meant(document: Document, { pointer, message, unknownKey }: ConditionProblem): Parameters<ReportFault> {
@@ -75,7 +73,7 @@ function meant(document: Document, { pointer, message, unknownKey }: ConditionPr
   }
   if (unknownKey !== true) return [found, message]
   const place = { ...found, range: found.keyRange }
-  const holder = document.at(dotted(parentOf(pointer)))[0]?.value
+  const holder = document.at(dotted(parentPointer(pointer)))[0]?.value
   if (!isJsonObject(holder)) return [place, message]
   const form = COMBINED[key]
   if (Object.keys(holder).length === 1 && form !== undefined)

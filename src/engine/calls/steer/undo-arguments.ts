@@ -5,7 +5,8 @@ import type { Run } from '../../../spec/run/run.ts'
 import type { AgentSnapshot, BoundTool } from '../../../spec/snapshot.ts'
 import type { RunStep } from '../../../spec/step.ts'
 import type { CallRow } from '../../../store/session-update.ts'
-import { textOf, toolNamed } from '../../session/bindings.ts'
+import { textOf } from '../../../base/json/json.ts'
+import { toolNamed } from '../../session/bindings.ts'
 import type { RunHandle } from '../../transaction/transaction.ts'
 
 /** A call that was made, with what is recorded of its run. */

@@ -2,7 +2,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { usageFailure } from '../../../base/usage-failure.ts'
 import type { AgentSource, ForeignAgent, ForeignProject, ForeignModel } from '../../agents/foreign-project.ts'
-import { foreignListOf, foreignTextOf, numberOf, objectOf } from '../../agents/foreign-value.ts'
+import { objectOf } from '../../../base/json/json.ts'
+import { listOf } from '../../../base/json/json.ts'
+import { foreignTextOf, numberOf } from '../../agents/foreign-value.ts'
 import { reportOddMembers } from '../../agents/odd-members.ts'
 import { readSourceText } from '../../agents/source-folder.ts'
 import { quoteForeign } from '../../foreign-text.ts'
@@ -68,7 +70,7 @@ class AgenticReader {
     const inside = [...around, component]
     const place = `${componentTypeOf(component)} ${quoteForeign(foreignTextOf(component['name']) ?? '')}`
     const each = (list: JsonValue | undefined, member: string): (string | undefined)[] =>
-      foreignListOf(list).map((item, index) => this.read(item, `${place} ${member}[${index}]`, inside))
+      listOf(list).map((item, index) => this.read(item, `${place} ${member}[${index}]`, inside))
     switch (componentTypeOf(component)) {
       case 'Agent':
         return this.#readAgent(component, place)
@@ -83,7 +85,7 @@ class AgenticReader {
         if (component['handoff'] !== false)
           losses.add(place, 'agents hand the conversation over: it is carried as delegation, which comes back')
         const first = this.read(component['first_agent'], `${place} first_agent`, inside)
-        foreignListOf(component['relationships']).forEach((pair, index) => {
+        listOf(component['relationships']).forEach((pair, index) => {
           const [from, to] = each(pair, `relationships[${index}]`)
           this.#delegate(from, to)
         })
@@ -91,7 +93,7 @@ class AgenticReader {
       }
       case 'Flow':
         losses.add(place, 'a flow is not carried; its agents are, each by itself')
-        for (const [index, node] of foreignListOf(component['nodes']).entries()) {
+        for (const [index, node] of listOf(component['nodes']).entries()) {
           const found = components.resolve(node, `${place} nodes[${index}]`)
           const inner = found?.['agent'] ?? found?.['subflow']
           if (inner !== undefined) this.read(inner, `${place} nodes[${index}]`, inside)
@@ -119,7 +121,7 @@ class AgenticReader {
     const given = foreignTextOf(component['name']) ?? 'agent'
     const isTaken = [...this.#agents.values()].some(({ agent }) => agent.name === given)
     const name = isTaken ? `${given} ${this.#agents.size + 1}` : given
-    if (foreignListOf(component['transforms']).length > 0) losses.add(at, 'transforms of its messages are not carried')
+    if (listOf(component['transforms']).length > 0) losses.add(at, 'transforms of its messages are not carried')
     reportOddMembers(component, FORMS, at, losses)
     const instructions = foreignTextOf(component['system_prompt']) ?? ''
     const input = schemaOfProperties(component['inputs'])

@@ -1,7 +1,9 @@
 /** Tools and toolboxes of Agent Spec. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import type { ForeignServer, ForeignTool } from '../../agents/foreign-project.ts'
-import { foreignListOf, foreignTextOf, objectOf, textMembersOf, textsOf } from '../../agents/foreign-value.ts'
+import { objectOf } from '../../../base/json/json.ts'
+import { listOf } from '../../../base/json/json.ts'
+import { foreignTextOf, textMembersOf, textsOf } from '../../agents/foreign-value.ts'
 import { reportOddMembers } from '../../agents/odd-members.ts'
 import { quoteForeign } from '../../foreign-text.ts'
 import type { LossList } from '../../losses.ts'
@@ -14,7 +16,7 @@ export interface SpecParts {
 
 /** Properties of inputs or outputs as one object; those with a default may be left out. Undefined where there are none. */
 export function schemaOfProperties(given: JsonValue | undefined): JsonObject | undefined {
-  const properties = foreignListOf(given).flatMap((each): (readonly [string, JsonObject])[] => {
+  const properties = listOf(given).flatMap((each): (readonly [string, JsonObject])[] => {
     const { title, ...schema } = objectOf(each)
     return typeof title === 'string' ? [[title, schema]] : []
   })
@@ -29,11 +31,11 @@ export function schemaOfProperties(given: JsonValue | undefined): JsonObject | u
 
 export function readSpecTools(agent: JsonObject, at: string, parts: SpecParts): readonly ForeignTool[] {
   reportOddMembers(agent, { tools: 'list', toolboxes: 'list' }, at, parts.losses)
-  const tools = foreignListOf(agent['tools']).flatMap((each, index) => {
+  const tools = listOf(agent['tools']).flatMap((each, index) => {
     const tool = parts.components.resolve(each, `${at} tools[${index}]`)
     return tool ? readTool(tool, at, parts) : []
   })
-  const boxed = foreignListOf(agent['toolboxes']).flatMap((each, index) => {
+  const boxed = listOf(agent['toolboxes']).flatMap((each, index) => {
     const box = parts.components.resolve(each, `${at} toolboxes[${index}]`)
     return box ? readToolbox(box, at, parts) : []
   })

@@ -1,7 +1,9 @@
 /** Toolsets of Docker Agent: MCP servers, scripts and requests. The others are parts of the program and not carried. */
 import type { JsonObject, JsonValue } from '../../../base/json/json.ts'
 import type { ForeignServer, ForeignTool } from '../../agents/foreign-project.ts'
-import { foreignListOf, foreignTextOf, objectOf, textMembersOf, textsOf } from '../../agents/foreign-value.ts'
+import { objectOf } from '../../../base/json/json.ts'
+import { listOf } from '../../../base/json/json.ts'
+import { foreignTextOf, textMembersOf, textsOf } from '../../agents/foreign-value.ts'
 import { reportOddMembers } from '../../agents/odd-members.ts'
 import { quoteForeign } from '../../foreign-text.ts'
 import type { LossList } from '../../losses.ts'
@@ -13,7 +15,7 @@ export function readToolsets(
   at: string,
   losses: LossList,
 ): readonly ForeignTool[] {
-  return foreignListOf(given).flatMap((each, index): readonly ForeignTool[] => {
+  return listOf(given).flatMap((each, index): readonly ForeignTool[] => {
     const toolset = objectOf(each)
     const type = foreignTextOf(toolset['type']) ?? ''
     const place = `${at}.toolsets[${index}]`

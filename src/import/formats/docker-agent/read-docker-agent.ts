@@ -9,7 +9,9 @@ import type {
   ForeignRule,
   ForeignTool,
 } from '../../agents/foreign-project.ts'
-import { foreignListOf, foreignTextOf, numberOf, objectOf, textsOf } from '../../agents/foreign-value.ts'
+import { objectOf } from '../../../base/json/json.ts'
+import { listOf } from '../../../base/json/json.ts'
+import { foreignTextOf, numberOf, textsOf } from '../../agents/foreign-value.ts'
 import { reportOddMembers } from '../../agents/odd-members.ts'
 import { reportRules, ruleFor, type PermissionRule } from '../../agents/permission-rules.ts'
 import { readSourceText } from '../../agents/source-folder.ts'
@@ -50,7 +52,7 @@ function agentEntries(root: JsonObject, name: string): readonly (readonly [strin
   const agents = root['agents']
   const entries = isJsonObject(agents)
     ? Object.entries(agents)
-    : foreignListOf(agents).map((each, at) => [foreignTextOf(objectOf(each)['name']) ?? `[${at}]`, each] as const)
+    : listOf(agents).map((each, at) => [foreignTextOf(objectOf(each)['name']) ?? `[${at}]`, each] as const)
   if (entries.length === 0) throw usageFailure(`${name} is no configuration of Docker Agent: it has no \`agents\`.`)
   return entries.map(([agent, value]) => {
     if (!isJsonObject(value) || foreignTextOf(agent) === undefined)

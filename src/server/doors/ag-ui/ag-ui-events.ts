@@ -1,5 +1,5 @@
 /** Events of a run as those of AG-UI 1.0. Source: docs/design/http.md#ag-ui */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '../../../base/json/json.ts'
 import type { LiveText, StoredEvent } from '../../../spec/event.ts'
 import { answerTextOf } from '../door-run.ts'
 
@@ -50,7 +50,7 @@ const restAfter = (sent: string, answer: string): string =>
 function translateStep({ id, type, content }: JsonObject): readonly AgUiEvent[] {
   if (!isJsonObject(content)) return []
   const { text, tool_calls: calls, tool_call_id: callId } = content
-  const stepId = textIn(id)
+  const stepId = textOf(id)
   switch (type) {
     case 'Reasoning': {
       const made = Array.isArray(calls) ? calls.filter(isJsonObject) : []
@@ -69,8 +69,6 @@ function translateStep({ id, type, content }: JsonObject): readonly AgUiEvent[] 
   }
 }
 
-const textIn = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')
-
 const messageEvents = (messageId: string, delta: string): readonly AgUiEvent[] => [
   { type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' },
   { type: 'TEXT_MESSAGE_CONTENT', messageId, delta },
@@ -78,12 +76,12 @@ const messageEvents = (messageId: string, delta: string): readonly AgUiEvent[] =
 ]
 
 function callEvents(call: JsonObject, parentMessageId: string | undefined): readonly AgUiEvent[] {
-  const toolCallId = textIn(call['id'])
+  const toolCallId = textOf(call['id'])
   return [
     {
       type: 'TOOL_CALL_START',
       toolCallId,
-      toolCallName: textIn(call['name']),
+      toolCallName: textOf(call['name']),
       ...(parentMessageId !== undefined && { parentMessageId }),
     },
     { type: 'TOOL_CALL_ARGS', toolCallId, delta: JSON.stringify(call['arguments'] ?? {}) },
@@ -93,5 +91,5 @@ function callEvents(call: JsonObject, parentMessageId: string | undefined): read
 
 function resultEvents(messageId: string, callId: JsonValue | undefined, result: JsonValue | undefined) {
   const content = typeof result === 'string' ? result : JSON.stringify(result ?? null)
-  return [{ type: 'TOOL_CALL_RESULT', messageId, toolCallId: textIn(callId), content, role: 'tool' }]
+  return [{ type: 'TOOL_CALL_RESULT', messageId, toolCallId: textOf(callId), content, role: 'tool' }]
 }

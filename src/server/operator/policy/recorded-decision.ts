@@ -1,6 +1,6 @@
 /** A stored decision with the facts it was made from. */
 import { toIsoText } from '../../../base/clock.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
+import { isJsonObject, type JsonObject, textOf, objectOf } from '../../../base/json/json.ts'
 import type { RecordedDecision } from '../../../operations/decisions.ts'
 import { runsById, starterAbove } from '../../../spec/run/run-starter.ts'
 import type { Run } from '../../../spec/run/run.ts'
@@ -126,6 +126,3 @@ function versionFactsOf(snapshot: AgentSnapshot): VersionFacts {
 }
 
 const PRINCIPALS = { api: 'api_key', operator: 'operator', scheduled: 'schedule' } as const
-
-const objectOf = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {})
-const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')

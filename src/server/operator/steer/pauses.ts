@@ -4,7 +4,7 @@ import { fail } from '../../../base/failure.ts'
 import type { RunId, VersionId } from '../../../base/ids.ts'
 import { approverOf } from '../../../spec/people/key.ts'
 import type { PauseView } from '../../../operations/pauses.ts'
-import type { Run } from '../../../spec/run/run.ts'
+import { type Run, OPEN_STATUSES } from '../../../spec/run/run.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import {
   describePaused,
@@ -22,7 +22,6 @@ import { toRunView } from '../runs.ts'
 const MOST = 1000
 /** Maximum runs in an answer. */
 const MOST_SHOWN = 100
-const OPEN = ['Running', 'WaitingForHITL', 'WaitingForAITL', 'WaitingForResponse']
 
 export const listPauses: OperatorAction<'GET /pauses'> = async ({ services, query }) => {
   const { store, workspace } = services
@@ -102,7 +101,7 @@ async function concernedRuns(
   { store, workspace }: ServerServices,
   act: PauseAct,
 ): Promise<{ readonly runs: readonly Run[]; readonly inFlight: number }> {
-  const { items } = await store.runs({ workspaceId: workspace.id, status: OPEN }, { skip: 0, take: MOST })
+  const { items } = await store.runs({ workspaceId: workspace.id, status: OPEN_STATUSES }, { skip: 0, take: MOST })
   const byId = new Map(items.map((run) => [run.id, run]))
   const snapshots = new Map<VersionId, AgentSnapshot>()
   const runs: Run[] = []

@@ -6,7 +6,8 @@ import { findPause } from '../../../spec/steer/pause.ts'
 import { findLooserCalls } from '../../runtime/authority.ts'
 import { findAgent } from '../find/find.ts'
 import type { OperatorAction } from '../people/act.ts'
-import { countOpenSessions, OPEN_STATES } from './publish.ts'
+import { countOpenSessions } from './publish.ts'
+import { OPEN_STATUSES } from '../../../spec/run/run.ts'
 
 /** Maximum open sessions whose versions are looked at. */
 const MOST_SESSIONS = 1000
@@ -19,7 +20,7 @@ export const listLooserVersions: OperatorAction<'GET /looser-versions'> = async 
     .map(({ name }) => name)
   const deployed = agent.deployedVersionId === null ? undefined : await store.version(agent.deployedVersionId)
   if (!deployed) return { items: [], triggers }
-  const filter = { workspaceId: workspace.id, agentId: agent.id, status: OPEN_STATES }
+  const filter = { workspaceId: workspace.id, agentId: agent.id, status: OPEN_STATUSES }
   const { items: sessions } = await store.sessions(filter, { skip: 0, take: MOST_SESSIONS })
   const pauses = await store.pauses(workspace.id)
   const items: LooserVersion[] = []

@@ -17,6 +17,7 @@ import { checkSignedDeployment } from '../trust/check-deployment.ts'
 import { checkSignedPublication } from '../trust/check-publication.ts'
 import { readTrustInForce } from '../trust/trust-in-force.ts'
 import { expectDefined } from '../../../base/values/expect-defined.ts'
+import { OPEN_STATUSES } from '../../../spec/run/run.ts'
 
 /** Stores every member of a closure. The digests are computed again: a member whose content is not what its digest says is refused. */
 export const publishClosure: OperatorAction<'POST /publish'> = async ({ services, operator, body, act }) => {
@@ -198,9 +199,6 @@ async function newest({ store }: ServerServices, agent: AgentRow): Promise<Agent
   return version
 }
 
-/** States of runs that have begun and not ended. */
-export const OPEN_STATES = ['Running', 'WaitingForHITL', 'WaitingForAITL', 'WaitingForResponse']
-
 /** The number of open sessions of a version. */
 export const countOpenSessions = async (
   { store, workspace }: ServerServices,
@@ -209,7 +207,7 @@ export const countOpenSessions = async (
 ): Promise<number> =>
   (
     await store.sessions(
-      { workspaceId: workspace.id, agentId: agent.id, versionId: version.id, status: OPEN_STATES },
+      { workspaceId: workspace.id, agentId: agent.id, versionId: version.id, status: OPEN_STATUSES },
       { skip: 0, take: 1 },
     )
   ).total

@@ -1,11 +1,9 @@
 import { fail } from '../../../base/failure.ts'
-import type { Store } from '../../store.ts'
 import { FORGET_WORKER_MS, type WorkerRow } from '../../worker.ts'
 import type { DatabaseMoment } from '../database/moment.ts'
 import type { PostgresPool } from '../database/pool.ts'
 import { expectDefined } from '../../../base/values/expect-defined.ts'
-
-type WorkerMethods = Pick<Store, 'report' | 'workers' | 'askToDrain' | 'forgetWorker'>
+import type { WorkerMethods } from '../../cluster-store.ts'
 
 /** The clock of the database says when a process was seen, so that those of the processes need not agree. */
 export const workerMethods = (db: PostgresPool, moment: DatabaseMoment): WorkerMethods => ({
