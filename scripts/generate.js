@@ -23,4 +23,11 @@ for (const [script, ...args] of [
 ])
   run({}, `scripts/${script}`, ...args)
 const pages = { UPDATE_PAGES: '1', TEST_BUILD: 'off' }
-run(pages, 'node_modules/vitest/vitest.mjs', 'run', '--reporter=dot', 'test/docs/reference.test.ts')
+run(
+  pages,
+  'node_modules/vitest/vitest.mjs',
+  'run',
+  '--reporter=dot',
+  'test/docs/reference.test.ts',
+  'test/examples/packaged-pipelines.test.ts',
+)

@@ -1,19 +1,13 @@
 /** What pipelines tell where a change is reviewed: the comment, and the jobs that post it, against the shapes of both APIs. */
-import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { promisify } from 'node:util'
 import fc from 'fast-check'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { versionChange } from '../../src/authority/change.ts'
 import { ciFiles, COMMENT_MARK, githubComment } from '../../src/cli/init/ci-files.ts'
 import { differenceComment } from '../../src/cli/release/difference-comment.ts'
-import { removeDirectory } from '../remove-directory.ts'
+import { runPosting, serveReviewApi } from './review-api.ts'
 
 const change = (say: string, widens = false, path: string | null = null) =>
   versionChange('authority.equal', { agent: 'acme.desk', say, widens, path })
@@ -61,42 +55,6 @@ describe('the comment', () => {
   })
 })
 
-interface Sent {
-  readonly method: string
-  readonly path: string
-  readonly token: string | undefined
-  readonly body: { readonly body?: string } | undefined
-}
-
-/** A server that answers GET with these lists, and everything else with what it was sent. */
-async function serveApi(lists: Readonly<Record<string, readonly object[]>>) {
-  const sent: Sent[] = []
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    let text = ''
-    for await (const part of request) text += String(part)
-    const { method = '', url = '' } = request
-    const path = url.split('?', 1)[0]!
-    const { authorization, 'private-token': token } = request.headers
-    const body = text === '' ? undefined : (JSON.parse(text) as { body: string })
-    if (method !== 'GET') sent.push({ method, path, token: authorization ?? String(token), body })
-    response.setHeader('connection', 'close').end(JSON.stringify(method === 'GET' ? (lists[path] ?? []) : { id: 1 }))
-  }
-  const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
-  return { sent, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
-}
-
-async function post(script: string, env: Readonly<Record<string, string>>, comment: string | null): Promise<void> {
-  const cwd = mkdtempSync(join(tmpdir(), 'svc-review-'))
-  onTestFinished(() => removeDirectory(cwd))
-  if (comment !== null) {
-    mkdirSync(join(cwd, 'review'))
-    writeFileSync(join(cwd, 'review/comment.md'), comment)
-  }
-  await promisify(execFile)('bash', ['-ec', script], { cwd, env: { PATH: process.env['PATH'], ...env } })
-}
-
 const COMMENT = `${COMMENT_MARK}\n### What the agents may do`
 
 describe('the job on GitHub', () => {
@@ -108,9 +66,9 @@ describe('the job on GitHub', () => {
   ]
   const bot = { login: 'github-actions[bot]' }
   const run = async (comments: readonly object[], { sha = 'beef', comment = COMMENT as string | null } = {}) => {
-    const { sent, url } = await serveApi({ '/repos/a/b/pulls': pulls, '/repos/a/b/issues/7/comments': comments })
+    const { sent, url } = await serveReviewApi({ '/repos/a/b/pulls': pulls, '/repos/a/b/issues/7/comments': comments })
     const env = { GITHUB_API_URL: url, GITHUB_REPOSITORY: 'a/b', HEAD: 'ana:limit', SHA: sha, TOKEN: 't' }
-    await post(script, env, comment)
+    await runPosting(script, env, comment)
     return sent
   }
   const made = { method: 'POST', path: '/repos/a/b/issues/7/comments', token: 'Bearer t', body: { body: COMMENT } }
@@ -143,7 +101,7 @@ test('the job on GitLab posts one note, and then writes it anew', async () => {
   const [script] = (parse(text) as { comment: { script: string[] } }).comment.script
   const notes = '/projects/3/merge_requests/7/notes'
   const run = async (known: readonly object[]) => {
-    const { sent, url } = await serveApi({ [notes]: known })
+    const { sent, url } = await serveReviewApi({ [notes]: known })
     const env = {
       CI_API_V4_URL: url,
       CI_PROJECT_ID: '3',
@@ -151,7 +109,7 @@ test('the job on GitLab posts one note, and then writes it anew', async () => {
       REVIEW_TOKEN: 't',
       REVIEW_BOT: 'bot',
     }
-    await post(script!, env, COMMENT)
+    await runPosting(script!, env, COMMENT)
     return sent
   }
   const made = { method: 'POST', path: notes, token: 't', body: { body: COMMENT } }
