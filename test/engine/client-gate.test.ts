@@ -1,5 +1,6 @@
 /** Calls of a client, through an agent that stands for it. Source: docs/design/gate.md#the-agent */
 import { expect, test } from 'vitest'
+import { digestOfJson } from '../../src/base/digest.ts'
 import { agentIdOf, type SessionId } from '../../src/base/ids.ts'
 import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 import type { ClientCall, ClientCallAnswer } from '../../src/engine/interface/client-call.ts'
@@ -14,6 +15,7 @@ import {
   openBench,
   operator,
   policy,
+  publish,
   returns,
   snapshotOf,
   startOf,
@@ -364,6 +366,35 @@ test('a conversation whose client calls nothing for an hour is completed, and go
   expect(await make(bench, callOf('a', 'look'))).toMatchObject({ runId: first.runId, at: 'settled', result: 'seen' })
   await expect(make(bench, callOf('a', 'look', { other: 1 }))).rejects.toThrow('call id a was used')
   expect(bench.invoked).toHaveLength(3)
+})
+
+/** Deploys another version of the agent. */
+const deploy = (bench: Bench, about: Partial<AgentSpec>): Promise<void> =>
+  publish(bench.store, [{ ...clientAgent(about), version: '1.1.0', digest: digestOfJson([about]) }])
+
+test('a version that is deployed decides the next call, of a conversation that goes on', async () => {
+  const bench = await openGate({}, clientAgent({ tools: [tool('look'), tool('find')] }))
+  const first = await make(bench, callOf('a', 'look'))
+  expect(stateOf(first)).toEqual(settled('seen'))
+  await deploy(bench, { tools: [tool('look')], policies: [{ on: ['look'], entry: policy('look', {}) }] })
+  const next = await make(bench, callOf('b', 'look'))
+  expect(next).toMatchObject({ sessionId: first.sessionId, at: 'asking' })
+  expect(await bench.store.run(first.runId)).toMatchObject({ status: 'Completed', errorCode: null })
+  // What was made stays made, and what is no tool any more is none.
+  expect(await make(bench, callOf('a', 'look'))).toMatchObject({ runId: first.runId, at: 'settled' })
+  await expect(make(bench, callOf('c', 'find'))).rejects.toThrow('acme.desk offers no tool find.')
+  expect(bench.invoked).toHaveLength(1)
+})
+
+test('a call that waits when another version is deployed is made as it was decided', async () => {
+  const bench = await openGate()
+  const asked = await make(bench, callOf('p', 'pay', { amount: 5 }))
+  await deploy(bench, { tools: [tool('look')], policies: [] })
+  expect(await make(bench, callOf('l', 'look'))).toMatchObject({ runId: asked.runId, at: 'settled' })
+  await approve(bench, asked)
+  expect(stateOf(await make(bench, callOf('p', 'pay', { amount: 5 })))).toEqual(settled({ paid: true }))
+  const next = await make(bench, callOf('m', 'look'))
+  expect([next.runId === asked.runId, next.sessionId, stateOf(next)]).toEqual([false, asked.sessionId, settled('seen')])
 })
 
 test('no time ends a conversation while a call waits for a person', async () => {

@@ -125,20 +125,26 @@ type HandedIn =
   | ({ readonly at: 'accepted' } & FoundCall)
   /** There is no such conversation yet. */
   | { readonly at: 'absent' }
-  /** Its run was completed, because the client called nothing for a while. */
+  /** Its run was completed: the client called nothing for a while, or another version was deployed. */
   | { readonly at: 'over' }
   /** It has earlier runs, which may have the call. */
   | { readonly at: 'continued'; readonly runId: RunId }
   | { readonly at: 'undescribed'; readonly snapshot: AgentSnapshot; readonly tool: BoundTool }
 
 async function postCall(
-  { driver }: GateParts,
+  { driver, parts: { store } }: GateParts,
   sessionId: SessionId,
   call: ClientCall,
   known: KnownOfCall,
 ): Promise<HandedIn> {
+  const deployed = (await store.agent(call.agentId))?.deployedVersionId
   try {
-    return await driver.post(sessionId, (tx) => applyClientCall(tx, call, known))
+    return await driver.post(sessionId, (tx) => {
+      const run = tx.run(tx.session.rootRunId)
+      const isOutdated = deployed && run.record.agentVersionId !== deployed && !run.callRow(call.callId)
+      if (isOutdated && advanceRun(run, { type: 'outdated' })) return { at: 'over' }
+      return applyClientCall(tx, call, known)
+    })
   } catch (error) {
     if (isFailure(error, 'not_found')) return { at: 'absent' }
     throw error

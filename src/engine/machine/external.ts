@@ -45,3 +45,7 @@ const completionOf = (call: ModelCall): ModelCompletion => ({
 /** Completes a run whose client has gone. */
 export const endIdle = (run: RunHandle, here: StateAt<'thinking'>): RunState | undefined =>
   here.outside !== undefined && run.tx.now >= here.outside + IDLE_END_MS ? completedState(null) : undefined
+
+/** Completes a run that waits for its client: the next call begins one of the version that is deployed. */
+export const endOutdated = (_: RunHandle, here: StateAt<'thinking'>): RunState | undefined =>
+  here.outside === undefined ? undefined : completedState(null)

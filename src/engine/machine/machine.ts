@@ -50,7 +50,7 @@ import { applyLimit, escalateLimit, grantLimit, haltRun, hitlWaitBreach, wallClo
 import { asksAboutLimit } from '../limits/on-limit.ts'
 import { startTurn } from '../limits/request-completion.ts'
 import { readOutput } from './output.ts'
-import { completeByCall, endIdle, joinCalls } from './external.ts'
+import { completeByCall, endIdle, endOutdated, joinCalls } from './external.ts'
 import { resumeRun } from './resume.ts'
 import { migrateRun } from './migrate.ts'
 import { steerCalls, steerCompletion } from './steer.ts'
@@ -91,6 +91,7 @@ export const transitions: Table = {
     admitted: admitCompletion,
     called: completeByCall,
     'idle.due': endIdle,
+    outdated: endOutdated,
     'task.closed': applyLimitDecision,
     'wall_clock.due': applyWallClock,
     'hitl_wait.due': applyHitlWait,

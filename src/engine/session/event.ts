@@ -93,6 +93,8 @@ export type RunTransitionEvent =
   | { readonly type: 'called'; readonly call: ModelCall }
   /** The client has called nothing for a while. */
   | { readonly type: 'idle.due' }
+  /** Its client calls again, and another version was deployed since the run began. */
+  | { readonly type: 'outdated' }
   | { readonly type: 'wall_clock.due' }
   | { readonly type: 'hitl_wait.due' }
   /** The session was loaded; `inFlight` has the keys of completions and calls that this process sent itself. */
