@@ -1,9 +1,8 @@
 /** Chooses the steps that a fork takes over, and applies the edits to them. */
 import { fail } from '../base/failure.ts'
-import type { JsonObject } from '../base/json/json.ts'
+import { textOf, type JsonObject } from '../base/json/json.ts'
 import { PAUSE_TURN } from '../providers/provider.ts'
 import { type RunStep, type StepType, isWholeCompletion } from '../spec/step.ts'
-import { textOf } from '../base/json/json.ts'
 import type { ForkRequest, ForkSource, StepEdit } from './interface/engine.ts'
 import { callsOf } from './prompt/call-results.ts'
 import { withEarlierTexts } from './prompt/earlier.ts'

@@ -1,9 +1,8 @@
 import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { isUnsent } from '../../src/base/net/transport.ts'
+import { isUnsent, EGRESS_REFUSED } from '../../src/base/net/transport.ts'
 import { createEgress } from '../../src/base/net/egress.ts'
 import { createOwnListeners, type ListenerRegister } from '../../src/base/net/own-listeners.ts'
-import { EGRESS_REFUSED } from '../../src/base/net/transport.ts'
 import { listen, stop } from '../fakes/model-server.ts'
 
 let server: Server

@@ -1,6 +1,5 @@
 /** The console behind a proxy that ends TLS, as people on other machines reach it. Source: docs/design/console.md#signing-in */
-import { request as forward } from 'node:http'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { request as forward, type IncomingMessage, type ServerResponse } from 'node:http'
 import { listen } from 'listhen'
 import { expect, test } from 'vitest'
 import { openServer } from '../../src/server/open.ts'

@@ -18,8 +18,9 @@ import {
   tool,
   turns,
   WORKSPACE,
+  type Bench,
+  type Model,
 } from './bench.ts'
-import type { Bench, Model } from './bench.ts'
 import { createCrashingProcess, type Crash } from './crashing-process.ts'
 
 const sessionOf = async (bench: Bench, run: Parameters<Bench['store']['run']>[0]) =>

@@ -1,7 +1,6 @@
 /** Waiting runs that move to another version. Source: docs/design/steering.md#migrate */
 import { expect, test } from 'vitest'
-import type { RunId } from '../../src/base/ids.ts'
-import { versionIdOf } from '../../src/base/ids.ts'
+import { versionIdOf, type RunId } from '../../src/base/ids.ts'
 import type { PolicyEntry } from '../../src/spec/policy-set.ts'
 import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
 import {

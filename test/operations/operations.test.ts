@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import type { OperatorRoutes } from '../../src/operations/operations.ts'
-import { findOperation, operations } from '../../src/operations/operations.ts'
+import { findOperation, operations, type OperatorRoutes } from '../../src/operations/operations.ts'
 import { addressOf } from '../../src/operations/request.ts'
 import {
   bounded,

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Clock } from '../../src/base/clock.ts'
-import { nameBasedId } from '../../src/base/ids.ts'
-import type { SessionId } from '../../src/base/ids.ts'
+import { nameBasedId, type SessionId } from '../../src/base/ids.ts'
 import { createEmbeddedQueue } from '../../src/queue/embedded.ts'
 import type { QueueTimers } from '../../src/queue/timers.ts'
 

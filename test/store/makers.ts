@@ -1,7 +1,17 @@
 /** Sessions, runs and updates with defaults for everything that a test does not set. */
 import { digestOf } from '../../src/base/digest.ts'
-import { agentIdOf, nameBasedId, versionIdOf, workspaceIdOf } from '../../src/base/ids.ts'
-import type { FileId, KeyId, RunId, SessionId, TaskId, TriggerId } from '../../src/base/ids.ts'
+import {
+  agentIdOf,
+  nameBasedId,
+  versionIdOf,
+  workspaceIdOf,
+  type FileId,
+  type KeyId,
+  type RunId,
+  type SessionId,
+  type TaskId,
+  type TriggerId,
+} from '../../src/base/ids.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
 import type { StoredFile } from '../../src/spec/file.ts'
 import type { ApiKey, ConsoleSession, OperatorKey, Trigger } from '../../src/spec/people/key.ts'

@@ -6,8 +6,7 @@ import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createOutageLog } from '../../src/store/outage-log.ts'
 import { openBallast } from '../../src/store/sqlite/database/ballast.ts'
-import { createWriter } from '../../src/store/sqlite/database/writer.ts'
-import type { GroupWriter } from '../../src/store/sqlite/database/writer.ts'
+import { createWriter, type GroupWriter } from '../../src/store/sqlite/database/writer.ts'
 import { removeDirectory } from '../remove-directory.ts'
 
 let db: Database.Database

@@ -1,7 +1,6 @@
-import type { SvcClient } from './client.ts'
+import type { SvcClient, StartOptions } from './client.ts'
 import { connectionOf, toSegment } from './connection.ts'
 import type { Cancelled, JsonValue, StartRunBody, StartRunResponse, ValueReference } from './generated/api.ts'
-import type { StartOptions } from './client.ts'
 import type { RequestOptions } from './transport.ts'
 
 /** Cancels a run and its descendants: POST /v1/runs/{runId}/cancel. A run that has ended keeps its status. */

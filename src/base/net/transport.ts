@@ -2,8 +2,13 @@
  * `fetch` over node:http. It costs a third of the CPU of the built-in one, follows no redirect, lets the caller resolve
  * host names, and reports for a failure whether anything was sent.
  */
-import type { Agent } from 'node:http'
-import { request as requestHttp, Agent as HttpAgent, type ClientRequest, type IncomingMessage } from 'node:http'
+import {
+  request as requestHttp,
+  Agent as HttpAgent,
+  type Agent,
+  type ClientRequest,
+  type IncomingMessage,
+} from 'node:http'
 import { request as requestHttps, Agent as HttpsAgent } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { toChunkResponse, statusOf } from './chunk-response.ts'

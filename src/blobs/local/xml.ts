@@ -1,6 +1,5 @@
 /** The XML documents of S3 responses. */
-import type { Instant } from '../../base/clock.ts'
-import { toIsoText } from '../../base/clock.ts'
+import { toIsoText, type Instant } from '../../base/clock.ts'
 import type { S3Error } from './s3-error.ts'
 
 const HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'

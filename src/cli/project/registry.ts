@@ -1,8 +1,7 @@
 /** Published versions for lint and compile, read from the operator application. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { PublishedLookup } from '../../compile/state/published.ts'
-import { nothingPublished } from '../../compile/state/published.ts'
+import { nothingPublished, type PublishedLookup } from '../../compile/state/published.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import { registryQuestions, type RegistryQuestion } from '../../documents/facts/registry-questions.ts'
 import type { PublishedRegistry, ServerFacts, YankMark } from '../../documents/facts/rule.ts'

@@ -1,7 +1,21 @@
 /** YAML in its canonical form, through the document API of `yaml`, which keeps comments. */
 import { CORE_SCHEMA } from 'js-yaml'
-import { isAlias, isMap, isNode, isScalar, isSeq, parseAllDocuments, Scalar, visit } from 'yaml'
-import type { CollectionTag, Document, Pair, ScalarTag, Tags, YAMLMap } from 'yaml'
+import {
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  parseAllDocuments,
+  Scalar,
+  visit,
+  type CollectionTag,
+  type Document,
+  type Pair,
+  type ScalarTag,
+  type Tags,
+  type YAMLMap,
+} from 'yaml'
 import { stringifyString } from 'yaml/util'
 import { inOrder, keyOrderOf, type KeyOrder } from './order.ts'
 

@@ -1,11 +1,10 @@
 /** Runs of sub-agents: starting one, and settling the delegation call when it ends. */
 import type { RunId } from '../../base/ids.ts'
-import type { JsonObject, JsonValue } from '../../base/json/json.ts'
+import { textOf, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { NOTHING_USED, type ToolCall, type Run } from '../../spec/run/run.ts'
 import { traceOfCall } from '../../spec/run/run-trace.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { AgentVersion } from '../../store/version-rows.ts'
-import { textOf } from '../../base/json/json.ts'
 import { agentNamed } from '../session/bindings.ts'
 import type { CallHandle } from '../transaction/call-handle.ts'
 import type { RunHandle } from '../transaction/transaction.ts'

@@ -1,8 +1,7 @@
 /** Questions of children to their parent's model that are still open. */
 import type { RunId } from '../../base/ids.ts'
-import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
+import { isJsonObject, textOf, type JsonValue } from '../../base/json/json.ts'
 import type { Run, ToolCall } from '../../spec/run/run.ts'
-import { textOf } from '../../base/json/json.ts'
 import { ANSWER_SUBAGENT, ASK_PARENT, ESCALATE_TO_PERSON, type RunPosition } from '../session/bindings.ts'
 import type { RunHandle } from '../transaction/transaction.ts'
 

@@ -1,7 +1,7 @@
 /** Decides user tasks, by an answer or by a timeout. Source: docs/design/approvals.md#votes-and-quorums */
 import { fail, Failure } from '../../base/failure.ts'
 import type { RunId, TaskId } from '../../base/ids.ts'
-import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
+import { isJsonObject, textOf, type JsonObject } from '../../base/json/json.ts'
 import { toJson } from '../../base/json/typed-json.ts'
 import type { MessageAccepted } from '../../spec/api.ts'
 import { approverOf, mayApprove, type Principal } from '../../spec/people/key.ts'
@@ -15,7 +15,6 @@ import {
   type TaskVote,
 } from '../../spec/task.ts'
 import { editTask } from '../calls/gate/approval.ts'
-import { textOf } from '../../base/json/json.ts'
 import { changeCalls } from '../transaction/call-handle.ts'
 import type { RunHandle, SessionTransaction } from '../transaction/transaction.ts'
 import { advanceRun } from './advance.ts'

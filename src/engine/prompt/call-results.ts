@@ -1,10 +1,9 @@
 /** Results of calls, as the model reads them. */
-import type { JsonValue } from '../../base/json/json.ts'
+import { textOf, type JsonValue } from '../../base/json/json.ts'
 import { fromJsonList } from '../../base/json/typed-json.ts'
 import type { CompletionRequest, ModelCall, ModelMessage } from '../../providers/provider.ts'
 import type { RunStep } from '../../spec/step.ts'
 import { mediaLeftOutOf, mediaOf, MOST_MEDIA_OF_RUN } from '../../spec/tool-media.ts'
-import { textOf } from '../../base/json/json.ts'
 
 /** Tool messages by call id. */
 export function toolMessagesOf(steps: readonly RunStep[], results: CallResults): Map<string, ModelMessage> {

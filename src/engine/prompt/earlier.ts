@@ -3,7 +3,7 @@
  * number is chosen once, when the run starts, and stored in its first step. Source: docs/design/steering.md#a-conversation-goes-on
  */
 import type { RunId } from '../../base/ids.ts'
-import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
+import { isJsonObject, textOf, type JsonObject } from '../../base/json/json.ts'
 import { fromJsonList } from '../../base/json/typed-json.ts'
 import type { ModelMessage } from '../../providers/provider.ts'
 import { estimateTokens } from '../../providers/tokens.ts'
@@ -12,7 +12,6 @@ import type { ModelTerms } from '../../spec/price.ts'
 import type { Run } from '../../spec/run/run.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { RunStep } from '../../spec/step.ts'
-import { textOf } from '../../base/json/json.ts'
 import { tellUndone, type UndoneNote } from '../session/undone.ts'
 import { fileNamesOf } from './input.ts'
 

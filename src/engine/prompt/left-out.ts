@@ -3,10 +3,9 @@
  * step, so every later prompt follows from the steps alone. Source: docs/design/steering.md#context
  */
 import { shortenText } from '../../base/cut-text.ts'
-import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
+import { isJsonObject, textOf, type JsonObject } from '../../base/json/json.ts'
 import { PAUSE_TURN, type ModelMessage } from '../../providers/provider.ts'
 import type { RunStep } from '../../spec/step.ts'
-import { textOf } from '../../base/json/json.ts'
 
 /** The first message of a run always stays; what stands between it and the step after `through` is left out. */
 export interface LeftOut {

@@ -1,9 +1,8 @@
 /** The files in which clients name their MCP servers: `mcpServers` of Claude Code and Cursor, `servers` of VS Code, `mcp` of OpenCode. */
 import { basename, dirname, isAbsolute, join, relative } from 'node:path'
-import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
+import { isJsonObject, objectOf, type JsonObject } from '../../base/json/json.ts'
 import { usageFailure } from '../../base/usage-failure.ts'
 import type { ForeignServer } from '../agents/foreign-project.ts'
-import { objectOf } from '../../base/json/json.ts'
 import { foreignTextOf, textMembersOf, textsOf } from '../agents/foreign-value.ts'
 import { quoteForeign } from '../foreign-text.ts'
 import { parseCommentedJson, type CommentedJson } from './commented-json.ts'

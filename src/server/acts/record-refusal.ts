@@ -1,9 +1,8 @@
 /** Which failures of a request are refused acts. Source: docs/design/audit.md#refusals */
 import { isFailure } from '../../base/failure.ts'
-import { ACTS_BY_KIND, type ActKind } from '../../spec/people/act.ts'
+import { ACTS_BY_KIND, type ActKind, type MakeAct } from '../../spec/people/act.ts'
 import type { HttpRequestContext } from '../http/route.ts'
 import type { ServerServices } from '../runtime/services.ts'
-import type { MakeAct } from '../../spec/people/act.ts'
 
 /** Somebody may not, or not now. A request that is not understood, or names nothing, is no act. */
 const REFUSED = new Set([401, 403, 409, 429])

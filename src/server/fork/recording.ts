@@ -1,7 +1,6 @@
 /** The recording of a run for playback: results of its calls and answers of people. */
 import { digestOfJson } from '../../base/digest.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import { textOf } from '../../base/json/json.ts'
+import { isJsonObject, textOf, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { mediaOf, type ToolMedia } from '../../spec/tool-media.ts'

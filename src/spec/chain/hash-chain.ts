@@ -3,8 +3,7 @@
  * Content enters by a salted digest: it can be erased, salt and all, and the chain still holds. Source: docs/design/audit.md#chains
  */
 import { hash } from 'node:crypto'
-import type { JsonObject } from '../../base/json/json.ts'
-import { canonicalJson } from '../../base/json/json.ts'
+import { canonicalJson, type JsonObject } from '../../base/json/json.ts'
 
 /** What the first record of a chain names. */
 export const CHAIN_START = '0'.repeat(64)

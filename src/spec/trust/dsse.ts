@@ -1,6 +1,5 @@
 /** Envelopes around what is signed: DSSE v1 (github.com/secure-systems-lab/dsse). Source: docs/design/trust.md#envelopes */
-import { jsonDepth } from '../../base/json/json.ts'
-import type { JsonValue } from '../../base/json/json.ts'
+import { jsonDepth, type JsonValue } from '../../base/json/json.ts'
 import { readShape, ShapeFault, type ShapeReader } from './read-shape.ts'
 import { TrustProblem } from './trust-problem.ts'
 

@@ -2,8 +2,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { ListedTool, ToolList, ToolListFault } from './listed-tool.ts'
 import type { McpAnswer } from './mcp-answer.ts'
-import type { ClientAnswer } from './mcp-exchange.ts'
-import { McpFormError } from './mcp-exchange.ts'
+import { McpFormError, type ClientAnswer } from './mcp-exchange.ts'
 
 /** A page has some hundred tools; the limit stops a server that never ends its list. */
 const MAX_PAGES = 20

@@ -1,6 +1,5 @@
 /** Mail by a real mail server. Source: docs/design/notifications.md#mail */
-import { createServer } from 'node:net'
-import type { AddressInfo, Server as NetServer } from 'node:net'
+import { createServer, type AddressInfo, type Server as NetServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import type { TaskId } from '../../../src/base/ids.ts'
 import { createRedactor } from '../../../src/base/secret.ts'

@@ -1,4 +1,4 @@
-import type { OperatorList } from '../../../operations/schema.ts'
+import type { OperatorList, ValueOf } from '../../../operations/schema.ts'
 import type { InboxItem, InboxTask } from '../../../operations/tasks.ts'
 import { describeLooking, describeOperator } from '../../../view/task-people.ts'
 import { describeSubject, nameOfKind } from '../../../view/task-subject.ts'
@@ -24,7 +24,6 @@ import { resolveAgent } from '../../project/reference.ts'
 import { withTargetOf } from '../../project/server/target.ts'
 import { watchList } from '../../shell/screen/watch-list.ts'
 import type { inboxAnswer, inboxCount } from '../../answers/approve.ts'
-import type { ValueOf } from '../../../operations/schema.ts'
 
 const NOTHING = 'Nothing waits for anybody.'
 

@@ -6,12 +6,11 @@ import { timeOfDay } from '../../../terminal/time.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { answerScreen } from '../../shell/screen/list.ts'
 import { parseMoment } from '../../shell/numbers.ts'
-import { OPERATOR_URL } from '../../../client/operator.ts'
+import { OPERATOR_URL, type OperatorClient } from '../../../client/operator.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { resolveAgent, runIdOf } from '../../project/reference.ts'
 import { remoteError } from '../../../client/remote-error.ts'
 import { toIsoText } from '../../../base/clock.ts'
-import type { OperatorClient } from '../../../client/operator.ts'
 
 /** The server's log, oldest line first. */
 export async function logs(call: CommandContext<JsonObject>): Promise<void> {

@@ -1,6 +1,6 @@
 import { fail } from '../../../base/failure.ts'
 import { authorityMatrix } from '../../../authority/matrix.ts'
-import type { OperatorRoutes } from '../../../operations/operations.ts'
+import type { OperatorRoutes, OperatorAnswer } from '../../../operations/operations.ts'
 import type { VersionView } from '../../../operations/versions.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
@@ -11,7 +11,6 @@ import { withOperator } from '../../project/server/operator.ts'
 import { askOfAgent, listCommand } from '../../project/request-command.ts'
 import { resolveAgent, splitVersion } from '../../project/reference.ts'
 import { versionViews } from '../../project/registry.ts'
-import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { usageFailure } from '../../../base/usage-failure.ts'
 
 /** The snapshot that the digest covers, beside the later remarks about it. */

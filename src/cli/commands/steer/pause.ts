@@ -2,12 +2,11 @@
  * `svc stop` and `svc agents pause|resume`: stop all new effects of an agent, a tool, a provider or everything.
  * Source: docs/design/steering.md#pauses
  */
-import type { OperatorRoutes } from '../../../operations/operations.ts'
+import type { OperatorRoutes, OperatorAnswer } from '../../../operations/operations.ts'
 import type { PauseView } from '../../../operations/pauses.ts'
 import { describePaused, type PauseTarget } from '../../../spec/steer/pause.ts'
 import { describeApprover } from '../../../view/task-people.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
-import type { OperatorAnswer } from '../../../operations/operations.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { listCommand } from '../../project/request-command.ts'
 import { resolveAgent, splitVersion } from '../../project/reference.ts'

@@ -2,10 +2,9 @@
 import { fail } from '../../../base/failure.ts'
 import { isUuid } from '../../../base/ids.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import type { OperatorClient } from '../../../client/operator.ts'
+import { sendToOperator, type OperatorClient } from '../../../client/operator.ts'
 import { openOperatorChannel } from './operator.ts'
 import type { Project } from '../project.ts'
-import { sendToOperator } from '../../../client/operator.ts'
 import { apiAddress, openKey } from './target.ts'
 
 export interface RawApi {

@@ -1,8 +1,7 @@
-import { unlessLeft } from '../../shell/io.ts'
+import { unlessLeft, type Prompts } from '../../shell/io.ts'
 import type { JsonValue } from '../../../base/json/json.ts'
 import { findKeyArgument } from '../../../view/task-subject.ts'
 import { safeText } from '../../../base/escape-text.ts'
-import type { Prompts } from '../../shell/io.ts'
 
 /**
  * Where a policy requires comprehension, the approver types the key fact: the first number among the arguments, else the

@@ -1,6 +1,5 @@
-import type { JsonObject } from '../../../base/json/json.ts'
+import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import { fromJson } from '../../../base/json/typed-json.ts'
-import { isJsonObject } from '../../../base/json/json.ts'
 import type { ModelSpec } from '../../../spec/document.ts'
 import {
   findToolSchemaFaults,

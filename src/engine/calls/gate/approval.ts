@@ -3,14 +3,13 @@
  * Source: docs/design/approvals.md#what-is-approved
  */
 import { digestOfJson, type Digest } from '../../../base/digest.ts'
-import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
+import { isJsonObject, textOf, type JsonObject } from '../../../base/json/json.ts'
 import type { CallFacts, PolicyDecision } from '../../../policy/condition/decision.ts'
 import { summaryOf } from '../../../policy/condition/call-summary.ts'
 import { undoneAsJson, undoneCallOf, type CallApproval, type ToolCall } from '../../../spec/run/run.ts'
 import type { RunStep } from '../../../spec/step.ts'
 import type { TaskRecord } from '../../../spec/task.ts'
 import type { CallRow } from '../../../store/session-update.ts'
-import { textOf } from '../../../base/json/json.ts'
 import { agentNamed } from '../../session/bindings.ts'
 import type { CallHandle } from '../../transaction/call-handle.ts'
 import type { NewTask } from '../../transaction/transaction.ts'

@@ -4,11 +4,10 @@
  */
 import { shortenText } from '../../../base/cut-text.ts'
 import { safeJson } from '../../../base/escape-text.ts'
-import { isJsonObject, type JsonValue } from '../../../base/json/json.ts'
+import { isJsonObject, textOf, type JsonValue } from '../../../base/json/json.ts'
 import { findValue, isAttributable, SearchBudget, SearchExhausted } from '../../../policy/condition/attributable.ts'
 import type { RunStep } from '../../../spec/step.ts'
 import type { TaskEvidence, TaskRequest } from '../../../spec/task.ts'
-import { textOf } from '../../../base/json/json.ts'
 import { agentNamed } from '../../session/bindings.ts'
 import type { CallHandle } from '../../transaction/call-handle.ts'
 import type { RunHandle } from '../../transaction/transaction.ts'

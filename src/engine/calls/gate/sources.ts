@@ -2,7 +2,7 @@
  * Finds the sources of an argument's value in the steps of the run, of its ancestors and of its sub-agents. Stores nothing
  * besides the steps, so runs whose policies read no sources have no cost. Source: docs/design/policies.md#where-a-value-comes-from
  */
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
+import { canonicalJson, isJsonObject, textOf, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import {
   findValue,
   isAttributable,
@@ -15,7 +15,6 @@ import type { PathSegment } from '../../../policy/condition/segment.ts'
 import { domainBelow, finiteValues } from '../../../policy/prove/domains.ts'
 import { isTaintSource, type JsonSchema } from '../../../spec/snapshot.ts'
 import type { RunStep } from '../../../spec/step.ts'
-import { textOf } from '../../../base/json/json.ts'
 import { ASK_USER, REQUEST_INPUT, agentNamed, toolNamed } from '../../session/bindings.ts'
 import type { CallHandle } from '../../transaction/call-handle.ts'
 import { callsOf } from '../../prompt/call-results.ts'

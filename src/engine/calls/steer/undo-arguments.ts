@@ -1,11 +1,10 @@
 /** The call that undoes a recorded call. Source: docs/design/steering.md#undo */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
+import { isJsonObject, textOf, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { readUndo, undoArguments } from '../../../policy/undo-mapping.ts'
 import type { Run } from '../../../spec/run/run.ts'
 import type { AgentSnapshot, BoundTool } from '../../../spec/snapshot.ts'
 import type { RunStep } from '../../../spec/step.ts'
 import type { CallRow } from '../../../store/session-update.ts'
-import { textOf } from '../../../base/json/json.ts'
 import { toolNamed } from '../../session/bindings.ts'
 import type { RunHandle } from '../../transaction/transaction.ts'
 

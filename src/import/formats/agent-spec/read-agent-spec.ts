@@ -1,9 +1,7 @@
 /** Reads a configuration of Open Agent Spec, 25 and 26. Source: oracle.github.io/agent-spec/. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
+import { isJsonObject, objectOf, listOf, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { usageFailure } from '../../../base/usage-failure.ts'
 import type { AgentSource, ForeignAgent, ForeignProject, ForeignModel } from '../../agents/foreign-project.ts'
-import { objectOf } from '../../../base/json/json.ts'
-import { listOf } from '../../../base/json/json.ts'
 import { foreignTextOf, numberOf } from '../../agents/foreign-value.ts'
 import { reportOddMembers } from '../../agents/odd-members.ts'
 import { readSourceText } from '../../agents/source-folder.ts'

@@ -1,7 +1,6 @@
 /** MCP servers as `.mcp.json`, settings and agents declare them. */
-import type { JsonObject, JsonValue } from '../../../base/json/json.ts'
+import { objectOf, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import type { ForeignServer } from '../../agents/foreign-project.ts'
-import { objectOf } from '../../../base/json/json.ts'
 import { textMembersOf, foreignTextOf, textsOf } from '../../agents/foreign-value.ts'
 
 /** @param declared the value of `mcpServers`: servers by name */

@@ -1,6 +1,5 @@
 /** `settings.json`: rules that permit calls, hooks, and the model. */
-import type { JsonObject } from '../../../base/json/json.ts'
-import { objectOf } from '../../../base/json/json.ts'
+import { objectOf, type JsonObject } from '../../../base/json/json.ts'
 import { foreignTextOf, textsOf } from '../../agents/foreign-value.ts'
 import { reportOddMembers } from '../../agents/odd-members.ts'
 import type { PermissionRule } from '../../agents/permission-rules.ts'

@@ -1,9 +1,8 @@
 /** Models of a configuration of Docker Agent, as svc names them. */
-import type { JsonObject, JsonValue } from '../../../base/json/json.ts'
+import { objectOf, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { looksLikeValue } from '../../../documents/text/credentials.ts'
 import { isSetForOthers } from '../../agents/foreign-server.ts'
 import type { ForeignModel } from '../../agents/foreign-project.ts'
-import { objectOf } from '../../../base/json/json.ts'
 import { foreignTextOf, numberOf } from '../../agents/foreign-value.ts'
 import { quoteForeign } from '../../foreign-text.ts'
 import type { LossList } from '../../losses.ts'

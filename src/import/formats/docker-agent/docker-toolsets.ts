@@ -1,8 +1,6 @@
 /** Toolsets of Docker Agent: MCP servers, scripts and requests. The others are parts of the program and not carried. */
-import type { JsonObject, JsonValue } from '../../../base/json/json.ts'
+import { objectOf, listOf, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import type { ForeignServer, ForeignTool } from '../../agents/foreign-project.ts'
-import { objectOf } from '../../../base/json/json.ts'
-import { listOf } from '../../../base/json/json.ts'
 import { foreignTextOf, textMembersOf, textsOf } from '../../agents/foreign-value.ts'
 import { reportOddMembers } from '../../agents/odd-members.ts'
 import { quoteForeign } from '../../foreign-text.ts'

@@ -1,6 +1,6 @@
 /** Reads the configuration of Docker Agent (cagent), versions 1 and later. Source: docs.docker.com/ai/docker-agent/. */
 import { basename } from 'node:path'
-import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
+import { isJsonObject, objectOf, listOf, type JsonObject } from '../../../base/json/json.ts'
 import { usageFailure } from '../../../base/usage-failure.ts'
 import type {
   AgentSource,
@@ -9,8 +9,6 @@ import type {
   ForeignRule,
   ForeignTool,
 } from '../../agents/foreign-project.ts'
-import { objectOf } from '../../../base/json/json.ts'
-import { listOf } from '../../../base/json/json.ts'
 import { foreignTextOf, numberOf, textsOf } from '../../agents/foreign-value.ts'
 import { reportOddMembers } from '../../agents/odd-members.ts'
 import { reportRules, ruleFor, type PermissionRule } from '../../agents/permission-rules.ts'

@@ -1,7 +1,6 @@
 /** Which tasks people decide in a chat, and what a button says of what it was drawn for. Source: docs/design/notifications.md#clicks */
 import { digestOfJson } from '../../../base/digest.ts'
-import type { TaskId } from '../../../base/ids.ts'
-import { isUuid } from '../../../base/ids.ts'
+import { isUuid, type TaskId } from '../../../base/ids.ts'
 import { isProofAtLeast, PROOF_NAMES } from '../../../spec/people/decision-proof.ts'
 import { findReviewReason } from '../../../spec/task.ts'
 import { describeTaskView } from '../../../view/task-view.ts'

@@ -1,8 +1,7 @@
 /** Calls of Slack's Web API, and what its errors mean for a notice. Source: docs/design/notifications.md#slack */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { retryAfterMs } from '../../../base/retry.ts'
-import type { ChannelParts, TryOutcome } from '../channel.ts'
-import { failedTry, refusedTry } from '../channel.ts'
+import { failedTry, refusedTry, type ChannelParts, type TryOutcome } from '../channel.ts'
 import type { SlackConfig } from '../../../spec/project/config.ts'
 import { readAnswerText } from '../chat/read-answer.ts'
 

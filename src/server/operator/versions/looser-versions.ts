@@ -1,7 +1,6 @@
 /** What still runs on versions that may do more than the deployed one: a stricter deployment takes nothing from runs that have begun. */
 import type { VersionId } from '../../../base/ids.ts'
-import { MOST_LOOSER_CALLS } from '../../../operations/versions.ts'
-import type { LooserVersion } from '../../../operations/versions.ts'
+import { MOST_LOOSER_CALLS, type LooserVersion } from '../../../operations/versions.ts'
 import { findPause } from '../../../spec/steer/pause.ts'
 import { findLooserCalls } from '../../runtime/authority.ts'
 import { findAgent } from '../find/find.ts'
