@@ -14,6 +14,8 @@ import { askRunning } from './project/server/running-server.ts'
 import { openProject } from './project/project.ts'
 
 const SERVER_TIMEOUT_MS = 1000
+/** Before the end of a deployment. */
+const WARN_BEFORE_MS = 14 * 24 * 3_600_000
 
 /** False where no project can be read; the caller then prints the short help. */
 export async function showStatus(io: Io, mode: OutputMode): Promise<boolean> {
@@ -59,6 +61,14 @@ export async function showStatus(io: Io, mode: OutputMode): Promise<boolean> {
   )
   if (pauses.items.length > 0)
     printWrapped(theme.waiting(safeText(`  paused: ${pauses.items.map(describePaused).join(', ')}`)))
+  for (const { label, deployed: active } of deployed) {
+    const ends = active?.expiresAt == null ? Infinity : Date.parse(active.expiresAt)
+    if (ends > io.clock.now() + WARN_BEFORE_MS) continue
+    const what = ends <= io.clock.now() ? 'has ended: no run starts on it' : 'ends'
+    printWrapped(
+      theme.waiting(safeText(`  the deployment of ${label} ${what} ${formatRelative(ends, io.clock.now())}`)),
+    )
+  }
   if (last)
     printWrapped(
       `  last run ${shortId(last.runId)}  ${styleOfStatus(theme, last.status)(last.status)}  ${formatRelative(Date.parse(last.startedAt), io.clock.now())}`,

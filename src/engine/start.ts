@@ -1,4 +1,5 @@
 /** Starting a run. Source: docs/design/http.md#start */
+import { toIsoText } from '../base/clock.ts'
 import { fail, isFailure } from '../base/failure.ts'
 import type { RunId, SessionId, TriggerId } from '../base/ids.ts'
 import { isJsonObject, type JsonObject } from '../base/json/json.ts'
@@ -117,10 +118,10 @@ function toResponse(started: StartOutcome): StartRunResponse {
 /**
  * The requested version, else the deployed one. A continued session may run a version that was yanked since; no new session
  * begins with one.
- * @throws Failure `not_found`, `no_deployed_version`, `version_not_deployable`, `version_yanked`
+ * @throws Failure `not_found`, `no_deployed_version`, `deployment_expired`, `version_not_deployable`, `version_yanked`
  */
 async function readVersion(
-  { store }: EngineParts,
+  { store, clock }: EngineParts,
   { agentId, workspaceId, continued, principal, versionId: asked }: StartRequest,
 ): Promise<AgentVersion> {
   const agent = await store.agent(agentId)
@@ -140,6 +141,9 @@ async function readVersion(
   }
   const version = agent.deployedVersionId && (await store.version(agent.deployedVersionId))
   if (!version) throw fail('no_deployed_version', { agent: agent.name })
+  const { deployedUntil: until } = agent
+  if (until !== null && clock.now() >= until)
+    throw fail('deployment_expired', { agent: agent.name, version: version.snapshot.version, at: toIsoText(until) })
   return version
 }
 

@@ -48,7 +48,13 @@ export const deployedVersion = object({ agentId: string, agentVersionId: string,
 export const agentView = object({
   agentId: string,
   name: string,
-  deployed: nullable(object({ versionLabel: string, agentVersionId: string })),
+  deployed: nullable(
+    object({
+      versionLabel: string,
+      agentVersionId: string,
+      expiresAt: described(nullable(string), 'No run starts on it from then on; null for no end.'),
+    }),
+  ),
   triggers: list(string),
   model: described(optional(string), 'Provider and name of the model of the deployed version.'),
   inputContract: optional(anyJson),
@@ -96,6 +102,7 @@ const deploymentView = object({
   at: string,
   by: string,
   message: nullable(string),
+  expiresAt: described(nullable(string), 'No run starts on it from then on; null for no end.'),
 })
 export type DeploymentView = ValueOf<typeof deploymentView>
 
@@ -226,9 +233,14 @@ export const versionOperations = {
       allowYanked: described(optional(boolean), 'Without it a yanked version is refused.'),
       message: optional(message),
       attestation: described(optional(signedEnvelope), 'Envelope of a signed statement about this deployment.'),
+      expiresAt: described(
+        optional(nullable(string)),
+        'No run starts on it from then on; null for no end. Where it is absent, the version that is deployed already keeps its end. A statement says it itself.',
+      ),
     }),
     answer: object({
       agentId: string,
+      expiresAt: nullable(string),
       from: nullable(string),
       to: string,
       agentVersionId: string,

@@ -47,7 +47,7 @@ export interface CatalogStore {
     member: PublishedName,
   ): Promise<{ readonly closureDigest: Digest; readonly files: readonly SourceFile[] } | undefined>
   /**
-   * Makes a version the active one of its agent.
+   * Makes a version the active one of its agent. The version that is active already gets another end.
    * @param message the deployer's reason
    * @param more what channels are told of it, and what was signed
    * @throws Failure `not_found`, `deploy_regression`
@@ -58,8 +58,13 @@ export interface CatalogStore {
     at: Instant,
     by: string,
     message?: string,
-    more?: { readonly notices?: readonly NewNotice[]; readonly signed?: SignedDeployment },
-  ): Promise<{ readonly from: VersionId | null }>
+    more?: {
+      readonly notices?: readonly NewNotice[]
+      readonly signed?: SignedDeployment
+      /** No run starts on it from then on. */
+      readonly expiresAt?: Instant | null
+    },
+  ): Promise<{ readonly from: VersionId | null; readonly isChanged: boolean }>
   /** What was signed about closures and snapshots, oldest first. @param subjects their digests */
   attestations(workspaceId: WorkspaceId, subjects: readonly Digest[]): Promise<readonly Attestation[]>
   /** Of the last signed deployment of an agent; 0 before the first. @param agent `namespace.name` */

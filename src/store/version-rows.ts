@@ -27,6 +27,8 @@ export interface AgentRow {
   readonly name: string
   readonly deployedVersionId: VersionId | null
   readonly previousVersionId: VersionId | null
+  /** No run starts on the deployed version from then on; null for no end. */
+  readonly deployedUntil: Instant | null
 }
 
 export interface VersionPublication {
@@ -80,6 +82,8 @@ export interface DeploymentRow {
   readonly by: string
   /** Absent if none was given. */
   readonly message?: string
+  /** Until when runs might start on it; null for no end. */
+  readonly expiresAt: Instant | null
 }
 
 /** One published document. `already`: this version was published before with the same digest. */

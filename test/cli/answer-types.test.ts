@@ -9,6 +9,7 @@ const answer: ValueOf<typeof deployAnswer> = {
   agentId: 'a',
   from: null,
   to: '1.0.0',
+  expiresAt: null,
   agentVersionId: 'v',
   runningOnOld: 0,
 }

@@ -183,6 +183,22 @@ describe('from nothing to a roll-back', () => {
     expect(await good('verify', `${AGENT}@1.0.0`)).toContain('ok')
   })
 
+  test('a deployment may end, and to prolong it takes a signature', async () => {
+    const deploy = ['deploy', `${AGENT}@1.0.0`, '--yes'] as const
+    expect(await refused(...deploy, '--expires', '30d')).toContain('nobody signed it')
+    const signed = ['--sign', keyOf('bo')] as const
+    expect(await good(...deploy, '--expires', '30d', ...signed)).toContain('until 2026-12-30T00:00:00.000Z')
+    expect(await good('agents', 'list')).toContain('1.0.0 until 2026-12-30')
+    expect(await good(...deploy, '--expires', '2027-03-01', ...signed, '--prepare', 'e.dsse.json')).toContain(
+      'deployment 4',
+    )
+    expect(await refused(...deploy, '--expires', '2028-03-01', '--statement', 'e.dsse.json', ...signed)).toContain(
+      'Somebody else signed expires',
+    )
+    expect(await refused(...deploy, '--expires', 'never')).toContain('nobody signed it')
+    expect(await good(...deploy, '--expires', 'never', ...signed)).not.toContain('until')
+  })
+
   test('a newer document takes the threshold of the old one, and an older one is refused', async () => {
     const old = readFileSync(join(cwd, 'trust.dsse.json'))
     await writeTrustFile(2, '', '{threshold: 1, keys: [ci]}')

@@ -154,6 +154,7 @@ test('deploys a version, the newest, and the previous one again', async () => {
   expect(await operator('POST /deploy', { body: { agent: DESK, version: '1.1.0' } })).toEqual({
     agentId,
     from: '1.0.0',
+    expiresAt: null,
     to: '1.1.0',
     agentVersionId: versionOf(DESK, '1.1.0'),
     runningOnOld: 1,
@@ -177,7 +178,7 @@ test('shows agents, versions and snapshots', async () => {
       {
         agentId,
         name: DESK,
-        deployed: { versionLabel: '1.0.0', agentVersionId: expect.any(String) },
+        deployed: { versionLabel: '1.0.0', agentVersionId: expect.any(String), expiresAt: null },
         triggers: ['api'],
         inputContract: { type: 'object' },
         model: 'scripted/script',

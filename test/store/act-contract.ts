@@ -178,8 +178,8 @@ export function actContract(name: string, open: (clock: Clock) => Store | Promis
         ],
       ])
       expect(rows.find(({ name }) => name === 'pause tool pay.send')!.lines).toEqual([
-        JSON.stringify([WORKSPACE, 'tool', 'pay.send', true, NOW, 'operator:ana', null]),
-        JSON.stringify([WORKSPACE, 'tool', 'pay.send', false, NOW + 4, 'operator:ana', null]),
+        JSON.stringify([WORKSPACE, 'tool', 'pay.send', true, NOW, 'operator:ana']),
+        JSON.stringify([WORKSPACE, 'tool', 'pay.send', false, NOW + 4, 'operator:ana']),
       ])
     })
 

@@ -1197,24 +1197,33 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
             name: 'pay.auditor',
             deployedVersionId: null,
             previousVersionId: null,
+            deployedUntil: null,
           },
-          { id: AGENT, workspaceId: WORKSPACE, name: 'pay.clerk', deployedVersionId: null, previousVersionId: null },
+          {
+            id: AGENT,
+            workspaceId: WORKSPACE,
+            name: 'pay.clerk',
+            deployedVersionId: null,
+            previousVersionId: null,
+            deployedUntil: null,
+          },
         ])
         expect(await store.agents(ELSEWHERE)).toEqual([])
       })
 
       test('deploys a version and remembers the previous one', async () => {
         await store.publish(aPublication([clerk, next]))
-        expect(await store.deploy(AGENT, clerkId, NOW, 'operator:ann')).toEqual({ from: null })
+        expect(await store.deploy(AGENT, clerkId, NOW, 'operator:ann')).toEqual({ from: null, isChanged: true })
         expect((await store.agent(AGENT))?.deployedVersionId).toBe(clerkId)
-        expect(await store.deploy(AGENT, nextId, NOW, 'operator:ann')).toEqual({ from: clerkId })
-        expect(await store.deploy(AGENT, nextId, NOW, 'operator:ann')).toEqual({ from: nextId })
+        expect(await store.deploy(AGENT, nextId, NOW, 'operator:ann')).toEqual({ from: clerkId, isChanged: true })
+        expect(await store.deploy(AGENT, nextId, NOW, 'operator:ann')).toEqual({ from: nextId, isChanged: false })
         expect(await store.agent(AGENT)).toEqual({
           id: AGENT,
           workspaceId: WORKSPACE,
           name: 'pay.clerk',
           deployedVersionId: nextId,
           previousVersionId: clerkId,
+          deployedUntil: null,
         })
       })
 
@@ -1224,12 +1233,43 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         await store.deploy(AGENT, nextId, NOW + 1, 'operator:bob', 'Pays in euro.')
         await store.deploy(AGENT, clerkId, NOW + 2, 'operator:ann', 'Back again.')
         const deployments = [
-          { versionId: clerkId, fromVersionId: nextId, at: NOW + 2, by: 'operator:ann', message: 'Back again.' },
-          { versionId: nextId, fromVersionId: clerkId, at: NOW + 1, by: 'operator:bob', message: 'Pays in euro.' },
-          { versionId: clerkId, fromVersionId: null, at: NOW, by: 'operator:ann' },
+          {
+            versionId: clerkId,
+            fromVersionId: nextId,
+            at: NOW + 2,
+            by: 'operator:ann',
+            message: 'Back again.',
+            expiresAt: null,
+          },
+          {
+            versionId: nextId,
+            fromVersionId: clerkId,
+            at: NOW + 1,
+            by: 'operator:bob',
+            message: 'Pays in euro.',
+            expiresAt: null,
+          },
+          { versionId: clerkId, fromVersionId: null, at: NOW, by: 'operator:ann', expiresAt: null },
         ]
         expect(await store.deployments(AGENT, 10)).toEqual(deployments)
         expect(await store.deployments(AGENT, 2)).toEqual(deployments.slice(0, 2))
+      })
+
+      test('a deployment has an end, which the same version gets anew', async () => {
+        await store.publish(aPublication([clerk, next]))
+        await store.deploy(AGENT, clerkId, NOW, 'operator:ann', undefined, { expiresAt: NOW + DAY })
+        const prolong = (expiresAt: number | null) =>
+          store.deploy(AGENT, clerkId, NOW + 1, 'operator:ann', undefined, { expiresAt })
+        expect(await prolong(NOW + DAY)).toEqual({ from: clerkId, isChanged: false })
+        expect(await prolong(NOW + 2 * DAY)).toEqual({ from: clerkId, isChanged: true })
+        expect(await store.agent(AGENT)).toMatchObject({ previousVersionId: null, deployedUntil: NOW + 2 * DAY })
+        await store.deploy(AGENT, nextId, NOW + 2, 'operator:ann')
+        expect(await store.agent(AGENT)).toMatchObject({ previousVersionId: clerkId, deployedUntil: null })
+        expect((await store.deployments(AGENT, 10)).map(({ expiresAt }) => expiresAt)).toEqual([
+          null,
+          NOW + 2 * DAY,
+          NOW + DAY,
+        ])
       })
 
       const written = (files: readonly { readonly path: string; readonly text: string }[]) => ({

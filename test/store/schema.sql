@@ -7,7 +7,7 @@ CREATE TABLE agent (
   previous_version_id text references version (id),
   -- Kept counts: the total of a list is one row, not a count over all of them.
   sessions integer not null default 0 check (sessions >= 0),
-  runs integer not null default 0 check (runs >= 0),
+  runs integer not null default 0 check (runs >= 0), deployed_until integer,
   unique (id, workspace_id)
 ) strict;
 
@@ -63,7 +63,7 @@ CREATE TABLE deployment (
   deployed_by text not null,
   -- The message that the deployer gave.
   message text
-) strict;
+, expires_at integer) strict;
 
 CREATE INDEX deployment_of_agent on deployment (agent_n, n);
 

@@ -8,6 +8,13 @@ export const runFailures = {
     message: (a: { agent: string }) => `No version of ${a.agent} is deployed.`,
     fix: 'svc deploy NAMESPACE.NAME@VERSION',
   },
+  deployment_expired: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { agent: string; version: string; at: string }) =>
+      `The deployment of ${a.agent}@${a.version} ended at ${a.at}: no run starts on it any more.`,
+    fix: 'Deploy another version, or the same one for longer: svc deploy NAMESPACE.NAME@VERSION --expires 90d',
+  },
   agent_external: {
     status: 409,
     exit: EXIT.conflict,

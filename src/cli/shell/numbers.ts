@@ -33,6 +33,13 @@ export function parseMoment(text: string, now: number): number {
   return at
 }
 
+/** Parses `90d` (from now on), a date, an RFC 3339 time, or `never`, which is null. */
+export function parseEnd(text: string, now: number): number | null {
+  if (text === 'never') return null
+  const ahead = parseDuration(text)
+  return ahead === undefined ? parseMoment(text, now) : now + ahead
+}
+
 /** A date, or a time with its offset (RFC 3339). */
 const MOMENT = /^\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d))?$/
 

@@ -131,10 +131,12 @@ export const shipCommands: readonly CommandEntry[] = [
       sign,
       { flags: '--prepare <file>', description: 'write the signed statement for somebody else, deploy nothing' },
       { flags: '--statement <file>', description: 'add a signature to this prepared statement, and deploy' },
+      { flags: '--expires <when>', description: 'start no run from then on: 90d, 2027-03-01, or never' },
       { flags: '--message <text>', description: 'why; shown in svc agents history' },
     ],
     examples: [
       'svc deploy acme.refund-desk@1.2.0',
+      'svc deploy acme.refund-desk@1.2.0 --expires 90d',
       'svc deploy acme.refund-desk@1.2.0 --hold-older',
       'svc deploy acme.refund-desk --rollback --yes',
       'svc deploy acme.refund-desk@1.2.0 --prepare deploy.dsse.json --sign ana.pem',

@@ -1,5 +1,6 @@
 /** `svc deploy --sign`: by one person, or prepared by one and signed and sent by another. Source: docs/design/trust.md#deployments */
 import { resolve } from 'node:path'
+import type { Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { AgentView } from '../../operations/versions.ts'
 import { TrustProblem } from '../../spec/trust/trust-problem.ts'
@@ -17,6 +18,8 @@ interface WantedSignature {
   readonly version: string | undefined
   readonly rollback: boolean
   readonly reason: string | undefined
+  /** When it ends, null for never; undefined where nobody said so, and what somebody else signed stands. */
+  readonly expires: Instant | null | undefined
 }
 
 interface SignedForServer {
@@ -30,7 +33,7 @@ interface SignedForServer {
 export async function signedDeployment(
   call: CommandContext,
   operator: OperatorClient,
-  { agent, version: label, rollback, reason }: WantedSignature,
+  { agent, version: label, rollback, reason, expires }: WantedSignature,
 ): Promise<SignedForServer | undefined> {
   const { given, cwd } = call
   const [statement, prepare] = [given.text('statement'), given.text('prepare')]
@@ -38,12 +41,12 @@ export async function signedDeployment(
   if (key === undefined) return undefined
   const signer = await openSigner(call, key)
   const version = label ?? (await (rollback ? earlierOf : newestOf)(operator, agent))
-  const wanted = await stateDeployment(call, operator, { agent, version, rollback, reason })
+  const wanted = await stateDeployment(call, operator, { agent, version, rollback, reason, expires: expires ?? null })
   const envelope = statement === undefined ? await signDeployment(wanted, signer) : await addTo(statement)
   async function addTo(named: string): Promise<string> {
     const text = (await readUserFile(resolve(cwd, named), named)).toString()
     try {
-      return await coSignDeployment(text, wanted, signer)
+      return await coSignDeployment(text, wanted, signer, expires !== undefined)
     } catch (error) {
       if (error instanceof TrustProblem) throw usageFailure(`${named} is no signed deployment: ${error.message}.`)
       throw error

@@ -1,5 +1,5 @@
 /** What is signed about a deployment. Source: docs/design/trust.md#deployments */
-import { toIsoText } from '../../base/clock.ts'
+import { toIsoText, type Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { Digest } from '../../base/digest.ts'
 import type { AgentView } from '../../operations/versions.ts'
@@ -15,13 +15,15 @@ interface WantedDeploymentStatement {
   readonly version: string
   readonly rollback: boolean
   readonly reason: string | undefined
+  /** When it ends. */
+  readonly expires: Instant | null
 }
 
 /** States the deployment as the server has to find it: what it replaces, the next revision, and whether it may do more. */
 export async function stateDeployment(
   { io }: Pick<CommandContext, 'io'>,
   operator: OperatorClient,
-  { agent, version, rollback, reason }: WantedDeploymentStatement,
+  { agent, version, rollback, reason, expires }: WantedDeploymentStatement,
 ): Promise<DeploymentStatement> {
   const from = agent.deployed?.versionLabel ?? null
   const found = (await versionViews(operator, agent.name)).find(({ versionLabel }) => versionLabel === version)
@@ -38,18 +40,27 @@ export async function stateDeployment(
     revision: revision + 1,
     widens: from === null || (await operator.call('GET /difference', { query: difference })).widens,
     reason: reason ?? null,
+    expires,
     signedAt: toIsoText(io.clock.now()),
   }
 }
 
 /**
  * Signs what somebody else has signed, as it is.
- * @param wanted what the server has to find now @throws Failure `signed_otherwise` where the other one signed something else
+ * @param wanted what the server has to find now
+ * @param isEndGiven whether the end of the deployment has to be that of `wanted`, too
+ * @throws Failure `signed_otherwise` where the other one signed something else
  */
-export async function coSignDeployment(text: string, wanted: DeploymentStatement, signer: Signer): Promise<string> {
+export async function coSignDeployment(
+  text: string,
+  wanted: DeploymentStatement,
+  signer: Signer,
+  isEndGiven: boolean,
+): Promise<string> {
   const envelope = readEnvelope(text)
   const signed = readStatement(envelope.payload, 'deployment')
-  const { reason: _reason, signedAt: _at, ...facts } = wanted
+  const { reason: _reason, signedAt: _at, expires, ...given } = wanted
+  const facts = isEndGiven ? { ...given, expires } : given
   const other = Object.entries(facts).find(([name, value]) => signed[name as keyof DeploymentStatement] !== value)
   if (other)
     throw fail('signed_otherwise', {

@@ -178,11 +178,16 @@ function checkPublications(history: History): readonly CheckedPublication[] {
   })
 }
 
+interface SignedEnd {
+  readonly subject: string
+  readonly act: number
+  readonly expires: Instant | null
+}
+
 /** Each is signed by who might, and the revisions of an agent rise by one. */
-function checkDeployments(history: History): readonly KeptStatement[] {
+function checkDeployments(history: History): readonly SignedEnd[] {
   const revisions = new Map<string, number>()
-  const kept = keptStatements(history, 'deployment')
-  for (const { row, subject, agent, revision, envelope, at, act } of kept)
+  return keptStatements(history, 'deployment').map(({ row, subject, agent, revision, envelope, at, act }) =>
     about(row, () => {
       const trust = trustBefore(history, act)
       if (!trust) throw new TrustProblem('key', 'no trust document said whose signature counts')
@@ -193,8 +198,9 @@ function checkDeployments(history: History): readonly KeptStatement[] {
       const next = (revisions.get(agent) ?? 0) + 1
       if (revision !== next) throw new TrustProblem('statement', `revision ${next} of ${agent} is missing`)
       revisions.set(agent, next)
-    })
-  return kept
+      return { subject, act, expires: statement.expires }
+    }),
+  )
 }
 
 const publishedMembers = (history: History) =>
@@ -211,13 +217,13 @@ function refuseUnsignedMembers(history: History, publications: readonly CheckedP
   }
 }
 
-function refuseUnsignedDeployments(history: History, deployments: readonly KeptStatement[]): void {
+function refuseUnsignedDeployments(history: History, deployments: readonly SignedEnd[]): void {
   const digests = new Map(linesOf(history, 'version').map(({ row, values: [, , digest] }) => [row, digest]))
   const unused = [...deployments]
   for (const { row, values, act } of deploymentsIn(history)) {
-    const version = String(values[0])
+    const [version, , , , , end = null] = values
     const digest = digests.get(`version ${version}`)
-    const found = unused.findIndex((each) => each.subject === digest && each.act === act)
+    const found = unused.findIndex((each) => each.subject === digest && each.act === act && each.expires === end)
     // Each statement is of one deployment, also of one that did not have to be signed.
     if (found >= 0) unused.splice(found, 1)
     else if (trustBefore(history, act)?.require.deployment === true)

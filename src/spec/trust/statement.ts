@@ -1,4 +1,5 @@
 /** What is signed: in-toto statements (in-toto.io/Statement/v1), one type for each use. Source: docs/design/trust.md#statements */
+import { toIsoText, type Instant } from '../../base/clock.ts'
 import type { Digest } from '../../base/digest.ts'
 import { canonicalJson, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { toJson } from '../../base/json/typed-json.ts'
@@ -54,6 +55,8 @@ export interface DeploymentStatement {
   readonly revision: number
   readonly widens: boolean
   readonly reason: string | null
+  /** No run starts on it from then on; null for no end. */
+  readonly expires: Instant | null
   readonly signedAt: string
 }
 
@@ -91,9 +94,10 @@ export function writePublication({ name, closure, manifest, ...predicate }: Publ
   return writeStatement('publication', [{ name, digest: closure }, ...files], toJson(predicate))
 }
 
-export function writeDeployment({ agent, version, snapshot, ...predicate }: DeploymentStatement): Buffer {
-  const subject = { name: `${agent}@${version}`, digest: snapshot }
-  return writeStatement('deployment', [subject], toJson({ agent, version, ...predicate }))
+export function writeDeployment({ snapshot, expires, ...predicate }: DeploymentStatement): Buffer {
+  const subject = { name: `${predicate.agent}@${predicate.version}`, digest: snapshot }
+  const end = expires === null ? {} : { expires: toIsoText(expires) }
+  return writeStatement('deployment', [subject], toJson({ ...predicate, ...end }))
 }
 
 /** @param value of the document, which `readTrustDocument` has read */
@@ -141,7 +145,7 @@ const READERS: { readonly [K in StatementKind]: StatementReader<K> } = {
   },
   deployment(predicate, [subject, more], inSubject) {
     const names = ['agent', 'version', 'action', 'from', 'revision', 'widens', 'reason', 'signedAt'] as const
-    const read = predicate.record(names)
+    const read = predicate.record(names, ['expires'])
     const [agent, version] = [read.agent.text(), read.version.text()]
     if (subject?.name !== `${agent}@${version}` || more !== undefined)
       throw inSubject.fault('must name what is deployed')
@@ -154,6 +158,7 @@ const READERS: { readonly [K in StatementKind]: StatementReader<K> } = {
       revision: read.revision.integer(1, MOST_REVISIONS),
       widens: read.widens.boolean(),
       reason: read.reason.orNull((each) => each.text(4000)),
+      expires: read.expires.optional(readTime) ?? null,
       signedAt: read.signedAt.text(),
     }
   },
@@ -165,6 +170,14 @@ const READERS: { readonly [K in StatementKind]: StatementReader<K> } = {
       throw inSubject.fault('must name this document')
     return document
   },
+}
+
+/** As `toIsoText` writes it, so that there is one spelling. */
+function readTime(reader: ShapeReader): Instant {
+  const text = reader.text()
+  const at = Date.parse(text)
+  if (Number.isNaN(at) || toIsoText(at) !== text) throw reader.fault('must be a time, like 2027-03-01T00:00:00.000Z')
+  return at
 }
 
 function readSubject(reader: ShapeReader): StatementSubject {

@@ -44,7 +44,7 @@ const definitions: readonly CopiedTable[] = [
     name: 'deployment',
     columns: toColumns({
       text: 'agent_id→agent version_id from_version_id deployed_by message',
-      integer: 'deployed_at',
+      integer: 'deployed_at expires_at',
     }),
     order: ['n'],
   },
@@ -337,7 +337,7 @@ const definitions: readonly CopiedTable[] = [
 /** Agents and versions reference each other, so deployed versions are set at the end. */
 const deployed: CopiedTable = {
   name: 'agent',
-  columns: toColumns({ text: 'id deployed_version_id previous_version_id' }),
+  columns: toColumns({ text: 'id deployed_version_id previous_version_id', integer: 'deployed_until' }),
   order: ['id'],
   update: true,
   where: 'deployed_version_id is not null or previous_version_id is not null',

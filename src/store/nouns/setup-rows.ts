@@ -50,13 +50,13 @@ function setupTables({ key, column }: Dialect): Readonly<Record<SetupNoun, Setup
     agent: {
       from: 'from agent t where t.workspace_id = :workspaceId and t.deployed_version_id is not null',
       key: ['t.id'],
-      columns: texts('name deployed_version_id previous_version_id'),
+      columns: texts('name deployed_version_id previous_version_id deployed_until'),
       order: 't.id',
     },
     deployments: {
       from: ofAgent('deployment'),
       key: ['a.id'],
-      columns: texts('version_id from_version_id deployed_at deployed_by message'),
+      columns: texts('version_id from_version_id deployed_at deployed_by message expires_at'),
       order: 't.n',
     },
     version: {
@@ -123,7 +123,7 @@ export function prepareSetupReader(dialect: Dialect): SetupReader {
     const { noun, parts } = parseName(name, tables)
     const { columns } = tables[noun]
     const rows = yield* readRows<Record<string, unknown>>(statements[noun].one, { workspaceId, ...parts })
-    const lines = rows.map((row) => toColumnText(columns.map((column, at) => toShown(column, row[`c${at}`] ?? null))))
+    const lines = rows.map((row) => toLine(columns.map((column, at) => toShown(column, row[`c${at}`] ?? null))))
     const envelope = columns.findIndex(({ name: column }) => column === 'envelope')
     return { lines, ...(envelope >= 0 && rows[0] && { envelope: rows[0][`c${envelope}`] as string }) }
   }
@@ -156,6 +156,10 @@ export function prepareSetupRows(dialect: Dialect): NounWork<'setupRows', never>
 }
 
 const qualified = (name: string): string => (name.includes('.') ? name : `t.${name}`)
+
+/** Ends with the last value that is there: a column that a later version of svc adds changes no line that has nothing in it. */
+const toLine = (values: readonly (string | number | boolean | null)[]): string =>
+  toColumnText(values.slice(0, values.findLastIndex((value) => value !== null) + 1))
 
 /** Both databases give the same line. */
 function toShown(

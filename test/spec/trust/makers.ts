@@ -92,6 +92,7 @@ export const aDeploymentOf = (agent: string, about: Partial<DeploymentStatement>
   revision: 1,
   widens: false,
   reason: null,
+  expires: null,
   signedAt: '2026-11-30T00:00:00.000Z',
   ...about,
 })

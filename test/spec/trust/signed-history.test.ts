@@ -20,6 +20,8 @@ interface Told {
   readonly deployer: Pick<KeyPair, 'sign'> | null
   /** Revisions of the deployments at 30, 40 and 50. */
   readonly revisions: readonly number[]
+  /** When the rows of the deployments say that they end. */
+  readonly storedEnd: number | null
   /** What the clock of the server says at an act. */
   readonly clock: (act: number) => number
 }
@@ -45,6 +47,7 @@ function historyOf(about: Partial<Told> = {}) {
     publisher: CI,
     deployer: ANA,
     revisions: [1, 2, 3],
+    storedEnd: 900,
     clock: (act) => act,
     ...about,
   }
@@ -83,12 +86,16 @@ function historyOf(about: Partial<Told> = {}) {
     const revision = told.revisions[index]
     if (!told.deployer || revision === undefined) continue
     const snapshot = digestOfDesk(version)
-    const statement = aDeploymentOf(DESK, { version, snapshot, from, revision })
+    const statement = aDeploymentOf(DESK, { version, snapshot, from, revision, expires: 900 })
     const envelope = keep(envelopeOf(writeDeployment(statement), told.deployer))
     const about = [envelope, 'deployment', snapshot, DESK, revision, envelope, '[]', at(act)]
     add([act], `attestation ${envelope}`, ['w', ...about])
   }
-  add([30, 40, 50], 'deployments d', ...deployed.map(([act, version]) => [`v${version}`, null, at(act), 'ana', null]))
+  add(
+    [30, 40, 50],
+    'deployments d',
+    ...deployed.map(([act, version]) => [`v${version}`, null, at(act), 'ana', null, told.storedEnd]),
+  )
   return { rows, envelopes, actsOf: (row: string) => acts.get(row) ?? [] }
 }
 
@@ -137,6 +144,11 @@ test.each<[string, Partial<Told>, readonly string[]]>([
     ['deployments', 'envelope: nobody signed the deployment of version v1.0.0'],
   ],
   ['deployments by who may only publish', { deployer: CI }, ['attestation', 'grant: nothing lets ci deploy acme.desk']],
+  [
+    'an end that nobody signed',
+    { storedEnd: null },
+    ['deployments', 'envelope: nobody signed the deployment of version v1.0.0'],
+  ],
   [
     'a revision that is left out',
     { revisions: [1, 3, 4] },

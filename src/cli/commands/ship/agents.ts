@@ -2,6 +2,7 @@ import { isJsonObject } from '../../../base/json/json.ts'
 import type { PauseView } from '../../../operations/pauses.ts'
 import type { AgentView } from '../../../operations/versions.ts'
 import { pausesOfAgent } from '../../../spec/steer/pause.ts'
+import { describeDeployed } from '../../../view/deployed-version.ts'
 import { drawCard } from '../../../terminal/card.ts'
 import { fitsTable, timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { safeJson, safeText } from '../../../base/escape-text.ts'
@@ -43,7 +44,7 @@ const columns = (now: number, pauses: readonly PauseView[]): readonly TableColum
   timeColumn('LAST RUN', ({ lastRunAt }) => lastRunAt, now),
 ]
 
-const deployedOf = ({ deployed }: AgentView): string => deployed?.versionLabel ?? '-'
+const deployedOf = ({ deployed }: AgentView): string => (deployed ? describeDeployed(deployed) : '-')
 
 const pausesOf = ({ name, deployed, tools }: AgentView, pauses: readonly PauseView[]): readonly PauseView[] =>
   pausesOfAgent(pauses, { name, version: deployed?.versionLabel, tools })

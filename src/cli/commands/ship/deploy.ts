@@ -1,6 +1,8 @@
 import { compare } from 'semver'
+import { isoOrNull } from '../../../base/clock.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import type { CommandContext } from '../../shell/command.ts'
+import { parseEnd } from '../../shell/numbers.ts'
 import { publishedClosure } from '../../release/closures.ts'
 import { confirmLoss } from '../../shell/prompts/confirm.ts'
 import { lateEdgesOf, printUndeployed } from '../../release/late-edges.ts'
@@ -19,6 +21,8 @@ export async function deploy(
   const { name, version } = splitVersion(given.required(0))
   const rollback = given.flag('rollback')
   const message = given.text('message')
+  const end = given.text('expires')
+  const expires = end === undefined ? undefined : parseEnd(end, call.io.clock.now())
   await withOperator(call, async (operator) => {
     const agent = await resolveAgent(name, operator)
     const current = agent.deployed?.versionLabel
@@ -45,7 +49,7 @@ export async function deploy(
       ))
     )
       return out.message('nothing changed')
-    const signed = await signedDeployment(call, operator, { agent, version, rollback, reason: message })
+    const signed = await signedDeployment(call, operator, { agent, version, rollback, reason: message, expires })
     if (signed?.prepared) {
       const { file, revision } = signed.prepared
       if (mode.json) return await out.json({ file, agent: agent.name, version: signed.version, revision })
@@ -58,14 +62,16 @@ export async function deploy(
       ...(version !== undefined && { version }),
       ...(rollback && { rollback }),
       ...(signed && { version: signed.version, rollback: false, attestation: signed.envelope }),
+      ...(!signed && expires !== undefined && { expiresAt: isoOrNull(expires) }),
       ...(allowYanked && { allowYanked }),
       ...(message !== undefined && { message }),
     }
     const deployed = await operator.call('POST /deploy', { body })
-    const { from, to, runningOnOld } = deployed
+    const { from, to, runningOnOld, expiresAt } = deployed
+    const until = expiresAt === null ? '' : ` until ${expiresAt}`
     const keep =
       runningOnOld > 0 ? ` (${runningOnOld} ${runningOnOld === 1 ? 'run keeps' : 'runs keep'} running on ${from})` : ''
-    if (!mode.json) out.line(`deployed ${agent.name} ${from === null ? to : `${from} → ${to}`}${keep}`)
+    if (!mode.json) out.line(`deployed ${agent.name} ${from === null ? to : `${from} → ${to}`}${until}${keep}`)
     const olderRuns = await holdOlderRuns(call, operator, agent.name, to)
     await warnOfSchedules(call, operator, agent.name)
     if (mode.json) await out.json({ ...deployed, ...(olderRuns && { older: olderRuns }) })

@@ -3,6 +3,7 @@ import { fail } from '../../../base/failure.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import type { DeploymentView, SourcesView } from '../../../operations/versions.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
+import { describeDeployed } from '../../../view/deployed-version.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { askOfAgent, listCommand } from '../../project/request-command.ts'
 import { splitVersion } from '../../project/reference.ts'
@@ -42,7 +43,7 @@ const columns: readonly TableColumn<SourceFile>[] = [
 
 const historyColumns = (now: number): readonly TableColumn<DeploymentView>[] => [
   timeColumn('WHEN', ({ at }) => at, now),
-  { title: 'VERSION', cell: ({ versionLabel }) => versionLabel },
+  { title: 'VERSION', cell: describeDeployed },
   { title: 'BEFORE', cell: ({ from }) => from ?? '-' },
   { title: 'BY', cell: ({ by }) => safeText(by) },
   { title: 'WHY', cell: ({ message }) => safeText(message ?? '') },

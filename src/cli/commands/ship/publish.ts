@@ -196,7 +196,7 @@ async function deploySigned(
   const root = answer.published.find(({ kind, id }) => kind === 'Agent' && id === rootId)
   const agent = root && (await resolveAgent(root.id, operator))
   if (!agent || agent.deployed?.agentVersionId === root.agentVersionId) return answer
-  const wanted = { agent, version: root.version, rollback: false, reason: message }
+  const wanted = { agent, version: root.version, rollback: false, reason: message, expires: null }
   const attestation = await signDeployment(await stateDeployment(call, operator, wanted), signer)
   const body = { agent: agent.agentId, version: root.version, attestation, ...(message !== undefined && { message }) }
   const { agentId, agentVersionId, from } = await operator.call('POST /deploy', { body })

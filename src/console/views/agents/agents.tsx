@@ -5,6 +5,7 @@ import { Table } from '../../parts/table.tsx'
 import { Age } from '../../parts/moments.tsx'
 import { EmptyState, ErrorNote, Loading } from '../../parts/states.tsx'
 import { Pauses } from '../../steer/pauses.tsx'
+import { describeDeployed } from '../../../view/deployed-version.ts'
 import { useOperator } from '../../wire/resource.ts'
 
 export const hrefOfAgent = (name: string): string => `/agents/${encodeURIComponent(name)}`
@@ -36,7 +37,9 @@ export function AgentsScreen(): View {
               <td class="agent">
                 <a href={hrefOfAgent(agent.name)}>{safeText(agent.name)}</a>
               </td>
-              <td>{agent.deployed ? safeText(agent.deployed.versionLabel) : <span class="dim">not deployed</span>}</td>
+              <td>
+                {agent.deployed ? safeText(describeDeployed(agent.deployed)) : <span class="dim">not deployed</span>}
+              </td>
               <td class="num">{agent.runsToday ?? 0}</td>
               <td class="num">{agent.waiting ?? 0}</td>
               <td class="when">{agent.lastRunAt ? <Age at={agent.lastRunAt} /> : 'never'}</td>

@@ -1,4 +1,5 @@
 /** Whether a version may be deployed. Source: docs/design/trust.md#deployments */
+import type { Instant } from '../../../base/clock.ts'
 import { digestOf } from '../../../base/digest.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import { TrustProblem } from '../../../spec/trust/trust-problem.ts'
@@ -14,22 +15,26 @@ interface WantedVersion {
   readonly rollback: boolean
   /** Envelope; undefined where nobody signed it. */
   readonly text: string | undefined
+  /** When it ends, as the request says; undefined for the end there is. */
+  readonly expiresAt: Instant | null | undefined
 }
 
 interface CheckedDeployment extends SignedDeployment {
   readonly isRollback: boolean
+  readonly expiresAt: Instant | null
 }
 
 /** @returns what is kept; undefined for a deployment that needs no signature @throws Failure `trust_refused` */
 export async function checkSignedDeployment(
   services: ServerServices,
-  { agent, to, rollback, text }: WantedVersion,
+  { agent, to, rollback, text, expiresAt }: WantedVersion,
 ): Promise<CheckedDeployment | undefined> {
   const trust = await readTrustInForce(services)
   return await refusing('deployment', async () => {
     if (text === undefined) {
-      // The version that is deployed already changes nothing.
-      if (trust?.require.deployment && agent.deployedVersionId !== to.id)
+      // The version that is deployed already changes nothing, but for its end.
+      const keepsEnd = expiresAt === undefined || expiresAt === agent.deployedUntil
+      if (trust?.require.deployment && !(agent.deployedVersionId === to.id && keepsEnd))
         throw new TrustProblem('envelope', 'nobody signed it')
       return undefined
     }
@@ -47,7 +52,10 @@ export async function checkSignedDeployment(
       throw new TrustProblem('statement', `it replaces ${statement.from}, and ${from?.snapshot.version} is deployed`)
     if (!statement.widens && (await widens(services, from?.snapshot, to.snapshot)))
       throw new TrustProblem('statement', 'it says that nothing may do more than before, and something may')
+    if (statement.expires !== null && statement.expires <= at)
+      throw new TrustProblem('statement', 'its deployment has ended already')
     return {
+      expiresAt: statement.expires,
       isRollback: statement.action === 'rollback',
       from: agent.deployedVersionId,
       attestation: {

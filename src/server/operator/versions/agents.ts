@@ -1,5 +1,5 @@
 /** Published agents and versions. */
-import { toIsoText } from '../../../base/clock.ts'
+import { isoOrNull, toIsoText } from '../../../base/clock.ts'
 import type { Digest } from '../../../base/digest.ts'
 import { fail } from '../../../base/failure.ts'
 import type { AgentView } from '../../../operations/versions.ts'
@@ -82,7 +82,13 @@ async function toAgentView(services: ServerServices, agent: AgentRow): Promise<A
   return {
     agentId: agent.id,
     name: agent.name,
-    deployed: deployed ? { versionLabel: deployed.snapshot.version, agentVersionId: deployed.id } : null,
+    deployed: deployed
+      ? {
+          versionLabel: deployed.snapshot.version,
+          agentVersionId: deployed.id,
+          expiresAt: isoOrNull(agent.deployedUntil),
+        }
+      : null,
     triggers: triggers.map(({ name }) => name),
     ...(model && { model: `${model.provider}/${model.name}` }),
     ...(contract !== undefined && { inputContract: contract }),

@@ -1,5 +1,5 @@
 /** Published files as they were written, and the history of deployments. */
-import { toIsoText } from '../../../base/clock.ts'
+import { isoOrNull, toIsoText } from '../../../base/clock.ts'
 import { queryFailure } from '../../http/refuse.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { findAgent, notFoundFailure } from '../find/find.ts'
@@ -33,13 +33,14 @@ export const listDeployments: OperatorAction<'GET /deployments'> = async ({ serv
   const agent = await findAgent(services, query.agent)
   const labels = new Map((await store.versions(agent.id)).map(({ id, snapshot }) => [id, snapshot.version]))
   const rows = await store.deployments(agent.id, MAX_DEPLOYMENTS)
-  const items = rows.map(({ versionId, fromVersionId, at, by, message = null }) => ({
+  const items = rows.map(({ versionId, fromVersionId, at, by, message = null, expiresAt }) => ({
     versionLabel: labels.get(versionId) ?? versionId,
     agentVersionId: versionId,
     from: fromVersionId === null ? null : (labels.get(fromVersionId) ?? fromVersionId),
     at: toIsoText(at),
     by,
     message,
+    expiresAt: isoOrNull(expiresAt),
   }))
   return { items, total: items.length }
 }

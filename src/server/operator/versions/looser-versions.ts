@@ -5,7 +5,7 @@ import { findPause } from '../../../spec/steer/pause.ts'
 import { findLooserCalls } from '../../runtime/authority.ts'
 import { findAgent } from '../find/find.ts'
 import type { OperatorAction } from '../people/act.ts'
-import { countOpenSessions } from './publish.ts'
+import { countOpenSessions } from './deploy.ts'
 import { OPEN_STATUSES } from '../../../spec/run/run.ts'
 
 /** Maximum open sessions whose versions are looked at. */

@@ -9,6 +9,7 @@ export const AGENTS = defineTable<AgentRow>('agent', {
   name: 'text',
   deployedVersionId: 'text',
   previousVersionId: 'text',
+  deployedUntil: 'integer',
 })
 
 export function prepareAgents(): NounWork<'agent' | 'agents', never> {

@@ -53,6 +53,12 @@ const toDeployment = ({ message, ...row }: StoredDeployment): DeploymentRow => (
   ...(message !== null && { message }),
 })
 
+interface DeployableRow {
+  readonly agentRow: number | string
+  readonly from: VersionId | null
+  readonly until: Instant | null
+}
+
 /** Parsed snapshots in memory: every start reads one, and they never change. */
 const MAX_CACHED = 256
 
@@ -81,7 +87,7 @@ export function prepareVersions(
   const fromDeployments = `from deployment d join agent a on a.${key} = d.${column('agent')} where a.id = :agentId`
   const deployed = `select d.version_id as id ${fromDeployments} group by d.version_id order by max(d.n) desc`
   const history = `select d.version_id as "versionId", d.from_version_id as "fromVersionId", d.deployed_at as at,
-      d.deployed_by as by, d.message
+      d.deployed_by as by, d.message, d.expires_at as "expiresAt"
     ${fromDeployments} order by d.n desc limit :limit`
   const documents = `select d.kind, d.id, d.version, d.digest, d.document, y.version is not null as yanked,
       y.reason as "yankReason"
@@ -90,14 +96,16 @@ export function prepareVersions(
         on y.workspace_id = d.workspace_id and y.kind = d.kind and y.id = d.id and y.version = d.version
     where d.workspace_id = :workspaceId and d.kind = :kind and d.id = :id
     order by d.published_at desc, d.${insertionOrder} desc`
-  const deployable = `select a.${key} as "agentRow", a.deployed_version_id as "from"
+  const deployable = `select a.${key} as "agentRow", a.deployed_version_id as "from", a.deployed_until as "until"
     from agent a join version v on v.${column('agent')} = a.${key}
     where a.id = :agentId and v.id = :versionId ${forUpdate && 'for update of a'}`
-  const deploy = `update agent set previous_version_id = deployed_version_id, deployed_version_id = :versionId
+  const deploy = `update agent set previous_version_id = deployed_version_id, deployed_version_id = :versionId,
+      deployed_until = :expiresAt
     where ${key} = :agentRow`
+  const prolong = `update agent set deployed_until = :expiresAt where ${key} = :agentRow`
   const addDeployment = `insert into deployment
-      (${column('agent')}, version_id, from_version_id, deployed_at, deployed_by, message)
-    values (:agentRow, :versionId, :from, :at, :by, :message)`
+      (${column('agent')}, version_id, from_version_id, deployed_at, deployed_by, message, expires_at)
+    values (:agentRow, :versionId, :from, :at, :by, :message, :expiresAt)`
   const yank = `update version set yanked = :yanked, yank_reason = coalesce(:reason, yank_reason) where id = :id`
   const unyank = `update version set yanked = :yanked, yank_reason = null where id = :id`
   const isDocument = 'workspace_id = :workspaceId and kind = :kind and id = :id and version = :version'
@@ -155,20 +163,19 @@ export function prepareVersions(
     },
     transactions: {
       publish: preparePublication(dialect),
-      *deploy(agentId, versionId, at, by, message, { notices = [], signed } = {}) {
-        const found = yield* readRow<{ agentRow: number | string; from: VersionId | null }>(deployable, {
-          agentId,
-          versionId,
-        })
+      *deploy(agentId, versionId, at, by, message, { notices = [], signed, expiresAt = null } = {}) {
+        const found = yield* readRow<DeployableRow>(deployable, { agentId, versionId })
         if (!found) throw fail('not_found', { what: 'version of this agent' })
-        const { agentRow, from } = found
-        // Deploying the same version again would make it its own predecessor, and a rollback would do nothing.
-        if (from === versionId) return { from }
+        const { agentRow, from, until } = found
+        const isSame = from === versionId
+        if (isSame && until === expiresAt) return { from, isChanged: false }
         if (signed) yield* addDeploymentStatement(signed, from)
-        yield* writeRows(deploy, { agentRow, versionId })
-        yield* writeRows(addDeployment, { agentRow, versionId, from, at, by, message })
+        // Deploying the same version again would make it its own predecessor, and a rollback would do nothing.
+        if (isSame) yield* writeRows(prolong, { agentRow, expiresAt })
+        else yield* writeRows(deploy, { agentRow, versionId, expiresAt })
+        yield* writeRows(addDeployment, { agentRow, versionId, from, at, by, message, expiresAt })
         yield* insertNotices(notices)
-        return { from }
+        return { from, isChanged: true }
       },
       *setDocumentYanked(workspaceId, { kind, id, version }, yanked, reason) {
         const named = { workspaceId, kind, id, version }

@@ -5,7 +5,7 @@ import { refuseNewer, refuseUnreleased } from '../../refuse-schema.ts'
 import type { PostgresPool } from './pool.ts'
 
 /** Oldest version of the schema that this program reads and writes: it names columns of each migration up to this one. */
-export const OLDEST_READ = 12
+export const OLDEST_READ = 13
 
 /** Which list of migrations the versions count. Development versions had another one and did not record it. */
 const SERIES = 2
