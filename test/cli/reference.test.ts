@@ -84,6 +84,18 @@ test('of many candidates a few are shown, each by an ending that is its own, and
   })
 })
 
+test('@waiting means a run in the status that a command takes, where only one is', async () => {
+  const runs = ['WaitingForHITL', 'WaitingForResponse', 'WaitingForHITL'].map((status, at) => ({
+    ...RUNS[0]!,
+    runId: `01a1fc20-0000-7000-8000-00000000000${at}`,
+    status,
+  }))
+  const several = createOperator(() => Promise.resolve(Response.json({ items: runs, total: runs.length })))
+  expect(await runIdOf('@waiting', several, 'WaitingForResponse')).toBe(runs[1]!.runId)
+  await expect(runIdOf('@waiting', several)).rejects.toMatchObject({ message: '"@waiting" could be 3 runs.' })
+  await expect(runIdOf('@waiting', several, 'Held')).rejects.toMatchObject({ message: '"@waiting" could be 3 runs.' })
+})
+
 test('a task is named by an ending or @waiting', async () => {
   const task = { id: TASKS[0]!.userTaskId, kind: 'approval', agent: 'acme.refund-desk', approvalsReceived: 1 }
   expect(await taskOf('9c1e77', operator)).toMatchObject(task)

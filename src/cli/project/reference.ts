@@ -20,8 +20,9 @@ const ENDING = /^[0-9a-f-]{6,35}$/i
 /**
  * A run's id from a UUID, a unique ending of six or more hexadecimal digits, `@last`, `@last-2` or `@waiting`.
  * @param operator absent where only /v1 is spoken: a full id is needed then
+ * @param status of runs that `@waiting` means, where there are such
  */
-export async function runIdOf(text: string, operator: OperatorClient | undefined): Promise<string> {
+export async function runIdOf(text: string, operator: OperatorClient | undefined, status?: string): Promise<string> {
   if (isUuid(text)) return text.toLowerCase()
   if (!operator) throw usageFailure(`With an API key a run is named by its full id, not by "${text}".`)
   const last = /^@last(?:-(\d{1,2}))?$/.exec(text)
@@ -33,10 +34,9 @@ export async function runIdOf(text: string, operator: OperatorClient | undefined
   }
   if (text === '@waiting') {
     const { items } = await operator.call('GET /runs', { query: { waiting: 'true' } })
-    return onlyRun(
-      text,
-      items.filter((each) => each.parentRunId === null),
-    )
+    const waiting = items.filter((each) => each.parentRunId === null)
+    const meant = waiting.filter((each) => each.status === status)
+    return onlyRun(text, meant.length > 0 ? meant : waiting)
   }
   if (!ENDING.test(text)) throw usageFailure(`"${text}" names no run.`, RUN_FORMS)
   return onlyRun(text, (await operator.call('GET /runs', { query: { ending: text.toLowerCase() } })).items)

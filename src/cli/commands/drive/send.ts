@@ -21,7 +21,7 @@ export async function send(call: CommandContext<FollowAnswer | MessageAccepted |
   const { given, mode, out, signal } = call
   const project = await openProject(call)
   return await withTargetOf(project, call, async (target) => {
-    const runId = await runIdOf(given.required(0), target.operator)
+    const runId = await runIdOf(given.required(0), target.operator, 'WaitingForResponse')
     const steer = steerOf(call)
     const before = await target.client.getRun(runId)
     if (before.status === 'Completed' && steer === undefined) return await goOn(call, target, before)
