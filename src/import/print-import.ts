@@ -45,8 +45,7 @@ function printRows(
 ): void {
   if (rows.length === 0) return
   if (title !== undefined) line(`${title}:`)
-  // A name of the source with a line break would look like a row of ours.
-  const shown = rows.slice(0, most).map((row) => row.map((cell) => cell.replace(/\s+/g, ' ')))
+  const shown = rows.slice(0, most).map((row) => row.map(asCell))
   const widths = shown[0]!.map((_, at) => Math.min(60, Math.max(...shown.map((row) => row[at]!.length))))
   const indent = title === undefined ? '' : '  '
   for (const row of shown)
@@ -55,3 +54,6 @@ function printRows(
     )
   if (rows.length > shown.length) line(`${indent}… ${rows.length - shown.length} more: --json lists all`)
 }
+
+/** A name of the source with a line break would look like a row of ours, with two spaces like a column. Spaces before a row are ours. */
+const asCell = (text: string): string => text.replace(/(\S)\s+/g, '$1 ').replace(/[^\S ]+/g, ' ')
