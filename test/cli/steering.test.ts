@@ -54,6 +54,17 @@ test('a pause stands wherever the agent is shown, with the command that ends it,
   for (const screen of await screens()) expect(screen).not.toContain('paused')
 })
 
+test('the end of a deployment stands beside its version, and is warned of two weeks before', async () => {
+  const deploy = (expires: string) => shown(['deploy', 'acme.refund-desk@1.0.0', '--yes', '--expires', expires])
+  expect(await deploy('10d')).toMatch(/^deployed acme\.refund-desk 1\.0\.0 until \S+Z\n$/)
+  expect(await shown(['agents', 'list'], { tty: true })).toMatch(/^acme\.refund-desk +1\.0\.0 until \d{4}-\d\d-\d\d /m)
+  expect(await shown(['agents', 'history', 'acme.refund-desk'], { tty: true })).toContain(' until ')
+  expect(await shown([], { tty: true })).toMatch(/\n {2}the deployment of acme\.refund-desk@1\.0\.0 ends in 9 days\n/)
+  await deploy('20d')
+  expect(await shown([], { tty: true })).not.toContain('the deployment of')
+  expect(await deploy('never')).toBe('deployed acme.refund-desk 1.0.0\n')
+})
+
 test('a run says what it waits for, and how that is answered', async () => {
   const { items } = JSON.parse(await shown(['inbox', '--json'])) as { items: { userTaskId: string }[] }
   const [task] = items.map(({ userTaskId }) => userTaskId.slice(-6))

@@ -188,7 +188,8 @@ describe('from nothing to a roll-back', () => {
     expect(await refused(...deploy, '--expires', '30d')).toContain('nobody signed it')
     const signed = ['--sign', keyOf('bo')] as const
     expect(await good(...deploy, '--expires', '30d', ...signed)).toContain('until 2026-12-30T00:00:00.000Z')
-    expect(await good('agents', 'list')).toContain('1.0.0 until 2026-12-30')
+    const { items } = await json<{ items: readonly { expiresAt: string }[] }>('agents', 'history', AGENT)
+    expect(items[0]?.expiresAt).toBe('2026-12-30T00:00:00.000Z')
     expect(await good(...deploy, '--expires', '2027-03-01', ...signed, '--prepare', 'e.dsse.json')).toContain(
       'deployment 4',
     )

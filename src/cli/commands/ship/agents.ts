@@ -37,7 +37,7 @@ const columns = (now: number, pauses: readonly PauseView[]): readonly TableColum
   {
     title: 'DEPLOYED',
     cell: (agent) => `${deployedOf(agent)}${pausesOf(agent, pauses).length > 0 ? ' (paused)' : ''}`,
-    plain: deployedOf,
+    plain: ({ deployed }) => deployed?.versionLabel ?? '-',
   },
   { title: 'TRIGGERS', cell: ({ triggers }) => triggers.join(', ') || '-' },
   { title: 'WAITING', cell: ({ waiting = 0 }) => String(waiting), align: 'right' },

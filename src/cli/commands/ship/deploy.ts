@@ -71,7 +71,8 @@ export async function deploy(
     const until = expiresAt === null ? '' : ` until ${expiresAt}`
     const keep =
       runningOnOld > 0 ? ` (${runningOnOld} ${runningOnOld === 1 ? 'run keeps' : 'runs keep'} running on ${from})` : ''
-    if (!mode.json) out.line(`deployed ${agent.name} ${from === null ? to : `${from} → ${to}`}${until}${keep}`)
+    if (!mode.json)
+      out.line(`deployed ${agent.name} ${from === null || from === to ? to : `${from} → ${to}`}${until}${keep}`)
     const olderRuns = await holdOlderRuns(call, operator, agent.name, to)
     await warnOfSchedules(call, operator, agent.name)
     if (mode.json) await out.json({ ...deployed, ...(olderRuns && { older: olderRuns }) })

@@ -43,7 +43,7 @@ const columns: readonly TableColumn<SourceFile>[] = [
 
 const historyColumns = (now: number): readonly TableColumn<DeploymentView>[] => [
   timeColumn('WHEN', ({ at }) => at, now),
-  { title: 'VERSION', cell: describeDeployed },
+  { title: 'VERSION', cell: describeDeployed, plain: ({ versionLabel }) => versionLabel },
   { title: 'BEFORE', cell: ({ from }) => from ?? '-' },
   { title: 'BY', cell: ({ by }) => safeText(by) },
   { title: 'WHY', cell: ({ message }) => safeText(message ?? '') },
