@@ -120,6 +120,20 @@ test('a conversation goes on after its program, whose client numbers its request
   expect(items).toHaveLength(1)
 })
 
+test('a message of more than 10 MiB ends the program, which says so', async () => {
+  const ran = await svc(['mcp', '--data', project.data], {
+    cwd: project.directory,
+    input: 'x'.repeat(11 * 1024 * 1024),
+  })
+  expect(ran).toMatchObject({
+    code: 6,
+    stdout: '',
+    stderr: expect.stringContaining(
+      'The client cannot be heard any more: ReadBuffer exceeded maximum size of 10485760',
+    ),
+  })
+})
+
 /** What the test uses of a client that is no SDK of the protocol: that of the AI SDK. */
 interface AiSdkClient {
   tools(): Promise<Record<string, { execute(args: object, options: object): Promise<unknown> }>>

@@ -4,7 +4,7 @@
  */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { McpServer } from '@modelcontextprotocol/server'
-import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { randomUUID } from 'node:crypto'
 import { fail } from '../../../base/failure.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
@@ -30,7 +30,9 @@ export async function mcp(call: CommandContext): Promise<void> {
   try {
     await client.connect(endpoint.transport)
     endpoint.keepTrying()
-    const stdio = serveStdio(() => {
+    const streams = new ClientStreams()
+    let broken: Error | undefined
+    const toServer = () => {
       const served = new McpServer(about, { capabilities: { tools: {} } })
       const { server } = served
       server.setRequestHandler('tools/list', async ({ params }) => await client.listTools(params))
@@ -41,16 +43,30 @@ export async function mcp(call: CommandContext): Promise<void> {
         }),
       )
       return served
-    })
+    }
+    const stdio = serveStdio(toServer, { transport: streams, onerror: (error) => (broken = error) })
     // The client ends it by closing its end, or with a signal.
-    await new Promise<void>((ended) => {
-      process.stdin.once('end', ended).once('close', ended)
-      call.signal.addEventListener('abort', () => ended())
-    })
+    await Promise.race([
+      streams.closed,
+      new Promise<void>((ended) => call.signal.addEventListener('abort', () => ended())),
+    ])
     await stdio.close()
+    if (!process.stdin.readableEnded && !call.signal.aborted)
+      throw fail('invalid_value', { what: `The client cannot be heard any more: ${broken?.message ?? 'it is gone'}.` })
   } finally {
     await client.close()
     await endpoint.close()
+  }
+}
+
+/** Standard input and output. They close when the client closes its end, when it is gone, and at a message of more than 10 MiB. */
+class ClientStreams extends StdioServerTransport {
+  #close: () => void = () => {}
+  readonly closed = new Promise<void>((closed) => (this.#close = closed))
+
+  override async close(): Promise<void> {
+    await super.close()
+    this.#close()
   }
 }
 
