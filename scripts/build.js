@@ -2,8 +2,9 @@
 // (prepare). --types adds what a package holds beside it: declarations, and the client package (`npm pack`, and before the tests).
 // Tests add --failpoints: the same command line in dist/failpoints, with the places at which it can be made to die
 // (src/base/failpoint.ts). --if-changed: nothing is done where the sources are those of the last build.
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -22,8 +23,8 @@ const [types, failpoints, ifChanged] = ['--types', '--failpoints', '--if-changed
   process.argv.includes(each),
 )
 
-const run = (file, ...args) => {
-  const { status } = spawnSync(process.execPath, [file, ...args], { stdio: 'inherit' })
+const run = async (file, ...args) => {
+  const [status] = await once(spawn(process.execPath, [file, ...args], { stdio: 'inherit' }), 'exit')
   if (status !== 0) process.exit(status ?? 1)
 }
 
@@ -66,10 +67,13 @@ const isWhole = [
 ]
 if (ifChanged && isBuilt() && isWhole.every((each) => existsSync(each))) process.exit(0)
 
-run('scripts/validators.js')
-run('scripts/rule-examples.js')
-run('scripts/rule-table.js')
-run('scripts/openapi.js', ...(types ? ['--types'] : []))
+// None of them reads what another one writes.
+await Promise.all([
+  run('scripts/openapi.js', ...(types ? ['--types'] : [])),
+  run('scripts/validators.js'),
+  run('scripts/rule-examples.js'),
+  run('scripts/rule-table.js'),
+])
 
 /** Where all is written first: what runs meanwhile never sees half a build. */
 const out = `dist-${process.pid}`
@@ -173,7 +177,7 @@ if (failpoints) {
 }
 if (types) {
   buildClient('clients/typescript/dist')
-  run('scripts/declarations.js', `${out}/types`)
+  await run('scripts/declarations.js', `${out}/types`)
   cpSync('clients/typescript/dist', `${out}/types/client`, {
     recursive: true,
     filter: (path) => !/\.js(?:\.map)?$/.test(path),
