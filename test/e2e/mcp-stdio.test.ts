@@ -9,7 +9,7 @@ import { StdioClientTransport as OldTransport } from '@modelcontextprotocol/sdk/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json/json.ts'
-import { copyExample, serveHere, svc, svcJson, type Project, type RunningServer } from './binary.ts'
+import { copyExample, serveHere, svc, svcJson, svcProcess, type Project, type RunningServer } from './binary.ts'
 
 const SVC = resolve(import.meta.dirname, '../../bin/svc.js')
 
@@ -121,7 +121,7 @@ test('a conversation goes on after its program, whose client numbers its request
 })
 
 test('a message of more than 10 MiB ends the program, which says so', async () => {
-  const ran = await svc(['mcp', '--data', project.data], {
+  const ran = await svcProcess(['mcp', '--data', project.data], {
     cwd: project.directory,
     input: 'x'.repeat(11 * 1024 * 1024),
   })

@@ -103,6 +103,8 @@ export function svcProcess(args: readonly string[], options: RunOptions = {}): P
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
     child.on('error', failed)
     child.on('close', (code) => done({ code, stdout, stderr }))
+    // It may end before it has read all of it.
+    child.stdin.on('error', () => {})
     child.stdin.end(options.input ?? '')
   })
 }
