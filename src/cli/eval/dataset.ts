@@ -1,5 +1,6 @@
 /** Reads a dataset: a case for each line of JSON. A broken line is named, and the others are read. Source: docs/design/evals.md#a-line */
-import { dirname, resolve } from 'node:path'
+import { realpath } from 'node:fs/promises'
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import { digestOf } from '../../base/digest.ts'
 import { isFailure } from '../../base/failure.ts'
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../base/json/json.ts'
@@ -44,9 +45,10 @@ export interface BrokenLine {
 /**
  * @param path absolute; rubric files are relative to its directory
  * @param named path as the user typed it
+ * @param project directory in which rubric files may stand, beside that of the dataset
  * @throws Failure `usage` for a dataset without a line, or with more than `MAX_CASES`; `file_missing`, `file_unusable`
  */
-export async function readDataset(path: string, named: string): Promise<Dataset> {
+export async function readDataset(path: string, named: string, project: string): Promise<Dataset> {
   const bytes = await readUserFile(path, named)
   const { source, findings } = decodeUtf8({ path: named, bytes })
   if (!source) throw usageFailure(`${named}: ${findings[0]?.message ?? 'the file is no text.'}`)
@@ -60,7 +62,7 @@ export async function readDataset(path: string, named: string): Promise<Dataset>
     throw usageFailure(`${named} has ${lines.length} lines; one evaluation takes ${MAX_CASES}.`, 'Split it.')
   const cases: EvalCase[] = []
   const broken: BrokenLine[] = []
-  const readRubric = createRubricReader(dirname(path))
+  const readRubric = createRubricReader(dirname(path), project)
   let defaults: NonNullable<WrittenEvalCase['defaults']> = {}
   for (const { text, line } of lines) {
     const read = await readLine(text, line)
@@ -182,13 +184,21 @@ async function withDefaults(
   }
 }
 
-/** Reads the rubric of a check, each file once. Returns what is wrong with it as text. */
-function createRubricReader(directory: string): (check: EvalCheck) => Promise<Rubric | string | undefined> {
+/**
+ * Reads the rubric of a check, each file once. Returns what is wrong with it as text. A rubric is sent to the judge, and a dataset may be
+ * of others: it names no file outside its directory and the project.
+ */
+function createRubricReader(
+  directory: string,
+  project: string,
+): (check: EvalCheck) => Promise<Rubric | string | undefined> {
   const files = new Map<string, Promise<Rubric | string>>()
   const toRubric = (text: string): Rubric => ({ text, digest: digestOf(text) })
   const readFile = async (named: string): Promise<Rubric | string> => {
     try {
-      const text = (await readUserFile(resolve(directory, named), named, 1)).toString('utf8').trim()
+      const file = resolve(directory, named)
+      if (!(await isWithin(file, [directory, project]))) return `${named} is outside the project.`
+      const text = (await readUserFile(file, named, 1)).toString('utf8').trim()
       if (text === '') return `${named} is empty.`
       if (Buffer.byteLength(text) > MAX_RUBRIC_BYTES) return `${named} has more than ${MAX_RUBRIC_BYTES} bytes.`
       return toRubric(text)
@@ -205,4 +215,16 @@ function createRubricReader(directory: string): (check: EvalCheck) => Promise<Ru
     files.set(file, found)
     return await found
   }
+}
+
+/** True for a file below one of the directories, links followed, and for one that cannot be found: to read it says why. */
+async function isWithin(file: string, directories: readonly string[]): Promise<boolean> {
+  const real = async (path: string): Promise<string | undefined> => await realpath(path).catch(() => undefined)
+  const found = await real(file)
+  if (found === undefined) return true
+  const roots = await Promise.all(directories.map(real))
+  return roots.some((root) => {
+    const inside = root === undefined ? '..' : relative(root, found)
+    return !isAbsolute(inside) && inside.split(sep)[0] !== '..'
+  })
 }

@@ -1,5 +1,5 @@
 /** Datasets: broken lines are named and left out, everything is bounded. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { digestOf } from '../../../src/base/digest.ts'
@@ -14,7 +14,7 @@ const read = async (text: string, files: Readonly<Record<string, string>> = {}):
     mkdirSync(dirname(join(directory, path)), { recursive: true })
     writeFileSync(join(directory, path), content)
   }
-  return await readDataset(join(directory, 'cases.jsonl'), 'cases.jsonl')
+  return await readDataset(join(directory, 'cases.jsonl'), 'cases.jsonl', join(directory, 'shop'))
 }
 const problemOf = async (line: string): Promise<string | undefined> => (await read(line)).broken[0]?.message
 
@@ -117,4 +117,23 @@ test('ten thousand lines are read within bounds, broken ones among them', async 
   const { user, system } = process.cpuUsage(before)
   expect([cases.length, broken.length]).toEqual([9000, 1000])
   expect((user + system) / 1e6).toBeLessThan(20)
+})
+
+test('a rubric stands beside the dataset or in the project, since it is sent to the judge', async () => {
+  const evals = join(directory, 'shop/evals')
+  mkdirSync(evals, { recursive: true })
+  writeFileSync(join(directory, 'key.pem'), 'a secret')
+  writeFileSync(join(directory, 'shop/polite.md'), 'Be polite.')
+  symlinkSync(join(directory, 'key.pem'), join(evals, 'link.md'))
+  const lines = ['../polite.md', '../../key.pem', 'link.md', join(directory, 'key.pem')].map((file) =>
+    JSON.stringify({ input: {}, checks: [{ judge: { rubric_file: file } }] }),
+  )
+  writeFileSync(join(evals, 'cases.jsonl'), lines.join('\n'))
+  const { cases, broken } = await readDataset(join(evals, 'cases.jsonl'), 'cases.jsonl', join(directory, 'shop'))
+  expect(cases.map(({ line }) => line)).toEqual([1])
+  expect(broken).toEqual([
+    { line: 2, message: '../../key.pem is outside the project.' },
+    { line: 3, message: 'link.md is outside the project.' },
+    { line: 4, message: `${join(directory, 'key.pem')} is outside the project.` },
+  ])
 })

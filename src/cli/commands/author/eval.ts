@@ -60,13 +60,13 @@ export async function evaluate(call: CommandContext<ValueOf<typeof evalAnswer>>)
   const junit = await writableReport(given.text('junit'), cwd)
   const costs = createCostLimit(given.text('max-cost'), '--max-cost', 'the evaluation')
   const isComment = given.text('format') === 'markdown'
-  const { cases: read, broken } = await readDataset(path, named)
+  const project = await openProject(call, path)
+  const { cases: read, broken } = await readDataset(path, named, project.directory)
   const [agent, against] = [given.text('agent'), given.text('against')]
   const cases = agent === undefined ? read : read.map((each) => ({ agent, ...each }))
   const runs = cases.length * repeat * (against === undefined ? 1 : 2)
   if (runs > MOST_RUNS)
     throw usageFailure(`These are ${runs} runs; one evaluation takes ${MOST_RUNS}.`, 'Split the dataset.')
-  const project = await openProject(call, path)
   for (const each of broken) out.message(`broken: ${brokenLine(named, each)}`)
   const before = against === undefined ? undefined : await openSideBefore(call, project, path, against)
   try {
