@@ -2,7 +2,7 @@
 import { fail } from '../base/failure.ts'
 import { textOf, type JsonObject } from '../base/json/json.ts'
 import { PAUSE_TURN } from '../providers/provider.ts'
-import { type RunStep, type StepType, isWholeCompletion } from '../spec/step.ts'
+import { type RunStep, type StepType, isWholeCompletion, EDITED_MEMBERS } from '../spec/step.ts'
 import type { ForkRequest, ForkSource, StepEdit } from './interface/engine.ts'
 import { callsOf } from './prompt/call-results.ts'
 import { withEarlierTexts } from './prompt/earlier.ts'
@@ -69,18 +69,10 @@ export function editedSteps(source: ForkSource, { at, edits }: Pick<ForkRequest,
   return taken.map((step) => withEdit(step, edits))
 }
 
-/** The member that an edit replaces, by type of step. */
-const EDITED: Partial<Readonly<Record<StepType, 'text' | 'result' | 'output'>>> = {
-  UserMessage: 'text',
-  Reasoning: 'text',
-  ToolResult: 'result',
-  SubAgentResult: 'output',
-}
-
 function withEdit(step: RunStep, edits: readonly StepEdit[]): RunStep {
   const edit = edits.find(({ ordinal }) => ordinal === step.ordinal)
   if (!edit) return step
-  const member = EDITED[step.type]
+  const member = EDITED_MEMBERS[step.type]
   if (member === undefined || (member === 'text' && typeof edit.value !== 'string'))
     throw fail('step_not_editable', { step: step.ordinal, type: step.type })
   const { hidden: _, ...shown } = step

@@ -82,3 +82,11 @@ export interface RunStep {
 
 /** True for a completion that was not cut off. */
 export const isWholeCompletion = ({ type, error }: RunStep): boolean => type === 'Reasoning' && error === null
+
+/** The member of a step's content that an edit replaces in a fork, by type. */
+export const EDITED_MEMBERS: Readonly<Record<string, 'text' | 'result' | 'output'>> = {
+  UserMessage: 'text',
+  Reasoning: 'text',
+  ToolResult: 'result',
+  SubAgentResult: 'output',
+}

@@ -15,14 +15,7 @@ import { callOperator, findRefusal, type RequestError } from '../wire/request.ts
 import { aboutNothing, useOperator } from '../wire/resource.ts'
 import { ActionForm, type Overruling } from './action-form.tsx'
 import { VersionField } from './version-field.tsx'
-
-/** What a step says that a fork may say otherwise, by its type. */
-const EDITED: Readonly<Record<string, 'text' | 'result' | 'output'>> = {
-  UserMessage: 'text',
-  Reasoning: 'text',
-  ToolResult: 'result',
-  SubAgentResult: 'output',
-}
+import { EDITED_MEMBERS } from '../../spec/step.ts'
 
 export function ForkForm({
   run,
@@ -41,7 +34,7 @@ export function ForkForm({
   const [isTrying, setTrying] = useState(false)
   const step = useOperator('GET /runs/:id/step', { id: run.runId, query: { ordinal: String(at) } }, aboutNothing)
   const { type = '', content } = step.value ?? {}
-  const member = EDITED[type]
+  const member = EDITED_MEMBERS[type]
   const said = member && isJsonObject(content) ? content[member] : undefined
   const original = said === undefined || member === undefined ? undefined : textOf(said, member)
   const isEdited = member !== undefined && edited !== undefined && edited !== original

@@ -1,8 +1,8 @@
 /** Brings the schema of a database to the newest version. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fail } from '../../../base/failure.ts'
 import { refuseNewer, refuseUnreleased } from '../../refuse-schema.ts'
 import type { PostgresPool } from './pool.ts'
+import { readMigrationFiles } from '../../migration-files.ts'
 
 /** Oldest version of the schema that this program reads and writes: it names columns of each migration up to this one. */
 export const OLDEST_READ = 13
@@ -115,12 +115,5 @@ export async function migratePostgres(
 const minReaderOf = (sql: string): number => Number(/^-- min_reader: (\d+)$/m.exec(sql)?.[1] ?? 0)
 
 /** A build has the directory beside the bundle or one level above its chunks; the sources have it one level above this file. */
-const PLACES = ['./postgres-migrations/', '../postgres-migrations/', '../migrations/']
-
-/** The SQL text of every migration, in order; the first has number 1. */
-function readMigrations(): readonly string[] {
-  const directory = PLACES.map((place) => new URL(place, import.meta.url)).find((each) => existsSync(each))
-  if (!directory) throw new Error('The migrations of the store are not part of this installation.')
-  const names = readdirSync(directory).filter((name) => name.endsWith('.sql'))
-  return names.sort().map((name) => readFileSync(new URL(name, directory), 'utf8'))
-}
+const readMigrations = (): readonly string[] =>
+  readMigrationFiles(['./postgres-migrations/', '../postgres-migrations/', '../migrations/'], import.meta.url)

@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import { fail } from '../../../base/failure.ts'
 import { refuseNewer, refuseUnreleased } from '../../refuse-schema.ts'
+import { readMigrationFiles } from '../../migration-files.ts'
 
 /** `svc2` in the file header distinguishes our file from any other SQLite database. Another list of migrations needs another id. */
 export const APPLICATION_ID = 0x73766332
@@ -41,12 +41,4 @@ function schemaVersion(db: Database, file: string, known: number): number {
 }
 
 /** A build has the directory beside the bundle or one level above its chunks; the sources have it one level above this file. */
-const PLACES = ['./migrations/', '../migrations/']
-
-/** The SQL text of every migration, in order; the first has number 1. */
-function readMigrations(): readonly string[] {
-  const directory = PLACES.map((place) => new URL(place, import.meta.url)).find((each) => existsSync(each))
-  if (!directory) throw new Error('The migrations of the store are not part of this installation.')
-  const names = readdirSync(directory).filter((name) => name.endsWith('.sql'))
-  return names.sort().map((name) => readFileSync(new URL(name, directory), 'utf8'))
-}
+const readMigrations = (): readonly string[] => readMigrationFiles(['./migrations/', '../migrations/'], import.meta.url)
