@@ -22,7 +22,7 @@ const BY_DIGEST: ReadonlySet<string> = new Set(['snapshot', 'document', 'envelop
 interface SetupTable {
   /** With the alias `t`, restricted to the workspace of the parameter `workspaceId`. */
   readonly from: string
-  /** What names a row, as texts. */
+  /** What names a row: texts, compared as they are, so that an index finds them. */
   readonly key: readonly string[]
   readonly columns: readonly Pick<StoredColumn, 'name' | 'kind'>[]
   /** Of the rows of one name. */
@@ -84,7 +84,7 @@ function setupTables({ key, column }: Dialect): Readonly<Record<SetupNoun, Setup
     'sign-ins': ofWorkspace(CONSOLE_SESSIONS, 'operator', 'last_used_at', 't.created_at, t.id'),
     standing: ofWorkspace(STANDING_ACTS, 'name', '', 't.n'),
     pause: ofWorkspace(PAUSE_ACTS, 'kind name', '', 't.n'),
-    trust: ofWorkspace(TRUST_DOCUMENTS, 'version', ''),
+    trust: { ...ofWorkspace(TRUST_DOCUMENTS, 'version', ''), key: ['cast(t.version as text)'] },
     attestation: ofWorkspace(ATTESTATIONS, 'digest', ''),
   }
 }
@@ -104,7 +104,7 @@ export function prepareSetupReader(dialect: Dialect): SetupReader {
   const tables = setupTables(dialect)
   const statements = Object.fromEntries(
     Object.entries(tables).map(([noun, { from, key, columns, order }]) => {
-      const parts = key.map((each) => `cast(${qualified(each)} as text)`)
+      const parts = key.map(qualified)
       const values = columns.map(({ name }, at) => `${qualified(name)} as c${at}`)
       const list = parts.join(', ')
       const names = `select distinct ${parts.map((part, at) => `${part} as k${at}`).join(', ')} ${from}`
