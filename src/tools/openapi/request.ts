@@ -116,7 +116,7 @@ function setHeader(headers: Record<string, string>, name: string, text: string):
 
 /**
  * Fills the template. A value that is empty, or `.` and `..` in any spelling, would lead to another path: `DELETE /orders/{id}` with an
- * empty id deletes all orders.
+ * empty id deletes all orders. So would `../users` where a server or a proxy before it decodes the slash first.
  */
 function fillPath(template: string, values: ReadonlyMap<string, string>): string {
   const path = template.replace(/\{([^{}]*)\}/g, (_, name: string) => {
@@ -125,7 +125,7 @@ function fillPath(template: string, values: ReadonlyMap<string, string>): string
       throw new OperationRequestError(`The path needs a value for {${name}}.`)
     return text
   })
-  if (path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment)))
+  if (path.split(/\/|%2f|\\|%5c/i).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment)))
     throw new OperationRequestError(`A segment of the path ${path} would lead elsewhere.`)
   return path
 }
