@@ -52,7 +52,8 @@ export const anAct = (subject: string, about: Partial<NewAct> = {}): NewAct => (
   ...about,
 })
 
-async function verifySetup(store: Store) {
+/** As `svc audit verify` does. */
+export async function verifySetup(store: Store) {
   const verifier = createSetupVerifier()
   for (const act of await store.actsInOrder(WORKSPACE, 0, 1000)) verifier.add(act)
   const offence = verifier.check(await store.setupRows(WORKSPACE, undefined, 1000))

@@ -33,6 +33,8 @@ import {
   sessionId,
   WORKSPACE,
 } from './makers.ts'
+import { anAct, verifySetup } from './act-contract.ts'
+import { setUpEverything } from './set-up.ts'
 import { startPostgres } from './postgres-server.ts'
 import { removeDirectory } from '../remove-directory.ts'
 
@@ -146,6 +148,20 @@ describe.skipIf(!server)('a copy', () => {
     await toPostgres(directory)
     const copy = await openPostgres({ url, clock: still })
     expect(await reads(copy)).toEqual(original)
+    await copy.close()
+  })
+
+  test('has what operators set up as their acts say, whichever database wrote the acts', async () => {
+    const still = { now: () => NOW, monotonic: () => NOW }
+    const directory = directoryWith(() => {})
+    const store = openSqlite(join(directory, 'data.db'), { clock: still })
+    await setUpEverything(store, anAct)
+    const rows = await store.setupRows(WORKSPACE, undefined, 1000)
+    await store.close()
+    await toPostgres(directory)
+    const copy = await openPostgres({ url, clock: still })
+    expect(await copy.setupRows(WORKSPACE, undefined, 1000)).toEqual(rows)
+    expect(await verifySetup(copy)).toEqual({ offence: undefined, checked: rows.length })
     await copy.close()
   })
 
