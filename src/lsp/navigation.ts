@@ -5,6 +5,7 @@ import {
   type Connection,
   type DocumentSymbol,
   type Location,
+  type SymbolInformation,
   type SymbolKind,
   type TextDocumentPositionParams,
 } from 'vscode-languageserver/node'
@@ -23,11 +24,15 @@ export interface TextHome {
   readonly text: string
 }
 
-/** @param homeOf undefined for a text that belongs to no project */
+/**
+ * @param homeOf undefined for a text that belongs to no project
+ * @param hasTree true where the editor takes symbols inside others, once it has connected
+ */
 export function serveNavigation(
   connection: Connection,
   homeOf: (uri: string) => TextHome | undefined,
   folders: () => Iterable<LspFolder>,
+  hasTree: () => boolean,
 ): void {
   /** Answers from the texts as they are now; undefined for a text without a project. */
   const atPosition = async <T>(
@@ -73,7 +78,9 @@ export function serveNavigation(
   connection.onDocumentSymbol(async ({ textDocument: { uri } }) => {
     const checked = await homeOf(uri)?.folder.checkNow()
     const home = homeOf(uri)
-    return checked === undefined || home === undefined ? [] : symbolsIn(checked.workspace, home.path).map(toSymbol)
+    if (checked === undefined || home === undefined) return []
+    const symbols = symbolsIn(checked.workspace, home.path)
+    return hasTree() ? symbols.map(toSymbol) : symbols.flatMap((each) => toFlatSymbols(each, uri))
   })
   connection.onWorkspaceSymbol(async ({ query }) => {
     const found = await Promise.all(
@@ -100,6 +107,17 @@ const toSymbol = ({ name, detail, kind, range, selection, children }: OutlineSym
   selectionRange: toRange(selection),
   children: children.map(toSymbol),
 })
+
+/** The symbol and those inside it, each with the name of the one around it. */
+const toFlatSymbols = (symbol: OutlineSymbol, uri: string, containerName?: string): SymbolInformation[] => [
+  {
+    name: symbol.name,
+    kind: SYMBOL_KIND[symbol.kind],
+    ...(containerName !== undefined && { containerName }),
+    location: { uri, range: toRange(symbol.range) },
+  },
+  ...symbol.children.flatMap((each) => toFlatSymbols(each, uri, symbol.name)),
+]
 
 /** Class, Function, Interface and Package for documents; Function, Class, Interface, Key and Module for their parts. */
 const SYMBOL_KIND = {

@@ -26,13 +26,14 @@ export function serveLanguage(connection: Connection, open: (directory: string |
   let [canCreate, canWatch] = [false, false]
   /** The editor's command that shows the matrix of an agent; a lens is text alone without it. */
   let matrixCommand = ''
-  let canRefresh = false
+  let [canRefresh, hasTree] = [false, false]
 
   // oxlint-disable-next-line typescript/no-deprecated -- Older editors send nothing else.
   connection.onInitialize(({ workspaceFolders, rootUri, capabilities, initializationOptions }) => {
     const { matrixCommand: given } = (initializationOptions ?? {}) as { readonly matrixCommand?: unknown }
     if (typeof given === 'string') matrixCommand = given
     const { documentChanges, resourceOperations } = capabilities.workspace?.workspaceEdit ?? {}
+    hasTree = capabilities.textDocument?.documentSymbol?.hierarchicalDocumentSymbolSupport === true
     canRefresh = capabilities.workspace?.codeLens?.refreshSupport === true
     canWatch = capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration === true
     canCreate = documentChanges === true && resourceOperations?.includes('create') === true
@@ -101,6 +102,7 @@ export function serveLanguage(connection: Connection, open: (directory: string |
     connection,
     (uri) => folders.homeOf(uri),
     () => folders.all(),
+    () => hasTree,
   )
 }
 

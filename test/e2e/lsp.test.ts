@@ -81,6 +81,7 @@ async function openClient(from: Readable, to: Writable, processId: number | null
         workspaceEdit: { documentChanges: true, resourceOperations: ['create'] },
         didChangeWatchedFiles: { dynamicRegistration: true },
       },
+      textDocument: { documentSymbol: { hierarchicalDocumentSymbolSupport: true } },
     },
   })
   expect(capabilities).toMatchObject({ hoverProvider: true, definitionProvider: true })

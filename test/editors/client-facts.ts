@@ -106,6 +106,7 @@ export const CLIENTS: readonly ClientFacts[] = [
         codeLens: { dynamicRegistration: true },
         hover: { dynamicRegistration: true, contentFormat: ['markdown', 'plaintext'] },
         rename: { dynamicRegistration: true, prepareSupport: true },
+        documentSymbol: { dynamicRegistration: true, hierarchicalDocumentSymbolSupport: true },
       },
       window: { workDoneProgress: true, showDocument: { support: true } },
     },

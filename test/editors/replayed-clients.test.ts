@@ -11,6 +11,8 @@ import {
   StreamMessageWriter,
   type CodeAction,
   type CodeLens,
+  type DocumentSymbol,
+  type SymbolInformation,
   type MessageConnection,
   type PublishDiagnosticsParams,
 } from 'vscode-languageserver-protocol/node'
@@ -22,6 +24,7 @@ const BIN = resolve(import.meta.dirname, '../../bin/svc.js')
 const PAGE = readFileSync(resolve(import.meta.dirname, '../../docs/editors.md'), 'utf8')
 const DESK = 'agents/refund-desk.yaml'
 const LIMIT = 'policies/refund-limit.yaml'
+const OUTLINE = ['acme.refund-desk', 'lookup', 'refunds', 'fraud-check', 'refunds-above-limit']
 const DEPLOYMENT = 'apiVersion: apps/v1\nkind: Deployment\nspec: {replicas:   3}\n'
 const WORKFLOW = 'on:   push\njobs: {}\n'
 
@@ -115,6 +118,20 @@ describe.each(CLIENTS)('$name', (facts) => {
     const lenses = await ask<CodeLens[]>('codeLens', DESK)
     expect(lenses.map(({ command }) => command?.title).join('\n')).toContain('when args.amount > 250')
     expect(session.asked).toEqual(expected)
+  })
+
+  test('gets the outline of an agent in a form that it takes', async () => {
+    project = copyExample('refund')
+    await connect(facts)
+    await open(DESK, text(DESK), firstVersion)
+    const symbols = await ask<(DocumentSymbol | SymbolInformation)[]>('documentSymbol', DESK)
+    const isTree = capabilities.textDocument?.documentSymbol?.hierarchicalDocumentSymbolSupport === true
+    expect(symbols.map((each) => 'location' in each)).toEqual(symbols.map(() => !isTree))
+    const names = symbols.flatMap((each) => [
+      each.name,
+      ...('children' in each ? (each.children ?? []) : []).map(({ name }) => name),
+    ])
+    expect(names).toEqual(OUTLINE)
   })
 
   test('has YAML of other programs left alone', async () => {
