@@ -9,8 +9,9 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 9)
 const CALLS = Number(process.env['CALLS'] ?? 60)
-/** Calls before anything is measured: code is compiled, connections are open. */
-const WARM_UP = 60
+/** Calls of each tool before anything is measured. */
+const WARM_UP = 300
+const TOOLS = ['find', 'write'] as const
 const GOAL_MS = 3
 
 const BIN = resolve(import.meta.dirname, '../../bin/svc.js')
@@ -43,8 +44,7 @@ try {
   }
   const misses: string[] = []
   console.log('a call that       bare server    gate, HTTP    more    times    gate, svc mcp    more    times')
-  for (const tool of ['find', 'write']) {
-    const p50 = await measure(Object.values(subjects), tool)
+  for (const [tool, p50] of await measure(Object.values(subjects))) {
     const [bare = 0, overHttp = 0, overStdio = 0] = p50
     const cells = [overHttp, overStdio].map((ms) => [ms, ms - bare, ms / bare] as const)
     const [http, stdio] = cells.map(([ms, more, times], at) =>
@@ -81,11 +81,11 @@ async function connect(transport: Parameters<Client['connect']>[0]): Promise<Cli
   return client
 }
 
-/** Median of a call, for each client; each round asks all of them, in turns, and the best round counts. */
-async function measure(clients: readonly Client[], tool: string): Promise<readonly number[]> {
-  const best = clients.map(() => Infinity)
+/** Median of a call of each tool, for each client; each round asks all of them for all tools, in turns, and the best round counts. */
+async function measure(clients: readonly Client[]): Promise<ReadonlyMap<string, readonly number[]>> {
+  const best = new Map(TOOLS.map((tool) => [tool, clients.map(() => Infinity)]))
   let n = 0
-  const call = async (client: Client, round: number): Promise<number> => {
+  const call = async (client: Client, tool: string, round: number): Promise<number> => {
     const started = performance.now()
     const result = await client.callTool({
       name: tool,
@@ -96,14 +96,16 @@ async function measure(clients: readonly Client[], tool: string): Promise<readon
     if (result.isError) throw new Error(JSON.stringify(result))
     return took
   }
-  for (let at = 0; at < WARM_UP; at++) for (const client of clients) await call(client, -1)
-  for (let round = 0; round < ROUNDS; round++) {
-    const times = clients.map((): number[] => [])
-    for (let at = 0; at < CALLS; at++)
-      for (const [index, client] of clients.entries()) times[index]!.push(await call(client, round))
-    for (const [index, each] of times.entries())
-      best[index] = Math.min(best[index]!, each.toSorted((a, b) => a - b)[CALLS >> 1]!)
-  }
+  for (let at = 0; at < WARM_UP; at++)
+    for (const tool of TOOLS) for (const client of clients) await call(client, tool, -1)
+  for (let round = 0; round < ROUNDS; round++)
+    for (const [tool, medians] of best) {
+      const times = clients.map((): number[] => [])
+      for (let at = 0; at < CALLS; at++)
+        for (const [index, client] of clients.entries()) times[index]!.push(await call(client, tool, round))
+      for (const [index, each] of times.entries())
+        medians[index] = Math.min(medians[index]!, each.toSorted((a, b) => a - b)[CALLS >> 1]!)
+    }
   return best
 }
 
