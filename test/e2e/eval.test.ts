@@ -1,8 +1,10 @@
 /** `svc eval` by the built program: datasets, versions compared, and a judge behind the official client of OpenAI. */
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { FakeAnswer, FakeRequest } from '../fakes/model-server.ts'
 import { startFakeOpenai } from '../fakes/openai.ts'
 import { temporary } from '../cli/recording-io.ts'
@@ -173,6 +175,29 @@ played: the intervals overlap, so the difference may be chance
     expect(code).toBe(0)
     expect(stdout).toContain('exact: of 6 decisions in the runs of HEAD, the policies of workspace make 0 otherwise')
     writeFileSync(policy(), text.replace('value: 100', 'value: 30'))
+  })
+
+  test('a server that never answers is waited for until Ctrl-C', async () => {
+    let interrupt = (): void => undefined
+    const silent = createServer(() => interrupt()).listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    onTestFinished(() => void silent.close())
+    const key = (await svc(['keys', 'create', '--operator', '--email', 'ana@acme.example'], { cwd })).stdout.trim()
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+    const waits = (...args: string[]): Promise<number> =>
+      runHere(
+        ['eval', 'evals/compared.jsonl', '--url', url, ...args],
+        { cwd, env: { SVC_OPERATOR_KEY: key } },
+        {
+          say: () => undefined,
+          onSignal: (listen) => {
+            interrupt = () => listen('SIGINT')
+            return () => undefined
+          },
+        },
+      )
+    expect(await waits('--against', 'acme.refund-desk@1.0.0')).toBe(130)
+    expect(await waits('--keep')).toBe(130)
   })
 
   test.each(['no-such-revision', 'acme.refund-desk@9.0.0'])('%s is refused', async (version) => {

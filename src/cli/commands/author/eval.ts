@@ -68,7 +68,8 @@ export async function evaluate(call: CommandContext<ValueOf<typeof evalAnswer>>)
   if (runs > MOST_RUNS)
     throw usageFailure(`These are ${runs} runs; one evaluation takes ${MOST_RUNS}.`, 'Split the dataset.')
   for (const each of broken) out.message(`broken: ${brokenLine(named, each)}`)
-  const before = against === undefined ? undefined : await openSideBefore(call, project, path, against)
+  const before =
+    against === undefined ? undefined : await orInterrupted(openSideBefore(call, project, path, against), call.signal)
   try {
     const isJudged = cases.some(({ rubrics }) => rubrics.size > 0)
     const judgeModel = isJudged ? project.config.evals?.judge : undefined
@@ -110,7 +111,7 @@ export async function evaluate(call: CommandContext<ValueOf<typeof evalAnswer>>)
     else printSummary(call, report)
     if (junit !== undefined) await writeUserFile(junit, `${reportTestsAsJunit(testCasesOf(report), 'svc eval')}\n`)
     if (report.unplayed > 0) throw call.signal.reason
-    if (given.flag('keep')) await keep(call, project, report)
+    if (given.flag('keep')) await orInterrupted(keep(call, project, report), call.signal)
     return code
   } finally {
     before?.close()
@@ -158,6 +159,20 @@ function readGate({ given }: CommandContext): { readonly gates: readonly EvalGat
   if (atLeast === undefined || atLeast < 0 || atLeast > 100)
     throw usageFailure(`--at-least takes a percentage from 0 to 100, not "${written}".`)
   return { gates: gates.length > 0 ? gates : ['failed'], atLeast }
+}
+
+/** Ends a wait for a server with the signal: the command is not ended from outside, since it tells what it has played. */
+async function orInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted()
+  const waiting = new AbortController()
+  const interrupted = new Promise<never>((_, failed) => {
+    signal.addEventListener('abort', () => failed(signal.reason as Error), { signal: waiting.signal })
+  })
+  try {
+    return await Promise.race([work, interrupted])
+  } finally {
+    waiting.abort()
+  }
 }
 
 /** The model of `evals.judge`, asked through the engine, as an agent is. */
