@@ -120,6 +120,17 @@ test('a conversation goes on after its program, whose client numbers its request
   expect(items).toHaveLength(1)
 })
 
+test('what the server refuses is told in its words', async () => {
+  const { call, close } = await CLIENTS['revision 2026-07-28'](starts()['a program with a key']!)
+  try {
+    await expect(call('acme_refund-desk', { order: 'x'.repeat(2 * 1024 * 1024), amount: 1 })).rejects.toThrow(
+      /^The body is larger than 1048576 bytes\.$/,
+    )
+  } finally {
+    await close()
+  }
+})
+
 test('a message of more than 10 MiB ends the program, which says so', async () => {
   const ran = await svcProcess(['mcp', '--data', project.data], {
     cwd: project.directory,

@@ -2,11 +2,12 @@
  * `svc mcp`: the agents of a server as MCP tools on standard input and output, for clients that start a program. The server's own MCP
  * endpoint answers; this process only passes lists and calls on. Source: docs/design/http.md#agents-as-mcp-tools
  */
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { McpServer } from '@modelcontextprotocol/server'
+import { Client, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { randomUUID } from 'node:crypto'
 import { fail } from '../../../base/failure.ts'
+import { isJsonObject } from '../../../base/json/json.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 import { OPERATOR_URL, type SendRequest } from '../../../client/operator.ts'
 import { openOperatorChannel } from '../../project/server/operator.ts'
@@ -37,10 +38,14 @@ export async function mcp(call: CommandContext): Promise<void> {
       const { server } = served
       server.setRequestHandler('tools/list', async ({ params }) => await client.listTools(params))
       server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) =>
-        client.callTool(withMeta(params, conversation, `${started} ${mcpReq.id}`), {
-          signal: mcpReq.signal,
-          timeout: CALL_TIMEOUT_MS,
-        }),
+        client
+          .callTool(withMeta(params, conversation, `${started} ${mcpReq.id}`), {
+            signal: mcpReq.signal,
+            timeout: CALL_TIMEOUT_MS,
+          })
+          .catch((error: unknown) => {
+            throw refusalOf(error) ?? error
+          }),
       )
       return served
     }
@@ -56,6 +61,19 @@ export async function mcp(call: CommandContext): Promise<void> {
   } finally {
     await client.close()
     await endpoint.close()
+  }
+}
+
+/** What the server says of a request that it refuses: the SDK would tell the model the whole answer as text. */
+function refusalOf(error: unknown): ProtocolError | undefined {
+  if (!(error instanceof SdkHttpError)) return undefined
+  try {
+    const problem: unknown = JSON.parse(String(error.data.text))
+    const said = isJsonObject(problem) ? problem['error'] : undefined
+    return typeof said === 'string' ? new ProtocolError(ProtocolErrorCode.InternalError, said) : undefined
+  } catch {
+    // It is no answer of svc.
+    return undefined
   }
 }
 
