@@ -1,7 +1,7 @@
 /**
  * What clients of the protocol say of themselves, and in which order they end: facts of their sources, as far as a server can tell them
  * apart. Capabilities about which svc answers nothing (semantic tokens, inlay hints, hierarchies) are left out.
- * Sources: zed-industries/zed `crates/lsp/src/lsp.rs`; redhat-developer/lsp4ij `ClientCapabilitiesFactory`, `LanguageServerWrapper` and
+ * Sources: zed-industries/zed `crates/lsp/src/lsp.rs` of an earlier version; redhat-developer/lsp4ij `ClientCapabilitiesFactory`, `LanguageServerWrapper` and
  * `LSPLazyCodeActions` at d21cff9; helix-editor/helix `helix-lsp/src/client.rs` of July 2026.
  */
 import { readFileSync } from 'node:fs'
