@@ -19,6 +19,8 @@ export const toSetupDigest = (salt: string, name: SetupName, lines: readonly str
   lines.length === 0 ? REMOVED : digestOfRow(salt, lines),
 ]
 
+const isMember = (name: SetupName): boolean => name.startsWith('version ') || name.startsWith('document ')
+
 interface RecordedSetup {
   readonly digest: string
   /** Null once the content of the act is erased, or where an export leaves it out. */
@@ -33,7 +35,7 @@ export interface SetupVerifier {
   check(rows: readonly ChainedRow[]): ChainOffence | undefined
   /** Rows that were compared with their acts. */
   readonly checked: number
-  /** Numbers of the acts that named a row, in order. */
+  /** Numbers of the acts that named a row, in order. Those of what an earlier version of svc published do not say how: there are none. */
   readonly actsOf: (name: string) => readonly number[]
 }
 
@@ -49,7 +51,7 @@ export function createSetupVerifier(): SetupVerifier {
       return checked
     },
     actsOf: (name) => named.get(name) ?? [],
-    add({ seq, salt, rowDigests }) {
+    add({ seq, kind, salt, rowDigests }) {
       last = seq
       if (!rowDigests) {
         isCovered = false
@@ -59,7 +61,7 @@ export function createSetupVerifier(): SetupVerifier {
         recorded.set(name, { digest, salt, act: seq })
         const acts = named.get(name)
         if (acts) acts.push(seq)
-        else named.set(name, [seq])
+        else if (isCovered || !isMember(name) || kind === 'version.published') named.set(name, [seq])
       }
     },
     check(rows) {

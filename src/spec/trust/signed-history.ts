@@ -186,7 +186,7 @@ interface SignedEnd {
 
 /** Each is signed by who might, and the revisions of an agent rise by one. */
 function checkDeployments(history: History): readonly SignedEnd[] {
-  const revisions = new Map<string, number>()
+  const revisions = uncoveredRevisions(history)
   return keptStatements(history, 'deployment').map(({ row, subject, agent, revision, envelope, at, act }) =>
     about(row, () => {
       const trust = trustBefore(history, act)
@@ -201,6 +201,17 @@ function checkDeployments(history: History): readonly SignedEnd[] {
       return { subject, act, expires: statement.expires }
     }),
   )
+}
+
+/** The last revision of each agent among the statements of earlier versions of svc, which no act names. */
+function uncoveredRevisions(history: History): Map<string, number> {
+  const last = new Map<string, number>()
+  for (const { row, values } of linesOf(history, 'attestation')) {
+    const [, , kind, , agent, revision] = values
+    if (kind !== 'deployment' || history.actsOf(row).length > 0) continue
+    last.set(String(agent), Math.max(last.get(String(agent)) ?? 0, Number(revision)))
+  }
+  return last
 }
 
 const publishedMembers = (history: History) =>

@@ -2,6 +2,8 @@
 import { expect, test } from 'vitest'
 import { digestOf, type Digest } from '../../../src/base/digest.ts'
 import type { JsonObject, JsonValue } from '../../../src/base/json/json.ts'
+import type { ActRecord } from '../../../src/spec/people/act.ts'
+import { createSetupVerifier } from '../../../src/spec/chain/setup-row.ts'
 import type { ChainedRow } from '../../../src/spec/chain/session-link.ts'
 import { verifySignedHistory } from '../../../src/spec/trust/signed-history.ts'
 import { writeDeployment, writePublication, writeTrust } from '../../../src/spec/trust/statement.ts'
@@ -162,6 +164,34 @@ test.each<[string, Partial<Told>, readonly string[]]>([
 ])('%s is named', (_, about, [row = '', what = '']) => {
   const [found, why] = offenceOf(about)
   expect([found, why!.startsWith(what)]).toEqual([row, true])
+})
+
+test('what an earlier version of svc took, whose acts name no rows, is not checked, and what comes after it is', () => {
+  const { rows, envelopes, actsOf } = historyOf()
+  const since = (first: number) => (row: string) => actsOf(row).filter((act) => act >= first)
+  expect(verifySignedHistory(rows, envelopes, since(35))).toEqual({ signed: 2 })
+  expect(verifySignedHistory(rows, envelopes, since(45))).toEqual({ signed: 1 })
+  const left = rows.filter(({ name }) => !name.startsWith('attestation') || actsOf(name)[0] !== 40)
+  expect(verifySignedHistory(left, envelopes, since(35)).offence?.what).toBe(
+    'statement: revision 2 of acme.desk is missing',
+  )
+})
+
+test('a later act of a version tells how it was published only where each act names its rows', () => {
+  const actsAfter = (first: object): readonly number[] => {
+    const verifier = createSetupVerifier()
+    const [v, w] = ['version v', 'version w'].map((name) => [name, 'digest'])
+    for (const [at, act] of [
+      first,
+      { kind: 'version.yanked', rowDigests: [v] },
+      { kind: 'version.published', rowDigests: [w] },
+      { kind: 'version.yanked', rowDigests: [v, w] },
+    ].entries())
+      verifier.add({ seq: at + 1, salt: 'salt', ...act } as unknown as ActRecord)
+    return [...verifier.actsOf('version v'), 0, ...verifier.actsOf('version w')]
+  }
+  expect(actsAfter({ kind: 'key.created' })).toEqual([0, 3, 4])
+  expect(actsAfter({ kind: 'key.created', rowDigests: [] })).toEqual([2, 4, 0, 3, 4])
 })
 
 test('a line that is no row is named, and nothing is thrown', () => {
