@@ -7,9 +7,11 @@ import { cutText } from '../../base/cut-text.ts'
 import { compareText } from '../../base/values/compare-text.ts'
 import { digestOf } from '../../base/digest.ts'
 import { fail, isFailure } from '../../base/failure.ts'
+import type { VersionId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import { isExternalModel } from '../../spec/external.ts'
-import type { AgentRow } from '../../store/version-rows.ts'
+import { intactVersion } from '../../store/altered-versions.ts'
+import type { AgentRow, AgentVersion } from '../../store/version-rows.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { ErrorBody, RunStatusBody } from '../../spec/api.ts'
 import type { AuthenticatedCaller, IdentifyCaller } from '../auth/auth.ts'
@@ -55,8 +57,11 @@ export function createAgentTools(
   }
 
   /** The deployed version; undefined for an agent that stands for a client, which nothing starts. */
-  async function startableOf({ agent: { deployedVersionId } }: NamedAgent): Promise<AgentSnapshot | undefined> {
-    const version = deployedVersionId === null ? undefined : await store.version(deployedVersionId)
+  async function startableOf(
+    { agent: { deployedVersionId } }: NamedAgent,
+    read: (id: VersionId) => Promise<AgentVersion | undefined>,
+  ): Promise<AgentSnapshot | undefined> {
+    const version = deployedVersionId === null ? undefined : await read(deployedVersionId)
     return version && !isExternalModel(version.snapshot.model) ? version.snapshot : undefined
   }
 
@@ -89,7 +94,7 @@ export function createAgentTools(
     async list() {
       const tools: Tool[] = []
       for (const named of await listNamed()) {
-        const snapshot = await startableOf(named)
+        const snapshot = await startableOf(named, (id) => intactVersion(store, id))
         if (snapshot) tools.push(await describeAgent(named.tool, snapshot, services))
       }
       return [...tools, DESCRIBED_RUN]
@@ -100,7 +105,8 @@ export function createAgentTools(
         return typeof runId === 'string' ? await readRun(runId, asked) : textResult('runId is missing.', true)
       }
       const named = (await listNamed()).find(({ tool }) => tool === asked.name)
-      if (!named || !(await startableOf(named))) throw fail('not_found', { what: `tool ${asked.name}` })
+      if (!named || !(await startableOf(named, (id) => store.version(id))))
+        throw fail('not_found', { what: `tool ${asked.name}` })
       // The client asks again after it has shown the address: the run goes on, and no other begins.
       if (asked.state !== undefined) return await readRun(asked.state, asked)
       const key = textInMeta(asked.meta, IDEMPOTENCY_META)

@@ -1,5 +1,6 @@
 /** A store whose writes tell the channels what they change, each in the transaction of the write itself. */
 import type { NotifyConfig } from '../../spec/project/config.ts'
+import { storedVersion } from '../../store/altered-versions.ts'
 import type { Store } from '../../store/store.ts'
 import type { SessionUpdate } from '../../store/session-update.ts'
 import { deriveDeploymentNotices, deriveNoticesFor } from './derive-notices.ts'
@@ -20,7 +21,7 @@ export function withNotices(store: Store, notify: NotifyConfig, added: () => voi
       const [agent, version] = [await store.agent(agentId), await store.version(versionId)]
       const from = agent?.deployedVersionId ?? null
       if (!agent || !version || from === versionId) return await deploy(agentId, versionId, at, by, message, more)
-      const earlier = from === null ? undefined : await store.version(from)
+      const earlier = from === null ? undefined : await storedVersion(store, agentId, from)
       const notices = deriveDeploymentNotices(notify, {
         key: `deployment.changed ${agentId} ${versionId} ${at}`,
         at,

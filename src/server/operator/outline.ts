@@ -14,6 +14,7 @@ import type { OperatorAction } from './people/act.ts'
 import { findRun, notFoundFailure } from './find/find.ts'
 import { activeMs } from '../../engine/transaction/usage.ts'
 import { withWaitEnded } from '../../engine/transaction/waits.ts'
+import { intactVersion } from '../../store/altered-versions.ts'
 import type { AgentLimits } from '../../spec/document.ts'
 
 /** Steps read per query: what is in memory at once. */
@@ -43,7 +44,7 @@ export const getOutline: OperatorAction<'GET /runs/:id/outline'> = async ({ serv
     hasMore = steps.length === PAGE
     if (tookLong()) await giveWay()
   }
-  const limits = (await store.version(run.agentVersionId))?.snapshot.limits ?? {}
+  const limits = (await intactVersion(store, run.agentVersionId))?.snapshot.limits ?? {}
   const budgets = listBudgets(run, runs, limits, services.clock.now())
   const outline = { runId: run.id, sessionId: run.sessionId, runs: runs.map(toOutlineRun), budgets, rows }
   return { ...outline, after, hasMore, lastEvent }

@@ -12,6 +12,7 @@ import type { ToolCall, Run } from '../../spec/run/run.ts'
 import { ASKS_AFTER_RELEASE_MS } from '../../spec/run/restore.ts'
 import type { WholeRelease } from '../../store/queries.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
+import { intactVersion } from '../../store/altered-versions.ts'
 import { nextTick } from '../runtime/ticks.ts'
 import type { MakeAct } from '../../spec/people/act.ts'
 import type { ServerServices } from '../runtime/services.ts'
@@ -125,7 +126,7 @@ async function toHeldRun(services: ServerServices, id: SessionId): Promise<Resto
   const runs = await store.runsOfSession(id)
   const mayRepeat: RepeatView[] = []
   for (const run of runs) {
-    const version = await store.version(run.agentVersionId)
+    const version = await intactVersion(store, run.agentVersionId)
     if (version) mayRepeat.push(...repeatsOf(run, version.snapshot))
   }
   const root = expectDefined(

@@ -1,6 +1,7 @@
 /** Which secrets the deployed agents and the server itself name, and whether this server has them. Never a value. */
 import type { SecretView } from '../../operations/server.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
+import { intactVersion } from '../../store/altered-versions.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorAction } from './people/act.ts'
 
@@ -8,7 +9,7 @@ export const listSecrets: OperatorAction<'GET /secrets'> = async ({ services }) 
   const { store, workspace } = services
   const items: SecretView[] = []
   for (const { deployedVersionId } of await store.agents(workspace.id)) {
-    const version = deployedVersionId === null ? undefined : await store.version(deployedVersionId)
+    const version = deployedVersionId === null ? undefined : await intactVersion(store, deployedVersionId)
     if (version) items.push(...secretsOf(version.snapshot, services))
   }
   items.push(...secretsOfServer(services))

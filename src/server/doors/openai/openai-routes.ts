@@ -8,6 +8,7 @@ import type { AuthenticatedCaller, IdentifyCaller } from '../../auth/auth.ts'
 import { identifyBearer } from '../../auth/bearer.ts'
 import { okReply } from '../../http/reply.ts'
 import { type ApiRoute, readPathParam } from '../../http/route.ts'
+import { intactVersion } from '../../../store/altered-versions.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import { completeChat } from './chat-completions.ts'
 import { toOpenAiProblem, toSeconds, type OpenAiHandler } from './openai-reply.ts'
@@ -43,7 +44,7 @@ async function readModels({ store, workspace }: ServerServices, { principal }: A
   const models = []
   for (const { id, name, deployedVersionId } of agents) {
     if (deployedVersionId === null || (principal.type === 'api_key' && principal.agentId !== id)) continue
-    const version = await store.version(deployedVersionId)
+    const version = await intactVersion(store, deployedVersionId)
     if (!version || isExternalModel(version.snapshot.model)) continue
     models.push({ id: name, object: 'model', created: toSeconds(version.publishedAt), owned_by: 'svc' })
   }

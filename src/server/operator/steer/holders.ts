@@ -6,6 +6,7 @@ import { findHeld } from '../../../spec/run/hold.ts'
 import { isTerminal, type Run } from '../../../spec/run/run.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import { findPause, type EffectSubject } from '../../../spec/steer/pause.ts'
+import { intactVersion } from '../../../store/altered-versions.ts'
 import { readHold } from '../../view/hold.ts'
 import { findRun } from '../find/find.ts'
 import { subtreeOf } from '../outline.ts'
@@ -22,7 +23,7 @@ export const getHolders: OperatorAction<'GET /runs/:id/holders'> = async ({ serv
   const holding = new Set<(typeof pauses)[number]>()
   const outages = []
   for (const each of open) {
-    const snapshot = (await store.version(each.agentVersionId))?.snapshot
+    const snapshot = (await intactVersion(store, each.agentVersionId))?.snapshot
     for (const subject of heldSubjects(each, byId, snapshot))
       for (const pause of pauses) if (findPause([pause], subject)) holding.add(pause)
     const held = findHeld(each.state)

@@ -13,6 +13,7 @@ import {
   type PauseAct,
   type PauseTarget,
 } from '../../../spec/steer/pause.ts'
+import { intactVersion } from '../../../store/altered-versions.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import { findAgent, findVersion } from '../find/find.ts'
 import type { OperatorAction } from '../people/act.ts'
@@ -108,7 +109,7 @@ async function concernedRuns(
   let inFlight = 0
   for (const run of items) {
     const id = run.agentVersionId
-    const snapshot = snapshots.get(id) ?? (await store.version(id))?.snapshot
+    const snapshot = snapshots.get(id) ?? (await intactVersion(store, id))?.snapshot
     if (!snapshot) continue
     snapshots.set(id, snapshot)
     const subjects = subjectsOf(run, byId, snapshot)

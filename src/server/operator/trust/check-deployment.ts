@@ -5,6 +5,7 @@ import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import { TrustProblem } from '../../../spec/trust/trust-problem.ts'
 import { openSigned, refuseExpired, refuseUngranted } from '../../../spec/trust/verify-signed.ts'
 import type { AgentRow, AgentVersion, SignedDeployment } from '../../../store/version-rows.ts'
+import { intactVersion, storedVersion } from '../../../store/altered-versions.ts'
 import { compareVersions, snapshotLoader } from '../../runtime/authority.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import { readTrustInForce, refusing } from './trust-in-force.ts'
@@ -47,10 +48,14 @@ export async function checkSignedDeployment(
     if (statement.agent !== name || statement.version !== version || statement.snapshot !== digest)
       throw new TrustProblem('digest', `${statement.agent}@${statement.version} was signed, not ${name}@${version}`)
     await checkAction(services, agent, to, rollback || statement.action === 'rollback', statement.action)
-    const from = agent.deployedVersionId === null ? undefined : await services.store.version(agent.deployedVersionId)
+    const { store } = services
+    const deployed = agent.deployedVersionId
+    const from = deployed === null ? undefined : await storedVersion(store, agent.id, deployed)
     if ((from?.snapshot.version ?? null) !== statement.from)
       throw new TrustProblem('statement', `it replaces ${statement.from}, and ${from?.snapshot.version} is deployed`)
-    if (!statement.widens && (await widens(services, from?.snapshot, to.snapshot)))
+    // Whatever replaces one that was altered may do more: what that one might is not known.
+    const before = deployed === null ? undefined : await intactVersion(store, deployed)
+    if (!statement.widens && (await widens(services, before?.snapshot, to.snapshot)))
       throw new TrustProblem('statement', 'it says that nothing may do more than before, and something may')
     if (statement.expires !== null && statement.expires <= at)
       throw new TrustProblem('statement', 'its deployment has ended already')

@@ -5,6 +5,7 @@ import { fail } from '../../../base/failure.ts'
 import type { AgentView } from '../../../operations/versions.ts'
 import type { AgentRow, AgentVersion } from '../../../store/version-rows.ts'
 import { queryFailure } from '../../http/refuse.ts'
+import { intactVersion, storedVersion } from '../../../store/altered-versions.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { notFoundFailure, findAgent, findVersion } from '../find/find.ts'
@@ -75,17 +76,20 @@ export const listDocuments: OperatorAction<'GET /documents'> = async ({ services
 
 async function toAgentView(services: ServerServices, agent: AgentRow): Promise<AgentView> {
   const { store, workspace } = services
-  const deployed = await deployedOf(services, agent)
+  const { deployedVersionId: id } = agent
+  const named = id === null ? undefined : await storedVersion(store, agent.id, id)
+  // Of a version that was altered in the database only its name is shown.
+  const deployed = id === null ? undefined : await intactVersion(store, id)
   const triggers = await store.triggers(workspace.id, agent.id)
   const contract = deployed?.snapshot.inputContract
   const model = deployed?.snapshot.model
   return {
     agentId: agent.id,
     name: agent.name,
-    deployed: deployed
+    deployed: named
       ? {
-          versionLabel: deployed.snapshot.version,
-          agentVersionId: deployed.id,
+          versionLabel: named.snapshot.version,
+          agentVersionId: named.id,
           expiresAt: isoOrNull(agent.deployedUntil),
         }
       : null,

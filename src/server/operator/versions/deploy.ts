@@ -2,6 +2,7 @@
 import { isoOrNull, toIsoText, type Instant } from '../../../base/clock.ts'
 import { fail } from '../../../base/failure.ts'
 import type { AgentId, VersionId } from '../../../base/ids.ts'
+import { expectDefined } from '../../../base/values/expect-defined.ts'
 import type { JsonObject, JsonValue } from '../../../base/json/json.ts'
 import type { NewAct } from '../../../spec/people/act.ts'
 import type { SetupName } from '../../../spec/people/setup-name.ts'
@@ -10,6 +11,7 @@ import type { Attestation } from '../../../spec/trust/attestation.ts'
 import type { AgentRow, AgentVersion, SignedDeployment } from '../../../store/version-rows.ts'
 import type { OperatorPrincipal } from '../../auth/auth.ts'
 import { throwFindings } from '../../http/refuse.ts'
+import { intactVersion, storedVersion } from '../../../store/altered-versions.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import { findAgent, findVersion } from '../find/find.ts'
 import type { OperatorAction } from '../people/act.ts'
@@ -26,7 +28,8 @@ export const deployVersion: OperatorAction<'POST /deploy'> = async ({ services, 
     if (rollback) return previous(services, agent)
     return label === undefined ? newest(services, agent) : findVersion(services, agent, label)
   }
-  const to = await choose()
+  // Read again by its id, which refuses one that was altered.
+  const to = expectDefined(await services.store.version((await choose()).id), 'it was found just now')
   refuseYanked(to, allowYanked)
   const { version } = to.snapshot
   const signed = await checkSignedDeployment(services, { agent, to, rollback, text: attestation, expiresAt: asked })
@@ -87,7 +90,8 @@ export async function activate(
   { agent, versionId, message, signed, expiresAt: asked }: WantedDeployment,
   toAct: (before: JsonValue) => NewAct,
 ): Promise<AgentVersion | undefined> {
-  const known = agent.deployedVersionId === null ? undefined : await store.version(agent.deployedVersionId)
+  const known =
+    agent.deployedVersionId === null ? undefined : await storedVersion(store, agent.id, agent.deployedVersionId)
   const expiresAt = endOf(agent, versionId, asked)
   // Whether a signature is needed was decided by this: what is replaced meanwhile is not deployed again without one.
   if (known?.id === versionId && expiresAt === agent.deployedUntil) return known
@@ -103,7 +107,7 @@ export async function activate(
     ...(signed && { signed }),
     expiresAt,
   })
-  return from === null ? undefined : store.version(from)
+  return from === null ? undefined : storedVersion(store, agent.id, from)
 }
 
 /** What an act says of signatures: the chain of acts proves which envelopes the server took. */
@@ -131,7 +135,7 @@ async function previous({ store }: ServerServices, agent: AgentRow): Promise<Age
   const earlier = [agent.previousVersionId, ...(await store.deployedVersions(agent.id))]
   for (const id of earlier) {
     if (id === null || id === agent.deployedVersionId) continue
-    const version = await store.version(id)
+    const version = await intactVersion(store, id)
     if (version?.yanked === false) return version
   }
   throw fail('not_found', { what: `earlier deployment of ${agent.name} that is not yanked` })

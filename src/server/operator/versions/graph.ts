@@ -1,6 +1,7 @@
 /** GET /graph: what a version reaches. Source: docs/design/console.md#screens */
 import type { BoundAgent } from '../../../spec/snapshot.ts'
 import { bundleGraph } from '../../../view/bundle-graph.ts'
+import { intactVersion } from '../../../store/altered-versions.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { findAgent, findAskedVersion } from '../find/find.ts'
@@ -19,5 +20,5 @@ async function childOf(services: ServerServices, { id, version, lateBound }: Bou
     return (await services.store.versions(agent.id)).find(({ snapshot }) => snapshot.version === version)?.snapshot
   return agent.deployedVersionId === null
     ? undefined
-    : (await services.store.version(agent.deployedVersionId))?.snapshot
+    : (await intactVersion(services.store, agent.deployedVersionId))?.snapshot
 }

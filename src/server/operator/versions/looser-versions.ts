@@ -2,6 +2,7 @@
 import type { VersionId } from '../../../base/ids.ts'
 import { MOST_LOOSER_CALLS, type LooserVersion } from '../../../operations/versions.ts'
 import { findPause } from '../../../spec/steer/pause.ts'
+import { intactVersion } from '../../../store/altered-versions.ts'
 import { findLooserCalls } from '../../runtime/authority.ts'
 import { findAgent } from '../find/find.ts'
 import type { OperatorAction } from '../people/act.ts'
@@ -17,7 +18,7 @@ export const listLooserVersions: OperatorAction<'GET /looser-versions'> = async 
   const triggers = (await store.triggers(workspace.id, agent.id))
     .filter(({ active, allowOlderVersions }) => active && allowOlderVersions)
     .map(({ name }) => name)
-  const deployed = agent.deployedVersionId === null ? undefined : await store.version(agent.deployedVersionId)
+  const deployed = agent.deployedVersionId === null ? undefined : await intactVersion(store, agent.deployedVersionId)
   if (!deployed) return { items: [], triggers }
   const filter = { workspaceId: workspace.id, agentId: agent.id, status: OPEN_STATUSES }
   const { items: sessions } = await store.sessions(filter, { skip: 0, take: MOST_SESSIONS })
@@ -25,7 +26,7 @@ export const listLooserVersions: OperatorAction<'GET /looser-versions'> = async 
   const items: LooserVersion[] = []
   for (const id of new Set(sessions.map(({ agentVersionId }) => agentVersionId as VersionId))) {
     if (id === deployed.id) continue
-    const version = await store.version(id)
+    const version = await intactVersion(store, id)
     const looser = version && (await findLooserCalls(services, deployed.snapshot, version.snapshot))
     if (!version || !looser) continue
     const name = `${version.snapshot.id}@${version.snapshot.version}`
