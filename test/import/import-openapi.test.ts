@@ -198,6 +198,12 @@ test.each<[string[], string[]]>([
   expect(readdirSync(cwd).toSorted()).toEqual(['source.json', 'svc.config.yaml'])
 })
 
+test('--list with a filter that nothing matches says what there is', async () => {
+  const { code, stdout, stderr } = await importOf(petstore(), '--list', '--tag', 'birds')
+  expect([code, stdout]).toEqual([0, ''])
+  expect(stderr.replaceAll(/\s+/g, ' ')).toMatch(/^None of 4 operations is selected: --tag "pets" \(\d\)/)
+})
+
 test.each<[string, JsonValue, string]>([
   ['Swagger 2.0', { swagger: '2.0', paths: {} }, 'Convert it first, for example with `npx swagger2openapi'],
   [

@@ -35,7 +35,11 @@ export async function importOpenApi(
     paths: given.list('path'),
     operations: given.list('operation'),
   })
-  if (given.flag('list')) return await listSelected(selected, call)
+  if (given.flag('list')) {
+    const all = selectOperations(document, { tags: [], paths: [], operations: [] })
+    if (selected.length === 0) call.out.message(`None of ${all.length} operations is selected: ${tagHint(all)}`)
+    return await listSelected(selected, call)
+  }
   if (selected.length === 0)
     throw usageFailure(`No operation of ${source.name} is selected.`, `svc import openapi ${source.name} --list`)
   const isTooMany = selected.length > MOST || (selected.length > MOST_UNASKED && !given.flag('all'))
