@@ -1,5 +1,5 @@
 /** Starting a run. Source: docs/design/http.md#start */
-import { toIsoText } from '../base/clock.ts'
+import { toIsoText, type Instant } from '../base/clock.ts'
 import { fail, isFailure } from '../base/failure.ts'
 import type { RunId, SessionId, TriggerId } from '../base/ids.ts'
 import { isJsonObject, type JsonObject } from '../base/json/json.ts'
@@ -11,7 +11,7 @@ import type { Session } from '../spec/run/session.ts'
 import type { RunStarter } from '../spec/run/starter.ts'
 import type { StartOutcome } from '../store/start-outcome.ts'
 import type { SessionTree, SessionUpdate } from '../store/session-update.ts'
-import type { AgentVersion } from '../store/version-rows.ts'
+import type { AgentRow, AgentVersion } from '../store/version-rows.ts'
 import { newRun } from './calls/delegate.ts'
 import { checkConfiguration, checkStarter, checkStartFiles, checkInput, checkNotPaused } from './check-start.ts'
 import { checkContinuable, loadContinued } from './continue-session.ts'
@@ -130,10 +130,13 @@ async function readVersion(
     const version = await store.version(asked)
     if (version?.agentId !== agentId || version.workspaceId !== workspaceId)
       throw fail('not_found', { what: 'version' })
-    // Otherwise a key could run a version that was never deployed, or was yanked.
-    const wasDeployed = (await store.deployedVersions(agentId)).includes(asked)
-    if (principal.type !== 'operator' && (!wasDeployed || version.yanked))
-      throw fail('version_not_deployable', { id: version.snapshot.id, version: version.snapshot.version })
+    // Otherwise a key could run a version that was never deployed, or was yanked, or whose time is over.
+    if (principal.type !== 'operator') {
+      const deployment = await store.lastDeployment(agentId, asked)
+      if (!deployment || version.yanked)
+        throw fail('version_not_deployable', { id: version.snapshot.id, version: version.snapshot.version })
+      refuseEnded(clock, agent, version, deployment.until)
+    }
     const { snapshot, yankReason: reason } = version
     if (!continued && version.yanked)
       throw fail('version_yanked', { id: snapshot.id, version: snapshot.version, reason, act: 'executed' })
@@ -141,10 +144,17 @@ async function readVersion(
   }
   const version = agent.deployedVersionId && (await store.version(agent.deployedVersionId))
   if (!version) throw fail('no_deployed_version', { agent: agent.name })
-  const { deployedUntil: until } = agent
-  if (until !== null && clock.now() >= until)
-    throw fail('deployment_expired', { agent: agent.name, version: version.snapshot.version, at: toIsoText(until) })
+  refuseEnded(clock, agent, version, agent.deployedUntil)
   return version
+}
+
+function refuseEnded(
+  clock: EngineParts['clock'],
+  { name: agent }: AgentRow,
+  { snapshot: { version } }: AgentVersion,
+  until: Instant | null,
+): void {
+  if (until !== null && clock.now() >= until) throw fail('deployment_expired', { agent, version, at: toIsoText(until) })
 }
 
 /** A new session with its root run. */

@@ -40,6 +40,8 @@ export interface CatalogStore {
   versions(agentId: AgentId): Promise<readonly AgentVersion[]>
   /** Every version that was ever deployed, once each, most recently deployed first. */
   deployedVersions(agentId: AgentId): Promise<readonly VersionId[]>
+  /** When the last deployment of a version ends; undefined for one that was never deployed. */
+  lastDeployment(agentId: AgentId, versionId: VersionId): Promise<{ readonly until: Instant | null } | undefined>
   documents(workspaceId: WorkspaceId, kind: 'Tool' | 'Policy', id: string): Promise<readonly PublishedDocument[]>
   /** The files with which a version was published; undefined where none were kept. */
   sources(

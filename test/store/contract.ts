@@ -1258,6 +1258,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
       test('a deployment has an end, which the same version gets anew', async () => {
         await store.publish(aPublication([clerk, next]))
         await store.deploy(AGENT, clerkId, NOW, 'operator:ann', undefined, { expiresAt: NOW + DAY })
+        expect(await store.lastDeployment(AGENT, nextId)).toBeUndefined()
         const prolong = (expiresAt: number | null) =>
           store.deploy(AGENT, clerkId, NOW + 1, 'operator:ann', undefined, { expiresAt })
         expect(await prolong(NOW + DAY)).toEqual({ from: clerkId, isChanged: false })
@@ -1270,6 +1271,8 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
           NOW + 2 * DAY,
           NOW + DAY,
         ])
+        expect(await store.lastDeployment(AGENT, clerkId)).toEqual({ until: NOW + 2 * DAY })
+        expect(await store.lastDeployment(AGENT, nextId)).toEqual({ until: null })
       })
 
       const written = (files: readonly { readonly path: string; readonly text: string }[]) => ({

@@ -88,7 +88,7 @@ async function checkAction(
 ): Promise<void> {
   if (!isRollback) return
   if (signed !== 'rollback') throw new TrustProblem('statement', 'a deployment was signed, not going back')
-  if (!(await store.deployedVersions(agent.id)).includes(to.id))
+  if (!(await store.lastDeployment(agent.id, to.id)))
     throw new TrustProblem('statement', `${to.snapshot.version} was never deployed, so nobody can go back to it`)
 }
 

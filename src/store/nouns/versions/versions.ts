@@ -68,6 +68,7 @@ type VersionReads =
   | 'versionIdByLabel'
   | 'versions'
   | 'deployedVersions'
+  | 'lastDeployment'
   | 'deployments'
   | 'documents'
   | 'sources'
@@ -86,6 +87,7 @@ export function prepareVersions(
     order by v.published_at desc, v.${insertionOrder} desc`
   const fromDeployments = `from deployment d join agent a on a.${key} = d.${column('agent')} where a.id = :agentId`
   const deployed = `select d.version_id as id ${fromDeployments} group by d.version_id order by max(d.n) desc`
+  const lastEnd = `select d.expires_at as until ${fromDeployments} and d.version_id = :versionId order by d.n desc limit 1`
   const history = `select d.version_id as "versionId", d.from_version_id as "fromVersionId", d.deployed_at as at,
       d.deployed_by as by, d.message, d.expires_at as "expiresAt"
     ${fromDeployments} order by d.n desc limit :limit`
@@ -147,6 +149,9 @@ export function prepareVersions(
       },
       *deployedVersions(agentId) {
         return (yield* readRows<{ id: VersionId }>(deployed, { agentId })).map(({ id }) => id)
+      },
+      *lastDeployment(agentId, versionId) {
+        return yield* readRow<{ until: Instant | null }>(lastEnd, { agentId, versionId })
       },
       *deployments(agentId, limit) {
         return (yield* readRows<StoredDeployment>(history, { agentId, limit })).map(toDeployment)
