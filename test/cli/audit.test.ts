@@ -50,6 +50,7 @@ test('what nobody changed is whole, with its content and without, and is the sam
     ...about,
     rows,
     setup: records.setup!.length,
+    setupErased: 0,
     signed: 1,
     withoutContent: 0,
     calls: 2 * SESSIONS,
@@ -142,7 +143,11 @@ test('the first offence is named by session and number', async () => {
 })
 
 test('erased content leaves the chains whole', async () => {
-  expect(await findOffence(`update act set content = null, salt = null where seq = ${CHANGED}`)).toBeNull()
+  const gone = await recordsAfter('update act set content = null, salt = null where seq > 1')
+  const { counts, offence } = await verify(gone)
+  expect(offence).toBeNull()
+  // The rows of the first act are left.
+  expect([counts.setup + counts.setupErased, counts.setupErased > 0]).toEqual([gone.setup!.length, true])
   const erased = await recordsAfter(`update session_link set salt = null where ${SECOND};
     update step set content = 'null', hidden = null, result_digest = null, error = null where ${SECOND}`)
   expect(await verify(erased)).toMatchObject({ offence: null, counts: { withoutContent: 1 } })

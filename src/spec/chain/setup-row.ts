@@ -35,6 +35,8 @@ export interface SetupVerifier {
   check(rows: readonly ChainedRow[]): ChainOffence | undefined
   /** Rows that were compared with their acts. */
   readonly checked: number
+  /** Rows of acts whose content was erased: only that they are there is known. */
+  readonly erased: number
   /** Numbers of the acts that named a row, in order. Those of what an earlier version of svc published do not say how: there are none. */
   readonly actsOf: (name: string) => readonly number[]
 }
@@ -42,13 +44,16 @@ export interface SetupVerifier {
 export function createSetupVerifier(): SetupVerifier {
   const recorded = new Map<string, RecordedSetup>()
   const named = new Map<string, number[]>()
-  let [last, checked] = [0, 0]
+  let [last, checked, erased] = [0, 0, 0]
   /** False once there is an act of a version of svc whose acts named no rows: what it changed is not known. */
   let isCovered = true
   const offence = (seq: number, what: string): ChainOffence => ({ seq, rule: 'row', what })
   return {
     get checked() {
       return checked
+    },
+    get erased() {
+      return erased
     },
     actsOf: (name) => named.get(name) ?? [],
     add({ seq, kind, salt, rowDigests }) {
@@ -76,7 +81,10 @@ export function createSetupVerifier(): SetupVerifier {
         }
         if (known.digest === REMOVED)
           return offence(known.act, `The row "${name}", which act ${known.act} removed, is there again.`)
-        if (known.salt === null) continue
+        if (known.salt === null) {
+          erased++
+          continue
+        }
         if (digestOfRow(known.salt, lines) !== known.digest)
           return offence(known.act, `The row "${name}" is not as act ${known.act} left it.`)
         checked++

@@ -38,6 +38,8 @@ export interface AuditCounts {
   readonly rows: number
   /** Rows that operators set up; 0 in exports of earlier versions. */
   readonly setup: number
+  /** Those of acts whose content was erased: only that they are there is known. */
+  readonly setupErased: number
   /** Publications and deployments of which the signatures are good. */
   readonly signed: number
   /** Events that an earlier version of svc stored, without a link. */
@@ -69,6 +71,7 @@ export async function verifyArchive(bytes: Uint8Array): Promise<VerifiedArchive>
     events: 0,
     rows: 0,
     setup: 0,
+    setupErased: 0,
     signed: 0,
     uncovered: 0,
     withoutContent: 0,
@@ -136,6 +139,7 @@ function findInActs(
   const stored = lines.flatMap((row) => row ?? [])
   const offence = rows.check(stored)
   counts.setup = rows.checked
+  counts.setupErased = rows.erased
   if (offence) return { session: null, ...offence }
   const history = verifySignedHistory(stored, setup.envelopes, rows.actsOf)
   counts.signed = history.signed
