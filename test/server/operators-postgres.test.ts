@@ -1,13 +1,18 @@
 /** Operators at two servers on one PostgreSQL: what one of them does at one shows at the other. */
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import { afterAll, describe, expect, test } from 'vitest'
+import { digestOf } from '../../src/base/digest.ts'
+import type { ActRecord } from '../../src/spec/people/act.ts'
+import type { ChainedRow } from '../../src/spec/chain/session-link.ts'
+import { createSetupVerifier } from '../../src/spec/chain/setup-row.ts'
 import { openServer } from '../../src/server/open.ts'
 import type { InboxItem } from '../../src/operations/tasks.ts'
 import type { LiveHint } from '../../src/operations/server.ts'
 import { migrateDatabase } from '../../src/store/postgres/migrate-database.ts'
 import { signedIn } from '../console/browser-session.ts'
 import { startPostgres } from '../store/postgres-server.ts'
-import { ask, closing, directory, running } from './running.ts'
+import { snapshotOf } from './fixtures.ts'
+import { ask, closing, DESK, desk, directory, running } from './running.ts'
 
 const postgres = startPostgres()
 afterAll(() => postgres?.stop())
@@ -47,6 +52,40 @@ describe.skipIf(!postgres)('operators at two servers', () => {
     const from = performance.now()
     await Promise.all(streams.map((response) => response.text()))
     expect(performance.now() - from).toBeLessThan(ENDS_WITHIN_MS)
+  })
+
+  test('what both change in the same moment is as the last act of it says', async () => {
+    const { first, second, newKey } = await two()
+    const { digest: _, id: __, version: ___, ...content } = desk
+    const next = snapshotOf(DESK, '1.1.0', content)
+    const publish = { bundle: { root: DESK, agents: [next], documents: [], closureDigest: digestOf(next.digest) } }
+    const keys = [await newKey('ben@acme.example'), await newKey('ben@acme.example')]
+    const both = (line: string, ...bodies: readonly object[]) =>
+      [first.server, second].flatMap(({ operator }) => bodies.map((body) => ask(operator, line, body)))
+    const pause = { kind: 'agent', name: DESK }
+    await Promise.allSettled([
+      ...both('POST /publish', publish),
+      ...both('POST /yank', ...[true, false].map((yanked) => ({ kind: 'Agent', id: DESK, version: '1.0.0', yanked }))),
+      ...both('POST /pauses', { ...pause, paused: true }, { ...pause, paused: false }),
+      ...both(`POST /keys/${first.keyId}/revoke`, {}, {}),
+      ...keys.flatMap(({ secret }) => [signedIn(second, secret), signedIn(second, secret)]),
+    ])
+    const ends = [undefined, '2099-01-01T00:00:00Z', null]
+    await Promise.all(
+      ends.flatMap((expiresAt) =>
+        both(
+          'POST /deploy',
+          ...['1.0.0', '1.1.0'].map((version) => ({ agent: DESK, version, allowYanked: true, expiresAt })),
+        ),
+      ),
+    )
+    const read = async <T>(path: string) => (await ask<{ items: T[] }>(second.operator, `GET ${path}?take=500`)).items
+    const verifier = createSetupVerifier()
+    for (const act of await read<ActRecord>('/acts/records')) verifier.add(act)
+    const rows = await read<ChainedRow>('/audit/setup')
+    expect([verifier.check(rows), verifier.checked]).toEqual([undefined, rows.length])
+    const deployments = rows.find(({ name }) => name.startsWith('deployments'))!
+    expect(verifier.actsOf(deployments.name)).toHaveLength(deployments.lines.length)
   })
 
   test('a claim at one is told at the other, where it shows until it is left', async () => {
