@@ -63,6 +63,8 @@ export interface CatalogStore {
     more?: {
       readonly notices?: readonly NewNotice[]
       readonly signed?: SignedDeployment
+      /** Digest of the trust document by which it was judged; null for none. */
+      readonly judgedBy?: Digest | null
       /** No run starts on it from then on. */
       readonly expiresAt?: Instant | null
     },

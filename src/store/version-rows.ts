@@ -40,6 +40,8 @@ export interface VersionPublication {
     readonly closureDigest: Digest
   }[]
   readonly documents: readonly PublishedDocument[]
+  /** Digest of the trust document by which it was judged; null for none. */
+  readonly judgedBy?: Digest | null
   /** Its files as they were written, kept under the digest of the whole closure; absent where the publisher did not send them. */
   readonly written?: {
     readonly closureDigest: Digest

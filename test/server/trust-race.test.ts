@@ -1,11 +1,12 @@
 /** A version that is replaced while somebody deploys it again needs a signature like any other. Source: docs/design/trust.md#deployments */
 import { expect, test } from 'vitest'
 import { digestOf } from '../../src/base/digest.ts'
-import { agentIdOf, type VersionId } from '../../src/base/ids.ts'
+import { agentIdOf, workspaceIdOf, type VersionId } from '../../src/base/ids.ts'
 import { readTrustDocument } from '../../src/spec/trust/trust-document.ts'
 import { writeTrust } from '../../src/spec/trust/statement.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { envelopeOf, newKeyPair, trustValue } from '../spec/trust/makers.ts'
+import { aTrust } from '../store/makers.ts'
 import { NOW, openFixture, snapshotOf, versionOf, WORKSPACE } from './fixtures.ts'
 
 const DESK = 'acme.desk'
@@ -59,3 +60,40 @@ test('what is replaced after its deployment was checked is not deployed again wi
   await deployAgain()
   expect(await deployed()).toBe(versionOf(DESK, '1.1.0'))
 })
+
+test.each(['POST /publish', 'POST /deploy'] as const)(
+  'what another trust document judged is refused: %s',
+  async (route) => {
+    const store = openSqlite(':memory:', { clock: { now: () => NOW, monotonic: () => NOW } })
+    let meanwhile: (() => Promise<unknown>) | undefined
+    // It is installed once everything was checked.
+    const recording: typeof store.recording = (act) => {
+      const writes = store.recording(act)
+      const first = async (): Promise<void> => void (await meanwhile?.())
+      return {
+        ...writes,
+        publish: async (...given) => (await first(), writes.publish(...given)),
+        deploy: async (...given) => (await first(), writes.deploy(...given)),
+      }
+    }
+    const fixture = openFixture({ store: { ...store, recording } })
+    await fixture.deploy(DESK)
+    const [next, later] = ['1.1.0', '1.2.0'].map((version) => {
+      const agent = snapshotOf(DESK, version)
+      return { bundle: { root: DESK, agents: [agent], documents: [], closureDigest: digestOf(agent.digest) } }
+    })
+    await fixture.operator('POST /publish', { body: next! })
+    const pair = newKeyPair()
+    const value = trustValue({ ana: pair }, { require: { publication: 'signed', deployment: 'signed' } })
+    const trust = readTrustDocument(value)
+    const installed = {
+      ...aTrust(1),
+      workspaceId: workspaceIdOf(WORKSPACE),
+      digest: trust.digest,
+      envelope: envelopeOf(writeTrust(value, trust), pair),
+    }
+    meanwhile = () => store.installTrust(installed, undefined)
+    const body = route === 'POST /publish' ? later! : { agent: DESK, version: '1.1.0' }
+    await expect(fixture.operator(route, { body })).rejects.toThrow('another trust document was installed meanwhile')
+  },
+)

@@ -1,4 +1,5 @@
 /** The trust document of the workspace, and the failures of checks against it. Source: docs/design/trust.md#order-of-checks */
+import type { Digest } from '../../../base/digest.ts'
 import { fail, type Failure } from '../../../base/failure.ts'
 import type { InstalledTrust } from '../../../spec/trust/attestation.ts'
 import type { TrustDocument } from '../../../spec/trust/trust-document.ts'
@@ -19,6 +20,13 @@ export async function readTrustInForce({
   const installed = await store.trust(workspace.id)
   return installed && (await refusing('trust document', async () => openInstalled(installed)))
 }
+
+/** Read before what is judged by it: what is stored names it, so that it is not stored under another one. */
+export const readTrustDigest = async ({
+  store,
+  workspace,
+}: Pick<ServerServices, 'store' | 'workspace'>): Promise<Digest | null> =>
+  (await store.trust(workspace.id))?.digest ?? null
 
 export function openInstalled({ envelope, digest, installedAt }: InstalledTrust): TrustDocument {
   const trust = openTrust(envelope, undefined, installedAt)

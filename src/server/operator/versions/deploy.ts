@@ -1,5 +1,6 @@
 /** Deploying: which version new runs execute, and until when. Source: docs/design/bundles-and-authority.md#deploy-and-yank */
 import { isoOrNull, toIsoText, type Instant } from '../../../base/clock.ts'
+import type { Digest } from '../../../base/digest.ts'
 import { fail } from '../../../base/failure.ts'
 import type { AgentId, VersionId } from '../../../base/ids.ts'
 import { expectDefined } from '../../../base/values/expect-defined.ts'
@@ -16,6 +17,7 @@ import type { ServerServices } from '../../runtime/services.ts'
 import { findAgent, findVersion } from '../find/find.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { checkSignedDeployment } from '../trust/check-deployment.ts'
+import { readTrustDigest } from '../trust/trust-in-force.ts'
 
 /** Makes a version the active one: the one named, the newest that is not yanked, or the last deployed one that is not. */
 export const deployVersion: OperatorAction<'POST /deploy'> = async ({ services, operator, body, act }) => {
@@ -32,21 +34,26 @@ export const deployVersion: OperatorAction<'POST /deploy'> = async ({ services, 
   const to = expectDefined(await services.store.version((await choose()).id), 'it was found just now')
   refuseYanked(to, allowYanked)
   const { version } = to.snapshot
+  const judgedBy = await readTrustDigest(services)
   const signed = await checkSignedDeployment(services, { agent, to, rollback, text: attestation, expiresAt: asked })
   const expiresAt = signed ? signed.expiresAt : asked
-  const from = await activate(services, operator, { agent, versionId: to.id, message, signed, expiresAt }, (before) =>
-    act(rollback || signed?.isRollback ? 'version.rolled_back' : 'version.deployed', {
-      subject: `${agent.name}@${version}`,
-      reason: message,
-      before,
-      after: {
-        version,
-        ...(to.yanked && { yanked: true }),
-        ...shownEnd(expiresAt),
-        ...signedBy(signed ? [signed.attestation] : []),
-      },
-      setup: [...setupOfAgent(agent.id), ...setupOf(signed ? [signed.attestation] : [])],
-    }),
+  const from = await activate(
+    services,
+    operator,
+    { agent, versionId: to.id, message, signed, judgedBy, expiresAt },
+    (before) =>
+      act(rollback || signed?.isRollback ? 'version.rolled_back' : 'version.deployed', {
+        subject: `${agent.name}@${version}`,
+        reason: message,
+        before,
+        after: {
+          version,
+          ...(to.yanked && { yanked: true }),
+          ...shownEnd(expiresAt),
+          ...signedBy(signed ? [signed.attestation] : []),
+        },
+        setup: [...setupOfAgent(agent.id), ...setupOf(signed ? [signed.attestation] : [])],
+      }),
   )
   const runningOnOld = from && from.id !== to.id ? await countOpenSessions(services, agent, from) : 0
   return {
@@ -64,6 +71,7 @@ interface WantedDeployment {
   readonly versionId: VersionId
   readonly message: string | undefined
   readonly signed?: SignedDeployment | undefined
+  readonly judgedBy: Digest | null
   /** Null for no end. Where it is absent, the version that is deployed already keeps its end. */
   readonly expiresAt?: Instant | null | undefined
 }
@@ -87,7 +95,7 @@ const endOf = (agent: AgentRow, versionId: VersionId, expiresAt: Instant | null 
 export async function activate(
   { store, clock }: ServerServices,
   operator: OperatorPrincipal,
-  { agent, versionId, message, signed, expiresAt: asked }: WantedDeployment,
+  { agent, versionId, message, signed, judgedBy, expiresAt: asked }: WantedDeployment,
   toAct: (before: JsonValue) => NewAct,
 ): Promise<AgentVersion | undefined> {
   const known =
@@ -106,6 +114,7 @@ export async function activate(
   const { from } = await recorded.deploy(agent.id, versionId, clock.now(), operator.id, message, {
     ...(signed && { signed }),
     expiresAt,
+    judgedBy,
   })
   return from === null ? undefined : storedVersion(store, agent.id, from)
 }

@@ -14,12 +14,13 @@ import { findAgent } from '../find/find.ts'
 import { checkSignedDeployment } from '../trust/check-deployment.ts'
 import { activate, refuseYanked, setupOf, setupOfAgent, signedBy } from './deploy.ts'
 import { checkSignedPublication } from '../trust/check-publication.ts'
-import { readTrustInForce } from '../trust/trust-in-force.ts'
+import { readTrustDigest, readTrustInForce } from '../trust/trust-in-force.ts'
 import { expectDefined } from '../../../base/values/expect-defined.ts'
 
 /** Stores every member of a closure. The digests are computed again: a member whose content is not what its digest says is refused. */
 export const publishClosure: OperatorAction<'POST /publish'> = async ({ services, operator, body, act }) => {
   const { bundle, deploy: wantsDeploy = false, sources = [], attestations: texts = [], message } = body
+  const judgedBy = await readTrustDigest(services)
   const attestations = await checkSignedPublication(services, bundle, texts, () => checkBundle(bundle))
   checkSources(sources)
   if (wantsDeploy && bundle.root === undefined)
@@ -50,6 +51,7 @@ export const publishClosure: OperatorAction<'POST /publish'> = async ({ services
     documents: bundle.documents,
     written: { closureDigest: bundle.closureDigest, files: sources },
     attestations,
+    judgedBy,
     ...(message !== undefined && { message }),
     at: clock.now(),
     by: operator.id,
@@ -69,7 +71,7 @@ export const publishClosure: OperatorAction<'POST /publish'> = async ({ services
   const { version } = root.snapshot
   const agent = await findAgent(services, root.agentId)
   if (to) await checkSignedDeployment(services, { agent, to, rollback: false, text: undefined, expiresAt: undefined })
-  const from = await activate(services, operator, { agent, versionId: root.id, message }, (before) =>
+  const from = await activate(services, operator, { agent, versionId: root.id, message, judgedBy }, (before) =>
     act('version.deployed', {
       subject: `${agent.name}@${version}`,
       reason: message,

@@ -1,5 +1,7 @@
 /** Signed statements, and the documents that say whose signature counts. Source: docs/design/trust.md#tables */
+import type { Digest } from '../../../base/digest.ts'
 import { fail } from '../../../base/failure.ts'
+import type { WorkspaceId } from '../../../base/ids.ts'
 import type { Attestation, InstalledTrust } from '../../../spec/trust/attestation.ts'
 import type { Dialect } from '../../dialect.ts'
 import { readOneRow, readRow, readRows, writeRows, type DatabaseWork, type NounWork } from '../../statement.ts'
@@ -68,6 +70,24 @@ export function prepareAttestations({ lock, isOneOf }: Dialect): NounWork<Attest
       },
     },
   }
+}
+
+/**
+ * Refuses what was judged by a trust document that is no longer in force. No other is installed before the end of the transaction.
+ * @param judgedBy its digest; null for none @throws Failure `trust_refused`
+ */
+export function* refuseOtherTrust(
+  { lock }: Dialect,
+  what: 'publication' | 'deployment',
+  workspaceId: WorkspaceId,
+  judgedBy: Digest | null | undefined,
+): DatabaseWork<void> {
+  if (judgedBy === undefined) return
+  yield* lock(`trust ${workspaceId}`)
+  const latest = (yield* readRow<{ digest: Digest }>(LATEST, { workspaceId }))?.digest ?? null
+  if (latest === judgedBy) return
+  const why = 'another trust document was installed meanwhile'
+  throw fail('trust_refused', { what, step: 'statement', why })
 }
 
 export function* addAttestations(attestations: readonly Attestation[]): DatabaseWork<void> {

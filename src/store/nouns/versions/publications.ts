@@ -6,7 +6,7 @@ import { toColumnText, toObject } from '../../rows/json-column.ts'
 import { describeDifferences, refuseConflicts, type VersionConflict } from '../../rows/version-conflict.ts'
 import { readRow, writeRows, type DatabaseWork } from '../../statement.ts'
 import type { StoredMember, VersionPublication } from '../../version-rows.ts'
-import { addAttestations } from './attestations.ts'
+import { addAttestations, refuseOtherTrust } from './attestations.ts'
 import { keepSources } from './sources.ts'
 
 /** What is new of a publication, or was published before: a member, its content and the row that keeps it. */
@@ -18,7 +18,8 @@ interface Member extends Omit<StoredMember, 'already'> {
 }
 
 /** @returns work that stores a publication, or nothing of it @throws Failure `version_exists` */
-export function preparePublication({ column, agentRow, lock }: Dialect) {
+export function preparePublication(dialect: Dialect) {
+  const { column, agentRow, lock } = dialect
   const insertAgent = `insert into agent (id, workspace_id, name) values (:agentId, :workspaceId, :name) on conflict do nothing`
   const agent = column('agent')
   const knownVersion = `select digest, snapshot as content from version where ${agent} = ${agentRow} and label = :version`
@@ -34,6 +35,7 @@ export function preparePublication({ column, agentRow, lock }: Dialect) {
     const { workspaceId, at, by, message } = publication
     // Publications of a workspace run one after the other: two of the same version must not both find it new.
     yield* lock(`publish ${workspaceId}`)
+    yield* refuseOtherTrust(dialect, 'publication', workspaceId, publication.judgedBy)
     const members: Member[] = []
     for (const { id, agentId, snapshot, closureDigest } of publication.agents) {
       const { version, digest } = snapshot

@@ -8,7 +8,7 @@ import type { Dialect } from '../../dialect.ts'
 import { toObject } from '../../rows/json-column.ts'
 import { readRow, readRows, writeRows, type DatabaseWork, type NounWork, readOneRow } from '../../statement.ts'
 import type { AgentVersion, DeploymentRow } from '../../version-rows.ts'
-import { addDeploymentStatement } from './attestations.ts'
+import { addDeploymentStatement, refuseOtherTrust } from './attestations.ts'
 import { insertNotices } from '../notices.ts'
 import { preparePublication } from './publications.ts'
 import { SOURCE_READS } from './sources.ts'
@@ -55,6 +55,7 @@ const toDeployment = ({ message, ...row }: StoredDeployment): DeploymentRow => (
 
 interface DeployableRow {
   readonly agentRow: number | string
+  readonly workspaceId: WorkspaceId
   readonly from: VersionId | null
   readonly until: Instant | null
 }
@@ -98,7 +99,7 @@ export function prepareVersions(
         on y.workspace_id = d.workspace_id and y.kind = d.kind and y.id = d.id and y.version = d.version
     where d.workspace_id = :workspaceId and d.kind = :kind and d.id = :id
     order by d.published_at desc, d.${insertionOrder} desc`
-  const deployable = `select a.${key} as "agentRow", a.deployed_version_id as "from", a.deployed_until as "until"
+  const deployable = `select a.${key} as "agentRow", a.workspace_id as "workspaceId", a.deployed_version_id as "from", a.deployed_until as "until"
     from agent a join version v on v.${column('agent')} = a.${key}
     where a.id = :agentId and v.id = :versionId ${forUpdate && 'for update of a'}`
   const deploy = `update agent set previous_version_id = deployed_version_id, deployed_version_id = :versionId,
@@ -168,12 +169,13 @@ export function prepareVersions(
     },
     transactions: {
       publish: preparePublication(dialect),
-      *deploy(agentId, versionId, at, by, message, { notices = [], signed, expiresAt = null } = {}) {
+      *deploy(agentId, versionId, at, by, message, { notices = [], signed, expiresAt = null, judgedBy } = {}) {
         const found = yield* readRow<DeployableRow>(deployable, { agentId, versionId })
         if (!found) throw fail('not_found', { what: 'version of this agent' })
-        const { agentRow, from, until } = found
+        const { agentRow, workspaceId, from, until } = found
         const isSame = from === versionId
         if (isSame && until === expiresAt) return { from, isChanged: false }
+        yield* refuseOtherTrust(dialect, 'deployment', workspaceId, judgedBy)
         if (signed) yield* addDeploymentStatement(signed, from)
         // Deploying the same version again would make it its own predecessor, and a rollback would do nothing.
         if (isSame) yield* writeRows(prolong, { agentRow, expiresAt })
