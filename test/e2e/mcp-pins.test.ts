@@ -75,7 +75,7 @@ test('a server that cannot be asked is an error that says why, and no secret', a
   const refused = await compile(['--mcp'])
   fake.intercept = undefined
   expect(refused.code).toBe(1)
-  expect(refused.stderr).toContain('MCP server "orders" does not list its tools')
+  expect(refused.stderr).toContain('MCP server "orders" answers 401: It does not accept the secret "orders-token"')
   expect(refused.stdout + refused.stderr).not.toContain(TOKEN)
 })
 

@@ -99,9 +99,10 @@ export function prepareVersions(
         on y.workspace_id = d.workspace_id and y.kind = d.kind and y.id = d.id and y.version = d.version
     where d.workspace_id = :workspaceId and d.kind = :kind and d.id = :id
     order by d.published_at desc, d.${insertionOrder} desc`
+  // The key stays as it is: a publication, which refers to it, goes on meanwhile.
   const deployable = `select a.${key} as "agentRow", a.workspace_id as "workspaceId", a.deployed_version_id as "from", a.deployed_until as "until"
     from agent a join version v on v.${column('agent')} = a.${key}
-    where a.id = :agentId and v.id = :versionId ${forUpdate && 'for update of a'}`
+    where a.id = :agentId and v.id = :versionId ${forUpdate && 'for no key update of a'}`
   const deploy = `update agent set previous_version_id = deployed_version_id, deployed_version_id = :versionId,
       deployed_until = :expiresAt
     where ${key} = :agentRow`
