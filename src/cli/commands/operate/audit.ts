@@ -196,7 +196,7 @@ function linesOfResult(
 ): readonly string[] {
   return [
     `${countNoun(acts, 'act')}, whole and in order${head === null ? '' : `, head ${head}`}`,
-    ...(setup > 0 ? [`${countNoun(setup, 'row')} of what operators set up, as their last acts left them`] : []),
+    `${countNoun(setup, 'row')} of what operators set up, as their last acts left them`,
     ...(setupErased > 0 ? [`${countNoun(setupErased, 'row')} of acts whose content was erased: not compared`] : []),
     ...(statements > 0 ? [`${countNoun(statements, 'signed statement')} of people who might`] : []),
     `${countNoun(sessions, 'session')} with ${countNoun(events, 'event')}, whole and in order`,
