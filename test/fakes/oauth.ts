@@ -15,6 +15,10 @@ export interface FakeOauth {
   secret: string
   /** Seconds that a token lasts; undefined where the server does not say. */
   expiresIn: number | undefined
+  /** Takes requests for tokens, and never answers. */
+  isSilent: boolean
+  /** Further members of the answer with a token. */
+  more: object
   /** Answers requests for tokens with this status and body in place of a token. */
   broken: { readonly status: number; readonly body: string } | undefined
   close(): Promise<void>
@@ -39,12 +43,13 @@ export async function startFakeOauth(): Promise<FakeOauth> {
     request.on('end', () => {
       const client = Buffer.from((request.headers.authorization ?? '').replace('Basic ', ''), 'base64').toString()
       asked.push({ client, ...Object.fromEntries(new URLSearchParams(body)) })
+      if (fake.isSilent) return undefined
       if (fake.broken) return response.writeHead(fake.broken.status).end(fake.broken.body)
       if (client !== `svc:${fake.secret}`)
         return sendJson(401, { error: 'invalid_client', error_description: 'wrong secret' })
       const token = `token-of-the-test-${asked.length}`
       fake.valid.add(token)
-      return sendJson(200, { access_token: token, token_type: 'Bearer', expires_in: fake.expiresIn })
+      return sendJson(200, { access_token: token, token_type: 'Bearer', expires_in: fake.expiresIn, ...fake.more })
     })
   })
   const fake: FakeOauth = {
@@ -55,6 +60,8 @@ export async function startFakeOauth(): Promise<FakeOauth> {
     named: undefined,
     secret: 'client-secret-1',
     expiresIn: 300,
+    isSilent: false,
+    more: {},
     broken: undefined,
     close: () => stop(server),
   }

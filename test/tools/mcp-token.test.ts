@@ -1,11 +1,12 @@
 /** The scheme `client_credentials` of MCP servers, against an authorization server on loopback. */
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { createRedactor, type Redactor } from '../../src/base/secret.ts'
 import type { McpServer } from '../../src/spec/document.ts'
 import { listMcpTools } from '../../src/tools/mcp/mcp-listing.ts'
 import type { Toolbox } from '../../src/tools/tool.ts'
 import { startFakeMcp, type FakeMcp } from '../fakes/mcp.ts'
 import { startFakeOauth, type FakeOauth } from '../fakes/oauth.ts'
+import { waitUntil } from '../wait-until.ts'
 import { agentWith, invocationOf, timeless, toolboxWith, toolNamed } from './invocation.ts'
 
 let oauth: FakeOauth
@@ -38,15 +39,15 @@ afterEach(async () => {
   await oauth.close()
 })
 
-const serverOf = (): McpServer => ({
+const serverOf = (issuer = oauth.issuer): McpServer => ({
   name: 'crm',
   url: mcp.url,
-  auth: { scheme: 'client_credentials', secret: 'crm', client_id: 'svc', issuer: oauth.issuer, scope: 'orders:read' },
+  auth: { scheme: 'client_credentials', secret: 'crm', client_id: 'svc', issuer, scope: 'orders:read' },
 })
 const secrets = { crm: { fromEnv: 'CRM_SECRET' } }
-const call = async (): Promise<object> => {
+const call = async (issuer?: string): Promise<object> => {
   const tool = toolNamed('acme.look', { mcp: { server: 'crm', tool: 'look' } })
-  const agent = agentWith({ mcpServers: [serverOf()], secrets })
+  const agent = agentWith({ mcpServers: [serverOf(issuer)], secrets })
   return timeless(await toolbox.route(agent, tool)!.invoke(invocationOf(tool, {}), new AbortController().signal))
 }
 const SEEN = { at: 'returned', isError: false, result: 'seen' }
@@ -119,6 +120,85 @@ test('metadata of another issuer gets no secret', async () => {
     error: `MCP server "crm": The authorization server ${oauth.issuer} cannot be asked for a token: its metadata is that of "https://evil.example"`,
   })
   expect(oauth.asked).toEqual([])
+})
+
+test.each(['with', 'without'])('an issuer is the same %s a slash at its end', async (how) => {
+  const { issuer } = oauth
+  oauth.named = how === 'with' ? issuer : `${issuer}/`
+  expect(await call(how === 'with' ? `${issuer}/` : issuer)).toEqual(SEEN)
+})
+
+test.each([0, -5, 'soon', '', null, [300], 1e308, 2 ** 60])(
+  'a token whose time is %j lasts until the server refuses it',
+  async (time) => {
+    oauth.more = { expires_in: time }
+    await call()
+    now = 1e12
+    expect(await call()).toEqual(SEEN)
+    expect(oauth.asked).toHaveLength(1)
+  },
+)
+
+test.each(['bearer', 'BEARER', undefined, null, 7])('a token of the type %j is a bearer token', async (type) => {
+  oauth.more = { token_type: type }
+  expect(await call()).toEqual(SEEN)
+})
+
+test.each(['a\nb', 'a\u0000b', 'a\u{1F511}'])(
+  'a token that no header takes (%j) is an outage that does not show it',
+  async (token) => {
+    oauth.more = { access_token: token }
+    expect(await call()).toEqual({
+      at: 'not_sent',
+      code: 'unreachable',
+      error: `MCP server "crm": The authorization server ${oauth.issuer} cannot be asked for a token: it gave a token with a character that no header takes`,
+    })
+  },
+)
+
+test.each([
+  [200, { error: 'invalid_client' }, 'secret_missing'],
+  [400, { error: 'invalid_scope' }, 'secret_missing'],
+  [403, {}, 'secret_missing'],
+  [400, { error: 'temporarily_unavailable' }, 'unreachable'],
+  [400, { error: 'server_error' }, 'unreachable'],
+  [503, { error: 'invalid_client' }, 'unreachable'],
+  [429, { error: 'invalid_client' }, 'unreachable'],
+  [307, {}, 'unreachable'],
+  [200, {}, 'unreachable'],
+])('an answer of %i with %j holds the call: %s', async (status, body, code) => {
+  oauth.broken = { status, body: JSON.stringify(body) }
+  expect(await call()).toMatchObject({ at: 'not_sent', code })
+  expect(mcp.requests).toEqual([])
+})
+
+test('no part of the secret is shown where the words of an authorization server are cut', async () => {
+  for (let before = 0; before < 20; before++) {
+    const words = `${'x'.repeat(300 - before)}client-secret-1`
+    oauth.broken = { status: 400, body: JSON.stringify({ error: 'no', error_description: words }) }
+    expect(JSON.stringify(redactor.json(await call()))).not.toContain('xc')
+  }
+})
+
+test('an authorization server that never answers is named, before the time of the call is over', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const timeout = vi.spyOn(AbortSignal, 'timeout')
+  onTestFinished(() => timeout.mockRestore())
+  const silent = new AbortController()
+  timeout.mockReturnValueOnce(silent.signal)
+  oauth.isSilent = true
+  const called = call()
+  await waitUntil(() => oauth.asked.length === 1)
+  // The time for the newest handshake is over.
+  await vi.advanceTimersByTimeAsync(10_000)
+  silent.abort(new Error('too late'))
+  expect(await called).toEqual({
+    at: 'not_sent',
+    code: 'unreachable',
+    error: `MCP server "crm": The authorization server ${oauth.issuer} cannot be asked for a token: too late`,
+  })
+  expect(oauth.asked).toHaveLength(1)
 })
 
 test('a server that reads the secret from the form alone gets it there', async () => {

@@ -1,7 +1,7 @@
 /** Reads what an MCP server answers to a request, in whatever form it does: an answer that arrived is an answer. */
-import { InexactNumberError, quoteInexactNumbers } from '../../base/json/exact-number.ts'
 import { completeJson } from '../../base/json/json-beginning.ts'
-import { isJsonObject, JsonBoundError, parseJson, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { isJsonObject, JsonBoundError, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { parseKeepingDigits } from '../../base/json/keep-digits.ts'
 
 export type McpAnswer =
   | {
@@ -44,16 +44,6 @@ export function readMcpMessage(text: string, cutAt?: number): McpMessage {
       why: error instanceof JsonBoundError ? `is ${error.message}` : 'is not JSON',
       ...cut,
     }
-  }
-}
-
-/** A number that would change becomes a text of its digits. */
-export function parseKeepingDigits(json: string): JsonValue {
-  try {
-    return parseJson(json)
-  } catch (error) {
-    if (!(error instanceof InexactNumberError)) throw error
-    return parseJson(quoteInexactNumbers(json))
   }
 }
 

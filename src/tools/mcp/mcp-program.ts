@@ -5,9 +5,9 @@
  */
 import { ReadableStream, type ReadableStreamDefaultController } from 'node:stream/web'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { parseKeepingDigits } from '../../base/json/keep-digits.ts'
 import { createHeldBackError, type FetchFunction, unsentBecause } from '../../base/net/transport.ts'
 import { UNKNOWN_ASKER } from './mcp-question.ts'
-import { parseKeepingDigits } from './mcp-answer.ts'
 import { startMcpProcess, type McpProcess, type McpProcessParts } from './mcp-process.ts'
 import type { OutputLine } from './output-lines.ts'
 

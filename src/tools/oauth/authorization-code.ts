@@ -5,7 +5,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { shortenText } from '../../base/cut-text.ts'
 import { isLoopback } from '../../base/net/loopback.ts'
-import { describeOauthError, type AuthorizationServer } from './authorization-server.ts'
+import { describeOauthError, isSameIssuer, type AuthorizationServer } from './authorization-server.ts'
 
 /** A person's answer could not be had. The message is a sentence that names who refuses what. */
 export class ConsentError extends Error {
@@ -73,7 +73,7 @@ export function readCode(
 ): string {
   const from = answer.get('iss')
   // Otherwise a code of one server could be taken to another. Source: RFC 9207, 2.4.
-  if (from === null ? metadata['authorization_response_iss_parameter_supported'] === true : from !== issuer)
+  if (from === null ? metadata['authorization_response_iss_parameter_supported'] === true : !isSameIssuer(from, issuer))
     throw new ConsentError(
       `The browser came back from ${from === null ? 'an unknown server' : shortenText(from, 200)}, and not from ${issuer}.`,
     )

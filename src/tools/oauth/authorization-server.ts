@@ -1,8 +1,10 @@
 /** What svc asks of authorization servers: their metadata, and tokens. What they answer is foreign, and bounded. */
 import { shortenText } from '../../base/cut-text.ts'
 import { innermostMessage } from '../../base/failure.ts'
-import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { parseKeepingDigits } from '../../base/json/keep-digits.ts'
 import type { FetchFunction } from '../../base/net/transport.ts'
+import type { Redactor } from '../../base/secret.ts'
 
 /** No token could be had. The message names the authorization server and the client. */
 export class McpTokenError extends Error {
@@ -42,14 +44,20 @@ export interface OauthAnswer {
   readonly headers: Headers
   /** Empty where the answer is no object. */
   readonly value: JsonObject
+  /** What it says of an error, fit to be shown. */
+  readonly said: string | undefined
 }
 
 export type AskOauth = (url: string, request?: OauthRequest) => Promise<OauthAnswer>
 
+/** @param redactor knows what is sent: a server may say it in its error */
 export const createOauthAsker =
-  (fetch: FetchFunction, signal: AbortSignal): AskOauth =>
-  async (url, request = {}) =>
-    readAnswer(await fetch(url, { ...request, headers: { accept: 'application/json', ...request.headers }, signal }))
+  (fetch: FetchFunction, signal: AbortSignal, redactor?: Redactor): AskOauth =>
+  async (url, request = {}) => {
+    const headers = { accept: 'application/json', ...request.headers }
+    const answer = await readAnswer(await fetch(url, { ...request, headers, signal }))
+    return { ...answer, said: describeOauthError(answer.value, redactor) }
+  }
 
 /** What the metadata of an authorization server says. */
 export interface AuthorizationServer {
@@ -76,13 +84,18 @@ export async function readAuthorizationServer(
     const { issuer: named, token_endpoint: endpoint, token_endpoint_auth_methods_supported: methods } = value
     if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) continue
     // Metadata of another server is an attempt to get the secret. Source: RFC 8414, 3.3.
-    if (typeof named !== 'string' || (named !== issuer && named !== issuer.replace(/\/+$/, '')))
+    if (typeof named !== 'string' || !isSameIssuer(named, issuer))
       throw new Error(`its metadata is that of ${shortenText(JSON.stringify(named ?? null), 200)}`)
     const isBasic = !Array.isArray(methods) || methods.includes('client_secret_basic') || methods.length === 0
     return { issuer: named, tokenEndpoint: endpoint, isBasic, metadata: value }
   }
   throw new Error('it publishes no metadata with a token_endpoint')
 }
+
+/** Some servers name themselves with a slash at the end in one document and without it in another; their metadata is at one address. */
+export const isSameIssuer = (a: string, b: string): boolean => withoutEndSlash(a) === withoutEndSlash(b)
+
+const withoutEndSlash = (issuer: string): string => issuer.replace(/\/$/, '')
 
 function metadataAddresses(issuer: string): readonly string[] {
   const { origin, pathname } = new URL(issuer)
@@ -118,9 +131,10 @@ export async function askForToken(
   grant: Readonly<Record<string, string>>,
   ask: AskOauth,
 ): Promise<GivenToken> {
-  const { status, value } = await ask(server.tokenEndpoint, toClientRequest(server, client, grant))
-  const { access_token: accessToken, refresh_token: refreshToken, scope, id_token: idToken } = value
-  if (typeof accessToken === 'string' && accessToken !== '')
+  const { status, value, said } = await ask(server.tokenEndpoint, toClientRequest(server, client, grant))
+  const { access_token: accessToken, refresh_token: refreshToken, scope, id_token: idToken, error } = value
+  if (typeof accessToken === 'string' && accessToken !== '') {
+    if (!TOKEN.test(accessToken)) throw new Error('it gave a token with a character that no header takes')
     return {
       accessToken,
       lifeMs: readSeconds(value['expires_in']) * 1000,
@@ -128,14 +142,28 @@ export async function askForToken(
       ...(typeof scope === 'string' && { scope }),
       ...(typeof idToken === 'string' && { idToken }),
     }
-  if (status < 400 || status === 429 || status >= 500) throw new Error(`it answered ${status} without a token`)
-  const said = describeOauthError(value) ?? `it answered ${status}`
+  }
+  const code = typeof error === 'string' && error !== '' ? error : undefined
+  if (isAway(status, code))
+    throw new Error(`it answered ${status} without a token${said === undefined ? '' : `: ${said}`}`)
   throw new McpTokenError(
-    `The authorization server ${server.issuer} gives the client "${client.id}" no token: ${said}.`,
+    `The authorization server ${server.issuer} gives the client "${client.id}" no token: ${said ?? `it answered ${status}`}.`,
     true,
     undefined,
-    typeof value['error'] === 'string' ? value['error'] : undefined,
+    code,
   )
+}
+
+/** What stands in a header. Source: RFC 6749, A.12. */
+const TOKEN = /^[\x20-\x7E]+$/
+
+/** Codes by which a server says that it cannot answer now. Source: RFC 6749, 4.1.2.1. */
+const AWAY_CODES: ReadonlySet<string> = new Set(['temporarily_unavailable', 'server_error'])
+
+/** An answer without a token says no where it has a code, in whatever status, or where its status alone says so. */
+function isAway(status: number, code: string | undefined): boolean {
+  if (status === 429 || status >= 500) return true
+  return code === undefined ? status < 400 : AWAY_CODES.has(code)
 }
 
 /** A form from a client, which names itself and proves it with its secret. */
@@ -159,9 +187,12 @@ export function toClientRequest(
 }
 
 /** Its code and its words, of an answer or of the address to which it sends a browser back. */
-export function describeOauthError({ error, error_description: words }: JsonObject): string | undefined {
+export function describeOauthError(
+  { error, error_description: words }: JsonObject,
+  redactor?: Redactor,
+): string | undefined {
   const said = [error, words].filter((each): each is string => typeof each === 'string' && each !== '').join(', ')
-  return said === '' ? undefined : shortenText(said, 300)
+  return said === '' ? undefined : shortenText(redactor?.text(said) ?? said, 300)
 }
 
 /** As an error of a server that is away: the call waits for it. */
@@ -177,13 +208,13 @@ const basicAuthorization = (id: string, secret: string): string => {
   return `Basic ${Buffer.from(`${encode(id)}:${encode(secret)}`).toString('base64')}`
 }
 
-/** Some servers write the number as text. A token without a time lasts until it is refused. */
+/** Some servers write the number as text. A token without a time, or with one that is none, lasts until it is refused. */
 function readSeconds(value: JsonValue | undefined): number {
-  const seconds = typeof value === 'string' && value !== '' ? Number(value) : value
-  return typeof seconds === 'number' && seconds >= 0 ? seconds : Infinity
+  const seconds = typeof value === 'string' ? Number(value) : value
+  return typeof seconds === 'number' && seconds > 0 ? seconds : Infinity
 }
 
-async function readAnswer(response: Response): Promise<OauthAnswer> {
+async function readAnswer(response: Response): Promise<Omit<OauthAnswer, 'said'>> {
   // An MCP server that wants no token may answer with a stream that does not end.
   if (response.headers.get('content-type')?.includes('text/event-stream') === true) {
     await response.body?.cancel()
@@ -202,7 +233,7 @@ async function readAnswer(response: Response): Promise<OauthAnswer> {
 
 function readJson(text: string): JsonValue {
   try {
-    return parseJson(text.replace(/^\uFEFF/, ''))
+    return parseKeepingDigits(text.replace(/^\uFEFF/, ''))
   } catch {
     return null
   }

@@ -31,11 +31,12 @@ async function requestClientToken({
   resource,
   fetch,
   clock,
+  redactor,
 }: ClientTokenParts): Promise<HeldToken> {
   const { issuer, client_id: id, scope } = auth
   const asked = clock.monotonic()
   try {
-    const ask = createOauthAsker(fetch, AbortSignal.timeout(TOKEN_MS))
+    const ask = createOauthAsker(fetch, AbortSignal.timeout(TOKEN_MS), redactor)
     const server = { ...(await readAuthorizationServer(issuer, ask)), issuer }
     const grant = { grant_type: 'client_credentials', resource, ...(scope !== undefined && { scope }) }
     const { accessToken, lifeMs } = await askForToken(server, { id, secret: clientSecret }, grant, ask)

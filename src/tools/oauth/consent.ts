@@ -10,7 +10,6 @@ import { addressOfCodeRequest, ConsentError, isSameValue, readCode, readCodeEndp
 import {
   askForToken,
   createOauthAsker,
-  describeOauthError,
   McpTokenError,
   readAuthorizationServer,
   TOKEN_MS,
@@ -119,7 +118,7 @@ async function findClient(
     )
   const isPublic = !Array.isArray(methods) || methods.includes('none')
   const secretMethod = isBasic ? 'client_secret_basic' : 'client_secret_post'
-  const { status, value } = await ask(endpoint, {
+  const { status, value, said } = await ask(endpoint, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
@@ -135,8 +134,9 @@ async function findClient(
   const { client_id: id, client_secret: secret } = value
   if (typeof id === 'string' && id !== '')
     return { id, isRegistered: true, ...(typeof secret === 'string' && secret !== '' && { secret }) }
-  const said = describeOauthError(value) ?? `it answered ${status}`
-  throw new ConsentError(`The authorization server ${issuer} registers no client for svc: ${said}.`)
+  throw new ConsentError(
+    `The authorization server ${issuer} registers no client for svc: ${said ?? `it answered ${status}`}.`,
+  )
 }
 
 interface RequestedConsent {

@@ -83,7 +83,7 @@ function createLoginSource(name: string, clientSecret: string | undefined, parts
     const secret = login.client_secret ?? clientSecret
     if (login.client_secret !== undefined) redactor.add(login.client_secret)
     try {
-      const ask = createOauthAsker(fetch, AbortSignal.timeout(TOKEN_MS))
+      const ask = createOauthAsker(fetch, AbortSignal.timeout(TOKEN_MS), redactor)
       const server = await readAuthorizationServer(login.issuer, ask)
       const client = { id: login.client_id, ...(secret !== undefined && { secret }) }
       const { refresh_token, resource } = login
