@@ -77,13 +77,14 @@ export function createRedactor(): Redactor {
   const isClean = (printed: string): boolean => values.size === 0 || !scan(printed, false).hasFound
   return {
     add(secret) {
-      const value = typeof secret === 'string' ? secret : secret.reveal()
-      if (value.length < SHORTEST || values.has(value)) return
-      values.add(value)
-      matcher = undefined
+      for (const value of formsOf(typeof secret === 'string' ? secret : secret.reveal())) {
+        if (value.length < SHORTEST || values.has(value)) continue
+        values.add(value)
+        matcher = undefined
+      }
     },
     remove(value) {
-      if (values.delete(value)) matcher = undefined
+      for (const each of formsOf(value)) if (values.delete(each)) matcher = undefined
     },
     text,
     cut: (given, most, keep) => cutText(text(given), most, keep),
@@ -114,6 +115,9 @@ export function createRedactor(): Redactor {
 }
 
 const MASK = '***'
+
+/** A value that was read from a file often ends with a newline, which no header keeps: whoever says the value says it without. */
+const formsOf = (value: string): readonly string[] => [value, value.trim()]
 
 interface ScannedText {
   readonly shown: string

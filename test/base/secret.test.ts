@@ -30,6 +30,14 @@ test.each([
   expect(redactor.text(`x ${form} y`)).toMatch(/^x \*\*\*=* y$/)
 })
 
+test('a value that was read with the newline of its file is blanked without it, and forgotten', () => {
+  const redactor = createRedactor()
+  redactor.add(`${VALUE}\n`)
+  expect(redactor.text(`a ${VALUE} b ${VALUE}\n`)).toBe('a *** b ***')
+  redactor.remove(`${VALUE}\n`)
+  expect(redactor.text(VALUE)).toBe(VALUE)
+})
+
 test('a clean value is given back as it is, and short values are not searched for', () => {
   const redactor = createRedactor()
   redactor.add('short')

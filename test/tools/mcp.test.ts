@@ -253,9 +253,38 @@ test.each([
   })
 })
 
-test('HTTP 502 may come after the call ran', async () => {
+test.each([
+  ['tools/call', 'scope="orders:write"', 'The token lacks the scope "orders:write" (auth.scope). no'],
+  ['initialize', 'error_description="x"', 'The token lacks the scope (auth.scope). no'],
+])(
+  'a token that lacks a scope is refused by %s before the call runs, and the scope is named',
+  async (at, more, why) => {
+    await start('stateless')
+    const headers = { 'www-authenticate': `Bearer error="insufficient_scope", ${more}` }
+    fake.intercept = (rpc, _, response) =>
+      (rpc === at || (at === 'initialize' && rpc === 'server/discover')) &&
+      Boolean(response.writeHead(403, headers).end('no'))
+    expect(await call()).toEqual({
+      at: 'not_sent',
+      code: 'refused',
+      error: `MCP server "orders" answered 403: ${why}`,
+    })
+  },
+)
+
+test.each([401, 403, 404, 410])('HTTP %i whose text never ends says what its status says', async (status) => {
   await start('stateless')
-  fake.intercept = (rpc, _, response) => rpc === 'tools/call' && Boolean(response.writeHead(502).end('bad gateway'))
+  fake.intercept = (rpc, _, response) => {
+    if (rpc !== 'tools/call') return false
+    response.writeHead(status).write('x')
+    return true
+  }
+  expect(await call()).toMatchObject({ at: 'not_sent', error: expect.stringContaining(`answered ${status}`) })
+})
+
+test.each([502, 504, 408, 499])('HTTP %i may come after the call ran', async (status) => {
+  await start('stateless')
+  fake.intercept = (rpc, _, response) => rpc === 'tools/call' && Boolean(response.writeHead(status).end('late'))
   expect(await call()).toMatchObject({ at: 'unknown', code: 'broken' })
 })
 
@@ -376,6 +405,41 @@ describe('credentials', () => {
         code: 'secret_missing',
         error: 'MCP server "orders" answered 401: It wants a credential, and its entry names none ("auth").',
       })
+    },
+  )
+
+  test.each(['two\nlines', 'a\u0000b', '\u{1F511}'])(
+    'a secret that no header takes (%j) holds the call, and nothing shows it',
+    async (secret) => {
+      await start('stateless')
+      toolbox = toolboxWith({}, { env: { ORDERS_TOKEN: secret } })
+      for (const auth of [
+        { scheme: 'bearer', secret: 'token' },
+        { scheme: 'header', secret: 'token', header: 'X-Key' },
+      ] as const)
+        expect(await call('lookup', {}, { server: { auth } })).toEqual({
+          at: 'not_sent',
+          code: 'secret_missing',
+          error:
+            'The secret "token" cannot be sent: the environment variable ORDERS_TOKEN has a character that no header takes.',
+        })
+      expect(fake.requests).toEqual([])
+    },
+  )
+
+  test.each(['initialize', 'tools/list', 'tools/call'])(
+    'a server that says the secret where its error to %s is cut shows no part of it',
+    async (at) => {
+      await start('stateless')
+      const secret = 'orders-token-1'
+      const redactor = createRedactor()
+      toolbox = toolboxWith({}, { redactor, env: { ORDERS_TOKEN: `${secret}\n` } })
+      for (let before = 0; before < 15; before++) {
+        fake.intercept = (rpc, _, response) =>
+          rpc === at && Boolean(response.writeHead(400).end(`${'x'.repeat(500 - before)}${secret}`))
+        const outcome = await call('lookup', {}, { server: { auth: { scheme: 'bearer', secret: 'token' } } })
+        expect(JSON.stringify(redactor.json(outcome))).not.toContain('xo')
+      }
     },
   )
 

@@ -1,5 +1,6 @@
 /** A connection to one MCP server with the credentials of one agent. */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
+import type { Redactor } from '../../base/secret.ts'
 import type { McpServer } from '../../spec/document.ts'
 import type { ServerAnswer } from '../../spec/server-question.ts'
 import type { ToolList } from './listed-tool.ts'
@@ -60,6 +61,7 @@ export interface McpParts {
   readonly link: McpLink
   /** Our version, sent to the server. */
   readonly version: string
+  readonly redactor: Redactor
 }
 
 /** Runs remembered as having a fresh listing; forgetting an older one only costs another listing. */
@@ -81,7 +83,7 @@ const DISCOVER_SHARE = 1 / 3
  * @throws McpFormError where the server answers in a form that cannot be used
  */
 export async function connectMcp(
-  { server, link, version }: McpParts,
+  { server, link, version, redactor }: McpParts,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<McpConnection> {
@@ -120,6 +122,7 @@ export async function connectMcp(
     fetch: link.fetch,
     discoverMs: timeoutMs * DISCOVER_SHARE,
     versions: SUPPORTED_PROTOCOL_VERSIONS,
+    redactor,
   })
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
     fetch: exchanges.fetch,

@@ -43,9 +43,21 @@ export function missingCredentials(
   const unset = findUnset(agent, server, env, program)
   if (unset) return { code: 'secret_missing', error: failures.secret_not_set.message(unset) }
   const secret = server.auth?.secret
-  if (program || secret === undefined || agent.secrets[secret]) return undefined
+  if (program || secret === undefined) return undefined
+  const variable = agent.secrets[secret]?.fromEnv
+  if (variable !== undefined && canBeSent(server, env[variable]!)) return undefined
+  if (variable !== undefined) {
+    const error = `The secret "${secret}" cannot be sent: the environment variable ${variable} has a character that no header takes.`
+    return { code: 'secret_missing', error }
+  }
   const error = `MCP server "${server.name}" needs the secret "${secret}", which ${agent.id} does not declare.`
   return { code: 'refused', error }
+}
+
+/** A header takes no character outside of Latin-1 and no line break but at its ends. Other schemes encode the secret. */
+function canBeSent({ auth }: McpServer, value: string): boolean {
+  if (auth?.scheme !== 'bearer' && auth?.scheme !== 'header') return true
+  return /^[\t\x20-\x7E\x80-\xFF]*$/.test(value.trim())
 }
 
 export interface McpCredentialParts {

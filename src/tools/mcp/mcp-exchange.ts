@@ -4,9 +4,11 @@
  */
 import { setMaxListeners } from 'node:events'
 import { ReadableStream } from 'node:stream/web'
-import { cutText, shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/cut-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue, objectOf } from '../../base/json/json.ts'
 import type { FetchFunction } from '../../base/net/transport.ts'
+import type { Redactor } from '../../base/secret.ts'
+import { tokenErrorOf } from '../oauth/authorization-server.ts'
 import { readMcpMessage, type McpAnswer } from './mcp-answer.ts'
 import { dataOfEvent, looksLikeEvents, splitEvents, withEventData } from './mcp-events.ts'
 import { MAX_OUTPUT_BYTES } from '../tool.ts'
@@ -48,9 +50,11 @@ export interface McpExchangesParts {
   readonly discoverMs: number
   /** Revisions of the protocol that the client speaks. */
   readonly versions: readonly string[]
+  /** Knows the credentials: a server may say them in an answer that is shown in part. */
+  readonly redactor: Redactor
 }
 
-export function createMcpExchanges({ fetch, discoverMs, versions }: McpExchangesParts): McpExchanges {
+export function createMcpExchanges({ fetch, discoverMs, versions, redactor }: McpExchangesParts): McpExchanges {
   const expectations = new Map<string, ExpectedAnswer>()
   /** Requests whose answer has not ended. */
   const open = new Set<AbortController>()
@@ -74,12 +78,12 @@ export function createMcpExchanges({ fetch, discoverMs, versions }: McpExchanges
     let isStream = false
     try {
       if (id === undefined) return await acceptNotification(await send())
-      if (method === 'server/discover') return await discover(send, id, own, discoverMs)
-      const expected = expectations.get(attempt ?? '') ?? handshakeAnswer(method, versions)
+      if (method === 'server/discover') return await discover(send, id, { own, limitMs: discoverMs, redactor })
+      const expected = expectations.get(attempt ?? '') ?? handshakeAnswer(method, versions, redactor)
       const response = await send()
       const streamed = streamAnswer(response, id, { expected, attempt, own, close })
       isStream = streamed !== undefined
-      return streamed ?? (await readWholeAnswer(response, id, expected))
+      return streamed ?? (await readWholeAnswer(response, id, expected, redactor))
     } finally {
       if (!isStream) close()
     }
@@ -113,8 +117,7 @@ async function acceptNotification(response: Response): Promise<Response> {
 async function discover(
   send: () => Promise<Response>,
   id: RequestId,
-  own: AbortController,
-  limitMs: number,
+  { own, limitMs, redactor }: { readonly own: AbortController; readonly limitMs: number; readonly redactor: Redactor },
 ): Promise<Response> {
   let isLate = false
   const timer = setTimeout(() => {
@@ -125,14 +128,15 @@ async function discover(
   try {
     const response = await send()
     // Another handshake would be answered alike.
-    if (response.status === 401 || response.status === 429) return await boundedResponse(response)
+    if (response.status === 401 || response.status === 429) return await failedResponse(response, redactor)
     const answer = response.ok ? await readHandshake(response) : undefined
     await response.body?.cancel().catch(() => {})
     if (answer?.at !== 'result' || answer.cutAt !== undefined) return toResponse(undefined, id, unknown)
     const { capabilities, ...result } = objectOf(answer.result)
     return toResponse(response, id, { result: { ...result, capabilities: withTools(capabilities) } })
   } catch (error) {
-    if (!isLate) throw error
+    // The older handshake would need a token, too.
+    if (!isLate || tokenErrorOf(error)) throw error
     return toResponse(undefined, id, unknown)
   } finally {
     clearTimeout(timer)
@@ -140,13 +144,13 @@ async function discover(
 }
 
 /** What the client is told of answers that nobody else reads. */
-const handshakeAnswer = (method: string, versions: readonly string[]): ExpectedAnswer => ({
+const handshakeAnswer = (method: string, versions: readonly string[], redactor: Redactor): ExpectedAnswer => ({
   maxBytes: MAX_MCP_ANSWER_BYTES,
   onAnswer(answer) {
     if (answer.at === 'unreadable' || (answer.at === 'result' && answer.cutAt !== undefined))
-      throw new McpFormError(`answers "${method}" with what ${whyUnreadable(answer)}: ${beginningOf(answer)}`)
+      throw new McpFormError(`answers "${method}" with what ${whyUnreadable(answer)}: ${beginningOf(answer, redactor)}`)
     if (answer.at === 'result' && method === 'initialize')
-      return { result: toInitializeResult(answer.result, versions) }
+      return { result: toInitializeResult(answer.result, versions, redactor) }
     return toClientAnswer(answer)
   },
 })
@@ -154,8 +158,8 @@ const handshakeAnswer = (method: string, versions: readonly string[]): ExpectedA
 const whyUnreadable = (answer: McpAnswer): string =>
   answer.at === 'unreadable' ? answer.why : `is longer than ${MAX_MCP_ANSWER_BYTES} bytes`
 
-const beginningOf = (answer: McpAnswer): string =>
-  JSON.stringify(answer.at === 'unreadable' ? cutText(answer.text.trim(), 200).text : '')
+const beginningOf = (answer: McpAnswer, redactor: Redactor): string =>
+  JSON.stringify(answer.at === 'unreadable' ? redactor.cut(answer.text.trim(), 200).text : '')
 
 function toClientAnswer(answer: McpAnswer): ClientAnswer {
   if (answer.at === 'error') {
@@ -166,11 +170,11 @@ function toClientAnswer(answer: McpAnswer): ClientAnswer {
 }
 
 /** What the client wants to know of a server, where the server says it; the rest is nothing that matters to calls. */
-function toInitializeResult(result: JsonValue, versions: readonly string[]): JsonObject {
+function toInitializeResult(result: JsonValue, versions: readonly string[], redactor: Redactor): JsonObject {
   const { protocolVersion, capabilities, serverInfo, instructions } = objectOf(result)
   if (typeof protocolVersion !== 'string')
     throw new McpFormError(
-      `answers "initialize" without a protocolVersion: ${shortenText(JSON.stringify(result), 200)}`,
+      `answers "initialize" without a protocolVersion: ${shortenText(JSON.stringify(redactor.json(result)), 200)}`,
     )
   if (!versions.includes(protocolVersion))
     throw new McpFormError(`speaks protocol version ${JSON.stringify(protocolVersion)}, which svc does not.`)
@@ -204,8 +208,13 @@ const isEventStream = ({ headers }: Response): boolean =>
   headers.get('content-type')?.toLowerCase().includes('text/event-stream') === true
 
 /** Reads an answer that is no event stream. */
-async function readWholeAnswer(response: Response, id: RequestId, expected: ExpectedAnswer): Promise<Response> {
-  if (!response.ok) return answerOfFailure(response, id, expected)
+async function readWholeAnswer(
+  response: Response,
+  id: RequestId,
+  expected: ExpectedAnswer,
+  redactor: Redactor,
+): Promise<Response> {
+  if (!response.ok) return answerOfFailure(response, id, expected, redactor)
   const answer = await readAnswer(response, expected.maxBytes)
   // The server has only accepted the request, and will answer elsewhere.
   if (response.status === 202 && answer.at === 'unreadable' && answer.text.trim() === '')
@@ -214,11 +223,17 @@ async function readWholeAnswer(response: Response, id: RequestId, expected: Expe
 }
 
 /** An answer of the MCP layer stays one if the HTTP status is that of a server error. Other failures are for the client. */
-async function answerOfFailure(response: Response, id: RequestId, expected: ExpectedAnswer): Promise<Response> {
+async function answerOfFailure(
+  response: Response,
+  id: RequestId,
+  expected: ExpectedAnswer,
+  redactor: Redactor,
+): Promise<Response> {
+  if (response.status < 500) return failedResponse(response, redactor)
   const { text } = await readText(response.body ?? [], expected.maxBytes)
-  const answer = response.status >= 500 && isAnswerTo(text, id) ? readMcpMessage(text) : undefined
+  const answer = isAnswerTo(text, id) ? readMcpMessage(text) : undefined
   if (answer === undefined || answer.at === 'other' || answer.at === 'unreadable')
-    return new Response(text, { status: response.status, statusText: response.statusText, headers: response.headers })
+    return toFailedResponse(response, redactor.text(text))
   return toResponse(undefined, id, expected.onAnswer(answer))
 }
 
@@ -230,9 +245,31 @@ function isAnswerTo(text: string, id: RequestId): boolean {
   }
 }
 
-async function boundedResponse({ body, status, statusText, headers }: Response): Promise<Response> {
-  const { text } = await readText(body ?? [], MAX_MCP_ANSWER_BYTES)
-  return new Response(text, { status, statusText, headers })
+/** For the rest of an answer whose status says that nothing was done. */
+const FAILURE_MS = 2000
+
+/** A failure whose status says all that matters: what else the server says is awaited for a moment. */
+async function failedResponse(response: Response, redactor: Redactor): Promise<Response> {
+  const { status, headers } = response
+  const text = await readWithin(response.body, MAX_FAILURE_BYTES, FAILURE_MS)
+  const scope = status === 403 ? missingScopeIn(headers.get('www-authenticate') ?? '') : undefined
+  return toFailedResponse(response, redactor.text(`${scope ?? ''}${text}`))
+}
+
+const MAX_FAILURE_BYTES = 64 * 1024
+
+/** Source: RFC 6750, 3.1. */
+function missingScopeIn(challenge: string): string | undefined {
+  if (!/error="?insufficient_scope/.test(challenge)) return undefined
+  const scope = /[\s,]scope="([^"\\]*)"/.exec(challenge)?.[1]
+  return `The token lacks the scope${scope === undefined ? '' : ` "${shortenText(scope, 200)}"`} (auth.scope). `
+}
+
+/** Without its challenge: the client would make an error of its own of it, without the status. */
+function toFailedResponse({ status, statusText, headers: given }: Response, text: string): Response {
+  const headers = new Headers(given)
+  headers.delete('www-authenticate')
+  return new Response(text === '' ? null : text, { status, statusText, headers })
 }
 
 const readHandshake = async (response: Response): Promise<McpAnswer | undefined> =>
@@ -340,4 +377,26 @@ async function readText(
   // Decodes in streaming mode, which drops a character that the cut divides.
   const text = new TextDecoder().decode(Buffer.concat(chunks), { stream: isCut })
   return { text, ...(isCut && { cutAt: maxBytes }) }
+}
+
+/** What comes of a body within a time, up to about `maxBytes`. Its connection is closed then. */
+async function readWithin(body: Response['body'], maxBytes: number, ms: number): Promise<string> {
+  if (!body) return ''
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  const timer = setTimeout(() => void reader.cancel().catch(() => {}), ms)
+  try {
+    while (text.length < maxBytes) {
+      const { done, value } = await reader.read()
+      if (done) break
+      text += decoder.decode(value as Uint8Array, { stream: true })
+    }
+    await reader.cancel()
+  } catch {
+    // It broke off.
+  } finally {
+    clearTimeout(timer)
+  }
+  return text
 }

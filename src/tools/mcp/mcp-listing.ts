@@ -53,7 +53,7 @@ export async function listMcpTools(
   }
   const signal = AbortSignal.timeout((program?.startMs ?? timeoutMs) + timeoutMs)
   try {
-    const connection = await connectMcp({ server, link, version }, program?.startMs ?? timeoutMs, signal)
+    const connection = await connectMcp({ server, link, version, redactor }, program?.startMs ?? timeoutMs, signal)
     try {
       const { tools, faults } = await connection.toolsFor(undefined, { signal, timeout: timeoutMs })
       return { tools, faults: redactor.json([...faults, ...(await findUnchecked(tools.values()))]) }

@@ -52,12 +52,15 @@ export function describeStatus(
   error: unknown,
 ): string {
   if (status === 401) return `answers 401: ${describeUnaccepted(server, agentSecrets)}`
-  // The SDK says no more of itself than that the request failed.
-  const said = innermostMessage(error)
-    .replace(/^Error POSTing to endpoint: /, '')
-    .trim()
+  const said = wordsOf(error)
   return `answers ${status}${said === '' ? ' and says nothing more.' : `: ${shortenText(said, 300)}`}`
 }
+
+/** What a server or a connection says. The SDK adds no more than that the request failed. */
+const wordsOf = (error: unknown): string =>
+  innermostMessage(error)
+    .replace(/^Error POSTing to endpoint: /, '')
+    .trim()
 
 function describeUnaccepted(server: McpServer, agentSecrets: AgentSnapshot['secrets']): string {
   const { auth } = server
@@ -103,9 +106,9 @@ export function toFailedCallOutcome(
   waitMs?: number,
 ): ToolOutcome {
   const later = waitMs !== undefined && { retryAfterMs: waitMs }
-  const why = shortenText(innermostMessage(error), 500)
-  if (typeof status === 'number' && status < 500) {
-    const error = `MCP server "${server}" answered ${status}: ${why}`
+  const why = shortenText(wordsOf(error), 500)
+  if (typeof status === 'number' && !mayHaveRun(status)) {
+    const error = `MCP server "${server}" answered ${status}${why === '' ? '.' : `: ${why}`}`
     return status === 429
       ? { at: 'not_sent', code: 'unreachable', error, ...later }
       : { at: 'not_sent', code: 'refused', error }
@@ -122,6 +125,9 @@ export function toFailedCallOutcome(
     ...later,
   }
 }
+
+/** Whoever stands before a server answers so as well where the server took too long. */
+const mayHaveRun = (status: number): boolean => status >= 500 || status === 408 || status === 499
 
 type CallDeadline = Pick<ReturnType<typeof withDeadline>, 'timedOut'>
 

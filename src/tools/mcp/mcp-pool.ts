@@ -68,7 +68,11 @@ export function createMcpPool({
     }
     const tracked = program ? { ...link, fetch: track(link.fetch) } : link
     const stop = new AbortController()
-    const opening = connectMcp({ server, link: tracked, version }, program?.startMs ?? CONNECT_MS, stop.signal)
+    const opening = connectMcp(
+      { server, link: tracked, version, redactor },
+      program?.startMs ?? CONNECT_MS,
+      stop.signal,
+    )
     const pooled: PooledConnection = { key, isProgram: program !== undefined, opening, stop, isOpen: false, users: 0 }
     link.ended?.addEventListener('abort', () => dropEnded(pooled), { once: true })
     opening.then(
