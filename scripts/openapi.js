@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
+import { build } from 'esbuild'
 import { parse } from 'yaml'
 import { readOperations } from './read-operations.js'
 import { createTypeWriter, literal } from './type-writer.js'
@@ -123,7 +123,7 @@ const standalone = require('ajv/dist/standalone/index.js').default
  * @param schemas by name
  * @param every all that is wrong, or the first of it
  */
-const validators = (schemas, every) => {
+const validators = async (schemas, every) => {
   const ajv = new Ajv2020({
     strict: true,
     allErrors: every,
@@ -143,7 +143,7 @@ const validators = (schemas, every) => {
   const table = `\nexport const checks = { ${Object.keys(schemas)
     .map((name, at) => `${JSON.stringify(name)}: check${at}`)
     .join(', ')} }\n`
-  return buildSync({
+  const { outputFiles } = await build({
     stdin: { contents: code.replaceAll('export const ', 'const ') + table, resolveDir: root, loader: 'js' },
     bundle: true,
     format: 'esm',
@@ -153,7 +153,8 @@ const validators = (schemas, every) => {
     // No stack of it is read by people.
     minifyIdentifiers: true,
     write: false,
-  }).outputFiles[0].text
+  })
+  return outputFiles[0].text
 }
 
 const declared = (schemas) => `import type { ErrorObject } from 'ajv'
@@ -188,7 +189,9 @@ const CHECKS = [
   },
 ]
 if (!process.argv.includes('--check')) {
-  for (const { file, schemas, every } of CHECKS) writeGenerated(`${file}.js`, validators(schemas, every))
+  await Promise.all(
+    CHECKS.map(async ({ file, schemas, every }) => writeGenerated(`${file}.js`, await validators(schemas, every))),
+  )
   writeGenerated(QUERY_TYPES, queryTypesText)
 }
 if (process.argv.includes('--types')) {

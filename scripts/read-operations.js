@@ -1,13 +1,13 @@
 // Reads the table of operations (src/operations/) for the scripts that write validators and the reference from it.
 import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
+import { build } from 'esbuild'
 
 /**
  * @returns {Promise<readonly { route: string, about?: string, body?: object | 'bytes', query?: object, answer: object | 'stream', shape: string }[]>}
  *   requests and answers as JSON schemas
  */
 export async function readOperations() {
-  const { outputFiles } = buildSync({
+  const { outputFiles } = await build({
     stdin: {
       contents: "export * from './operations.ts'; export { object, shapeText } from './schema.ts'",
       resolveDir: fileURLToPath(new URL('../src/operations', import.meta.url)),

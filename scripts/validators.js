@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
+import { build } from 'esbuild'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const require = createRequire(import.meta.url)
@@ -93,12 +93,12 @@ for (const name of NAMES) ajv.addSchema(schemas[name], name)
 ajv.addMetaSchema(metaSchema(), META)
 
 /** One function a file: who reads a configuration needs none of the others. */
-const codeOf = (name) => {
+const codeOf = async (name) => {
   const standing = standalone(ajv, ajv.getSchema(name))
   // Whether a text has any letter at all is known without counting its letters.
   const contents = standing.replaceAll(/\bfunc\d+\((data\d*)\) < 1\b/g, '$1.length < 1')
   // The output asks for ajv's runtime with `require`: bundled, it needs nothing.
-  const { outputFiles } = buildSync({
+  const { outputFiles } = await build({
     stdin: { contents, resolveDir: root, loader: 'js' },
     bundle: true,
     format: 'esm',
@@ -165,8 +165,8 @@ const fields = Object.fromEntries(NAMES.map((name) => [name, fieldsOf(schemas[na
 const directory = `${root}/src/documents/generated`
 mkdirSync(directory, { recursive: true })
 mkdirSync(`${directory}/validators`, { recursive: true })
-const writeValidator = (path, name) => {
-  writeFileSync(`${path}.js`, codeOf(name))
+const writeValidator = async (path, name) => {
+  writeFileSync(`${path}.js`, await codeOf(name))
   writeFileSync(
     `${path}.d.ts`,
     `import type { ErrorObject } from 'ajv'
@@ -178,10 +178,12 @@ export declare const validate: {
 `,
   )
 }
-for (const name of NAMES) writeValidator(`${directory}/validators/${name}`, name)
-// The runtime checks foreign schemas with it, lint those of authors.
 mkdirSync(`${root}/src/tools/generated`, { recursive: true })
-writeValidator(`${root}/src/tools/generated/meta-schema`, META)
+await Promise.all([
+  ...NAMES.map((name) => writeValidator(`${directory}/validators/${name}`, name)),
+  // The runtime checks foreign schemas with it, lint those of authors.
+  writeValidator(`${root}/src/tools/generated/meta-schema`, META),
+])
 writeFileSync(`${directory}/notes.js`, `export const notes = ${JSON.stringify(notes, null, 2)}\n`)
 writeFileSync(
   `${directory}/notes.d.ts`,
