@@ -113,15 +113,10 @@ test.each([
   expect(namesBarePackage(line)).toHaveLength(1)
 })
 
-/** In a fresh clone `npx svc` runs the clone itself. */
-const IN_A_CLONE = /npm ci && npx svc demo|`npx svc` runs that build/g
-
 function namesBarePackage(text: string): string[] {
-  const found = text
-    .replaceAll(IN_A_CLONE, '')
-    .matchAll(
-      /\b(?:npm|pnpm|yarn|bun) +(?:i|install|add|exec|x|update)\b(?:[ ]+[\w@./=^~-]+)*?[ ]+svc\b(?![/.-])|\bnpx +(?!--no\b)(?:-+\w+ +)*svc\b|['"]svc['"]: *['"][\d^~*]|from ['"]svc(?:\/client)?['"]/g,
-    )
+  const found = text.matchAll(
+    /\b(?:npm|pnpm|yarn|bun) +(?:i|install|add|exec|x|update)\b(?:[ ]+[\w@./=^~-]+)*?[ ]+svc\b(?![/.-])|\bnpx +(?!--no\b)(?:-+\w+ +)*svc\b|['"]svc['"]: *['"][\d^~*]|from ['"]svc(?:\/client)?['"]/g,
+  )
   return [...found].map(([match]) => match)
 }
 
