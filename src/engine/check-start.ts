@@ -9,15 +9,19 @@ import type { AgentSnapshot } from '../spec/snapshot.ts'
 import { describePaused, findPause } from '../spec/steer/pause.ts'
 import type { AgentVersion } from '../store/version-rows.ts'
 import { checkForeignValue } from '../tools/check/check.ts'
+import { readPausesInForce } from './drive/pauses-in-force.ts'
 import type { EngineParts, StartRequest } from './interface/engine.ts'
 
 /** @throws Failure `agent_paused`. A paused tool or provider stops no start: the run is held where it needs it. */
 export async function checkNotPaused(
-  { store }: Pick<EngineParts, 'store'>,
+  parts: Pick<EngineParts, 'store' | 'clock' | 'checkpoints'>,
   { workspaceId, snapshot }: AgentVersion,
 ): Promise<void> {
   const { id: agent, version } = snapshot
-  const pause = findPause(await store.pauses(workspaceId), { agents: [agent], versions: [`${agent}@${version}`] })
+  const pause = findPause(await readPausesInForce(parts, workspaceId), {
+    agents: [agent],
+    versions: [`${agent}@${version}`],
+  })
   if (pause) throw fail('agent_paused', { agent, paused: describePaused(pause) })
 }
 

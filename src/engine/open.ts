@@ -14,6 +14,7 @@ import { createClientGate } from './client/call-tool.ts'
 import { createNotifier } from './drive/notifier.ts'
 import { createDriver } from './drive/drive.ts'
 import type { Engine, EngineParts } from './interface/engine.ts'
+import { readPausesInForce } from './drive/pauses-in-force.ts'
 import { waitForPause } from './drive/wait-for-pause.ts'
 import { followRunEvents } from './drive/follow.ts'
 import { probeCall } from './drive/probe-call.ts'
@@ -121,6 +122,11 @@ export function createEngine(parts: EngineParts): Engine {
       // Also where nothing changed: an earlier request may have been stored, and its pause not read back.
       await driver.pausesChanged()
       return isChanged
+    },
+    pauses: (workspaceId) => readPausesInForce(parts, workspaceId),
+    async reportCheckpoint(report) {
+      await store.keepCheckpointReport(report)
+      await driver.pausesChanged()
     },
     close: (graceMs = GRACE_MS) => (closed ??= close(graceMs)),
   }

@@ -69,8 +69,8 @@ function checkResumable({ id: runId, record, state, usage, tx }: RunHandle): voi
     if (pausedSince({ state }) !== undefined)
       throw fail(
         'run_not_resumable',
-        { runId, why: 'an operator paused it' },
-        { fix: 'svc stop --resume ends the pause.' },
+        { runId, why: 'it is paused' },
+        { fix: 'svc runs get shows what ends the pause.' },
       )
     if (!tx.runs().some((each) => outageHold(each))) throw fail('run_not_ended', { runId, status: record.status })
     return

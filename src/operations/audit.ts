@@ -62,6 +62,12 @@ const afterSetup = described(
 )
 
 export const auditOperations = {
+  'POST /audit/checkpoints': {
+    about:
+      'Says that a checkpoint has reached all its copies. What `audit.checkpoint_within` of the project file paused for want of one goes on.',
+    body: object({ size: described(integerFrom(1), 'Lines that the checkpoint has signed.') }),
+    answer: object({ at: described(string, 'When the server took note of it.') }),
+  },
   'GET /audit/setup': {
     about: 'What operators set up, as it is stored: rows that acts name, each with the lines that the act digested.',
     query: { after: afterSetup, take: pageFields.take },

@@ -29,6 +29,7 @@ import {
 } from './operator/acts.ts'
 import { listAgents, listDocuments, listVersions, getSnapshot } from './operator/versions/agents.ts'
 import { listCalls } from './operator/calls.ts'
+import { reportCheckpoint } from './operator/checkpoints.ts'
 import { listCosts } from './operator/costs.ts'
 import { decideAgain } from './operator/policy/decide.ts'
 import { listDecisions } from './operator/policy/list-decisions.ts'
@@ -165,6 +166,7 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /status': getStatus,
   'GET /acts': listActs,
   'GET /acts/records': listActRecords,
+  'POST /audit/checkpoints': reportCheckpoint,
   'GET /audit/setup': listSetupRows,
   'GET /audit/sessions': listChainedSessions,
   'GET /audit/sessions/:id': listSessionLinks,

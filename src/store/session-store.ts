@@ -8,6 +8,7 @@ import type { CallReference, Run } from '../spec/run/run.ts'
 import type { StoreRestore } from '../spec/run/restore.ts'
 import type { Session } from '../spec/run/session.ts'
 import type { ChainedSession, SessionLink, SessionRows } from '../spec/chain/session-link.ts'
+import type { CheckpointReport } from '../spec/steer/checkpoint-demand.ts'
 import type { PauseAct } from '../spec/steer/pause.ts'
 import type { RunStep } from '../spec/step.ts'
 import type { TaskClaim, TaskRecord } from '../spec/task.ts'
@@ -219,6 +220,10 @@ export interface SessionStore {
   pauseActs(workspaceId: WorkspaceId, limit: number): Promise<readonly PauseAct[]>
   /** Pauses something, or ends a pause; recorded. @returns false, and records nothing, if nothing changed */
   setPaused(workspaceId: WorkspaceId, act: PauseAct): Promise<boolean>
+  /** The last checkpoint that somebody reported. */
+  checkpointReport(workspaceId: WorkspaceId): Promise<CheckpointReport | undefined>
+  /** Replaces the report before. */
+  keepCheckpointReport(report: CheckpointReport): Promise<void>
 
   /** Kept sums of the days from one instant to another, both included, oldest first; at most `limit`. */
   costs(workspaceId: WorkspaceId, from: Instant, to: Instant, limit: number): Promise<readonly CostRow[]>

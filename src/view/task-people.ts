@@ -8,6 +8,7 @@ import type { ShownTask, TaskPeople, TaskStanding, ToldChannel } from '../spec/t
 export const describeApprover = (by: string): string =>
   by
     .replace(KEY_ID, (_, id: string) => `key ${shortId(id)}`)
+    .replace(/^server:.*$/, 'the server')
     .replace(/^operator:(.*)$/, (_, id: string) => describeOperator(id))
     .replace(/^claimed:(.*)$/, (_, id: string) => describeClaimed(id))
 

@@ -137,6 +137,35 @@ test('a receiver that is away is named, and the next checkpoint covers what it m
   await new Promise((closed) => receiver.close(closed))
 })
 
+test('a server that asks for checkpoints pauses everything until one has reached all its copies', async () => {
+  appendFileSync(join(cwd, 'svc.config.yaml'), '\naudit: { checkpoint_within: 15m }\n')
+  let status = 507
+  const receiver = createServer(
+    (request, response) => void request.resume().on('end', () => response.writeHead(status).end()),
+  )
+  await new Promise<void>((listening) => receiver.listen(0, '127.0.0.1', listening))
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+  await svc('agents', 'resume', 'acme.refund-desk')
+  const paused = async () => JSON.parse((await svc('stop', '--list', '--json')).text) as { items: object[] }
+  const held = {
+    items: [{ kind: 'all', by: 'server:checkpoints', reason: 'no checkpoint of the audit was ever reported' }],
+  }
+  expect(await paused()).toMatchObject(held)
+  // Without a word to the server, to one that is full, and to one that is away.
+  expect(await sign()).toMatchObject({ code: 0 })
+  expect(await sign('--report', '--post', url)).toMatchObject({ code: 1 })
+  expect(await sign('--report', '--post', 'http://127.0.0.1:1/')).toMatchObject({ code: 1 })
+  expect(await paused()).toMatchObject(held)
+  const resumed = await svc('stop', '--all', '--resume')
+  expect(resumed.text).toBe('everything is not paused; nothing has changed\nstill paused: everything\n')
+  expect((await svc('doctor')).text).toContain('svc audit checkpoint LOG --key FILE --report')
+  status = 200
+  const { code, text } = await sign('--report', '--post', url, '--json')
+  expect([code, JSON.parse(text)]).toMatchObject([0, { copies: [{ to: url, failure: null }], reported: true }])
+  expect(await paused()).toMatchObject({ items: [] })
+  await new Promise((closed) => receiver.close(closed))
+})
+
 describe('a bucket', () => {
   test('gets each part of the log once, also those that it missed, and has the log', async () => {
     const opened = await openStorage()

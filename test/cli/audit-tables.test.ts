@@ -43,6 +43,7 @@ const TABLES_WITHOUT_CLAIM: Readonly<Record<string, string>> = {
   source_file: 'what an author wrote; what runs is the version',
   source_member: 'what an author wrote; what runs is the version',
   file: 'acts have what operators kept; what a run read is in its steps',
+  checkpoint_report: 'when effects may leave; what was signed is in the log of checkpoints',
   evaluation: 'what somebody measured of versions before they run; no run follows from it',
 }
 

@@ -180,6 +180,8 @@ export interface BenchSpec {
   readonly terms?: ModelProviders['terms']
   /** What the workspace may spend in a day. */
   readonly plan?: NonNullable<EngineParts['plan']>
+  /** Checkpoints of the audit that are asked for. */
+  readonly checkpoints?: NonNullable<EngineParts['checkpoints']>
   /** Replaces `models`. */
   readonly providers?: ModelProviders
   readonly store?: (store: Store) => Store
@@ -290,6 +292,7 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
     worker: 'host:7',
     ...(spec.concurrency && { concurrency: spec.concurrency }),
     ...(spec.plan && { plan: spec.plan }),
+    ...(spec.checkpoints && { checkpoints: spec.checkpoints }),
   }
   const alarms = new Map<number, { callback: () => void; at: number }>()
   let handles = 0

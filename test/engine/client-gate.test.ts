@@ -347,7 +347,7 @@ test('a paused agent begins no conversation', async () => {
   const bench = await openGate()
   const act = { kind: 'agent', name: 'acme.desk', isPaused: true, by: 'operator:olga', reason: 'odd' } as const
   await bench.engine.setPaused(WORKSPACE, { ...act, at: bench.clock.now() })
-  await expect(make(bench, callOf('a', 'look'))).rejects.toThrow('an operator has paused')
+  await expect(make(bench, callOf('a', 'look'))).rejects.toThrow('is paused')
 })
 
 test('a conversation whose client calls nothing for an hour is completed, and goes on with its next call', async () => {

@@ -177,7 +177,7 @@ test('nothing of a paused agent is started', async () => {
   await setPaused(bench, false, 'agent', 'acme.root')
   await setPaused(bench, true, 'version', 'acme.root@1.0.0')
   await expect(bench.start('root')).rejects.toThrow(
-    'No run of acme.root is started: an operator has paused version acme.root@1.0.0.',
+    'No run of acme.root is started: version acme.root@1.0.0 is paused.',
   )
   // Control: another version's pause holds nothing.
   await setPaused(bench, false, 'version', 'acme.root@1.0.0')

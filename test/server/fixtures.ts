@@ -291,6 +291,8 @@ export function openFixture(
       (act ? store.recording(act) : store).releaseRestored(sessions, triggers, whole),
     signal: async () => ({ status: 'Running' }),
     complete: () => Promise.reject(new Error('not asked here')),
+    pauses: (workspaceId) => store.pauses(workspaceId),
+    reportCheckpoint: (report) => store.keepCheckpointReport(report),
     setPaused: (workspaceId, pause, act) => (act ? store.recording(act) : store).setPaused(workspaceId, pause),
     close: async () => {},
   }

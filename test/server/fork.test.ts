@@ -362,6 +362,6 @@ test('a dry fork is played while its agent and its tools are paused, and not whi
   await pause({ kind: 'tool', name: 'acme.pay' })
   expect((await dry()).items).toMatchObject([{ status: { was: 'Completed', would: 'Completed' }, differs: false }])
   await pause({ kind: 'all' })
-  await expect(dry()).rejects.toThrow('an operator has paused everything')
+  await expect(dry()).rejects.toThrow('everything is paused')
   expect(made()).toEqual(before)
 })

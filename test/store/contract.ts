@@ -1567,6 +1567,17 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         expect(kept.map(({ revision }) => revision)).toEqual([1, 2, 3])
       })
 
+      test('keeps the last report of a checkpoint of each workspace', async () => {
+        expect(await store.checkpointReport(WORKSPACE)).toBeUndefined()
+        const report = { workspaceId: WORKSPACE, at: NOW, by: 'operator:ann', size: 3 }
+        await store.keepCheckpointReport(report)
+        expect(await store.checkpointReport(WORKSPACE)).toEqual(report)
+        const next = { ...report, at: NOW - 1, by: 'operator:bob', size: 2 ** 40 }
+        await store.keepCheckpointReport(next)
+        expect(await store.checkpointReport(WORKSPACE)).toEqual(next)
+        expect(await store.checkpointReport(ELSEWHERE)).toBeUndefined()
+      })
+
       test('keeps the newest evaluations of a workspace, of all agents or of one', async () => {
         const [one, two, other] = [
           anEvaluation('one'),

@@ -885,3 +885,11 @@ CREATE TABLE evaluation (
 ) strict;
 
 CREATE INDEX evaluation_of_workspace on evaluation (workspace_id, at);
+
+CREATE TABLE checkpoint_report (
+  workspace_id text primary key,
+  at integer not null,
+  by text not null,
+  -- Lines that it signed.
+  size integer not null
+) strict;

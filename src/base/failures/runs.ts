@@ -64,9 +64,8 @@ export const runFailures = {
   agent_paused: {
     status: 409,
     exit: EXIT.conflict,
-    message: (a: { agent: string; paused: string }) =>
-      `No run of ${a.agent} is started: an operator has paused ${a.paused}.`,
-    fix: 'svc stop --list shows who and why; svc agents resume or svc stop --resume ends it.',
+    message: (a: { agent: string; paused: string }) => `No run of ${a.agent} is started: ${a.paused} is paused.`,
+    fix: 'svc stop --list shows by whom and why; svc status names the command that ends it.',
   },
   stale_view: {
     status: 409,

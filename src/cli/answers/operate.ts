@@ -33,6 +33,7 @@ export const auditCheckpointAnswer = object({
     }),
   ),
   key: described(string, 'The public key, as a line for those who check.'),
+  reported: described(boolean, 'True if the server was told.'),
 })
 
 export const auditVerifyAnswer = object({

@@ -101,6 +101,7 @@ export const operateCommands: readonly CommandEntry[] = [
       },
       { flags: '--lock <duration>', description: 'how long nobody can delete these objects: 3650d (object lock)' },
       { flags: '--git', description: 'commit the log in the repository in which it lies, and push it' },
+      { flags: '--report', description: 'tell the server once all copies have it (audit.checkpoint_within)' },
     ],
     examples: [
       'svc audit checkpoint /mnt/audit/svc.log --key /etc/svc/audit.pem',

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import type { PauseView } from '../../operations/pauses.ts'
-import { describePaused, type PauseTarget } from '../../spec/steer/pause.ts'
+import { CHECKPOINT_DEMAND, describePaused, type PauseTarget } from '../../spec/steer/pause.ts'
 import { describeApprover } from '../../view/task-people.ts'
 import { announce } from '../parts/announce.ts'
 import type { View } from '../parts/view.ts'
@@ -22,21 +22,23 @@ export function Pauses({ agent }: { readonly agent?: string }): View {
   const read = useOperator('GET /pauses', { query: {} }, aboutWorkspace)
   const items = (read.value?.items ?? []).filter((each) => agent === undefined || concerns(each, agent))
   const target: PauseTarget = agent === undefined ? { kind: 'all', name: '' } : { kind: 'agent', name: agent }
-  const isPaused = items.some(({ kind, name }) => kind === target.kind && name === target.name)
+  const isPaused = items.some((each) => each.kind === target.kind && each.name === target.name && isByOperator(each))
   const done = (): void => setAsked(undefined)
   return (
     <div class="pauses">
       <ErrorNote error={read.error} />
       {items.map((each) => (
-        <div class="note waiting pause" role="status" key={`${each.kind} ${each.name}`}>
+        <div class="note waiting pause" role="status" key={`${each.kind} ${each.name} ${each.by}`}>
           <Icon name="stop" />
           <span>
             <b>Paused: {safeText(describePaused(each))}</b>, <Age at={each.at} />
             {byWhom(each)}
           </span>
-          <button type="button" class="button small" onClick={() => setAsked({ ...each, isPaused: false })}>
-            End the pause<span class="unseen">: {safeText(describePaused(each))}</span>
-          </button>
+          {isByOperator(each) && (
+            <button type="button" class="button small" onClick={() => setAsked({ ...each, isPaused: false })}>
+              End the pause<span class="unseen">: {safeText(describePaused(each))}</span>
+            </button>
+          )}
         </div>
       ))}
       {read.value && !isPaused && (
@@ -49,6 +51,9 @@ export function Pauses({ agent }: { readonly agent?: string }): View {
     </div>
   )
 }
+
+/** Nobody but a checkpoint ends the other. */
+const isByOperator = ({ by }: PauseView): boolean => by !== CHECKPOINT_DEMAND
 
 /** `, by operator ana: the bank called` */
 const byWhom = ({ by, reason }: PauseView): string =>

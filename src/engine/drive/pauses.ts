@@ -1,17 +1,16 @@
 /**
- * The pauses that operators have set, as this process knows them. Alone on its store, a process sees every pause itself; otherwise
- * it asks the store again and again, and no effect leaves on an answer older than a second. Source: docs/design/steering.md#pauses
+ * The pauses in force, as this process knows them. Alone on its store, a process sees every pause itself; otherwise, and where time
+ * alone pauses things, it asks again and again, and no effect leaves on an answer older than a second.
+ * Source: docs/design/steering.md#pauses
  */
-import type { Clock } from '../../base/clock.ts'
 import type { WorkspaceId } from '../../base/ids.ts'
-import type { Log } from '../../base/log.ts'
-import { systemTimers, type QueueTimers } from '../../queue/timers.ts'
+import { systemTimers } from '../../queue/timers.ts'
 import type { PauseAct } from '../../spec/steer/pause.ts'
-import type { LeaseTimes } from '../../store/lease.ts'
 import { isStoreAway } from '../../store/store-away.ts'
-import type { SessionStore } from '../../store/session-store.ts'
+import type { EngineParts } from '../interface/engine.ts'
+import { readPausesInForce } from './pauses-in-force.ts'
 
-/** How often the store is asked where other processes pause things, too. */
+/** How often the store is asked where other processes, or missing checkpoints, pause things, too. */
 const ASK_EVERY_MS = 400
 /** An older answer lets no effect leave. */
 const LONGEST_MS = 1000
@@ -26,13 +25,7 @@ export interface Pauses {
   close(): void
 }
 
-export interface PausesParts {
-  readonly store: SessionStore
-  readonly clock: Clock
-  readonly log: Log
-  readonly leaseTimes?: LeaseTimes
-  readonly timers?: QueueTimers
-}
+export type PausesParts = Pick<EngineParts, 'store' | 'clock' | 'log' | 'leaseTimes' | 'checkpoints' | 'timers'>
 
 interface PausesAnswer {
   readonly pauses: readonly PauseAct[]
@@ -41,20 +34,18 @@ interface PausesAnswer {
 }
 
 /** @param onChange called when the pauses have changed */
-export function createPauses(
-  { store, clock, log, leaseTimes, timers = systemTimers }: PausesParts,
-  onChange: () => void,
-): Pauses {
+export function createPauses(parts: PausesParts, onChange: () => void): Pauses {
+  const { clock, log, leaseTimes, checkpoints, timers = systemTimers } = parts
   const answers = new Map<WorkspaceId, PausesAnswer>()
   /** Queries under way, shared by callers that would ask the same. */
   const asking = new Map<WorkspaceId, { readonly askedAt: number; readonly answer: Promise<readonly PauseAct[]> }>()
-  const isShared = leaseTimes?.claimEveryMs !== undefined
+  const isAskedAgain = leaseTimes?.claimEveryMs !== undefined || checkpoints !== undefined
   let timer: unknown
   let closed = false
 
   async function ask(workspaceId: WorkspaceId): Promise<readonly PauseAct[]> {
     const askedAt = clock.monotonic()
-    const pauses = await store.pauses(workspaceId)
+    const pauses = await readPausesInForce(parts, workspaceId)
     const before = answers.get(workspaceId)
     // An older query may be answered later.
     if (before && before.askedAt > askedAt) return before.pauses
@@ -68,7 +59,7 @@ export function createPauses(
   }
 
   function scheduleQuestion(): void {
-    if (!isShared || closed || timer !== undefined) return
+    if (!isAskedAgain || closed || timer !== undefined) return
     timer = timers.set(() => {
       timer = undefined
       void askAll()
@@ -80,7 +71,7 @@ export function createPauses(
   }
 
   const isRecent = ({ askedAt }: PausesAnswer, longestMs: number): boolean =>
-    !isShared || clock.monotonic() - askedAt < longestMs
+    !isAskedAgain || clock.monotonic() - askedAt < longestMs
 
   return {
     known(workspaceId) {

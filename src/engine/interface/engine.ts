@@ -16,6 +16,7 @@ import type { Principal } from '../../spec/people/key.ts'
 import type { CallReference, RepeatedRun, Run, RunStatusName } from '../../spec/run/run.ts'
 import type { Session } from '../../spec/run/session.ts'
 import type { RunStep } from '../../spec/step.ts'
+import type { CheckpointDemand, CheckpointReport } from '../../spec/steer/checkpoint-demand.ts'
 import type { PauseAct } from '../../spec/steer/pause.ts'
 import type { GivenAnswer } from '../../spec/task.ts'
 import type { TriggerType } from '../../spec/run/starter.ts'
@@ -205,6 +206,8 @@ export interface EngineParts {
   readonly concurrency?: Partial<ConcurrencyBounds>
   /** Cap on the workspace's spending per day; absent = unlimited. */
   readonly plan?: SpendCap
+  /** Checkpoints of the audit without which everything is paused; none are asked for where absent. */
+  readonly checkpoints?: CheckpointDemand
   /** Maximum of iterations where `limits.max_loop_iterations` is absent; 100 by default. */
   readonly maxIterations?: number
 }
@@ -353,6 +356,10 @@ export interface Engine {
    * Source: docs/design/steering.md#pauses
    */
   setPaused(workspaceId: WorkspaceId, pause: PauseAct, act?: NewAct): Promise<boolean>
+  /** What is paused now: by operators, oldest first, then for want of a checkpoint. */
+  pauses(workspaceId: WorkspaceId): Promise<readonly PauseAct[]>
+  /** Takes note of a checkpoint. What waited for one goes on. Source: docs/design/audit.md#checkpoints-that-are-required */
+  reportCheckpoint(report: CheckpointReport): Promise<void>
   /** How many sessions this process holds. */
   leasesHeld(): number
   /** Accepts no more work; resolves when outcomes in flight are stored, or after `graceMs`. Runs continue at the next start. */

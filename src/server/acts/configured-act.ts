@@ -11,6 +11,7 @@ import { describeServerAct } from '../runtime/describe-act.ts'
 
 /** Settings that change what agents, tools and people may do, what is kept and who is told. */
 const RECORDED = [
+  'audit',
   'providers',
   'tools',
   'mcp_servers',

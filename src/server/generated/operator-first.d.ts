@@ -70,6 +70,7 @@ export declare const checks: Readonly<
     | 'POST /console/sign-out body'
     | 'GET /acts/records query'
     | 'GET /acts query'
+    | 'POST /audit/checkpoints body'
     | 'GET /audit/setup query'
     | 'GET /audit/sessions query'
     | 'GET /audit/sessions/:id query',

@@ -28,6 +28,7 @@ import { openDataDirectory, openLogAndStore } from './open/open-store.ts'
 import { openTools } from './open/open-tools.ts'
 import type { RuntimeOptions } from './options.ts'
 import { createPresence, type ServerPresence } from './presence.ts'
+import { checkpointDemandOf } from './checkpoint-demand.ts'
 import { spendCapOf } from './rates.ts'
 import { createStreamReaders } from './readers.ts'
 import type { RehearsalRegistry } from './rehearsals.ts'
@@ -181,6 +182,7 @@ async function openParts(
   closing.push(() => lag.close())
   const maxIterations = config.limits?.max_loop_iterations
   const plan = spendCapOf(config)
+  const checkpoints = checkpointDemandOf(options, clock.now())
   const engine = createEngine({
     store,
     providers,
@@ -196,6 +198,7 @@ async function openParts(
     ...(storage && { blobs: storage.blobs }),
     ...(maxIterations !== undefined && { maxIterations }),
     ...(plan && { plan }),
+    ...(checkpoints && { checkpoints }),
     concurrency: { ...config.concurrency, providers: providerConcurrency(config.providers) },
     ...(options.timers && { timers: options.timers }),
     ...(options.store !== undefined && {

@@ -71,6 +71,7 @@ export type ActKind = keyof typeof ACTS_BY_KIND
 
 /** Operator routes that change something and write no act, each with its reason. */
 export const ROUTES_WITHOUT_ACT: Readonly<Record<string, string>> = {
+  'POST /audit/checkpoints': 'Each act is signed by the next checkpoint: one a checkpoint would never end.',
   'POST /evals': 'It keeps a measurement, which allows and changes nothing; the newest are kept.',
   'POST /passkeys/challenge': 'It only begins what another request does within minutes.',
   'POST /tasks/:id/claim': 'It says who looks at a task, decides nothing, and is forgotten after minutes.',

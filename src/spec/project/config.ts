@@ -316,6 +316,8 @@ export interface ProjectConfig {
     readonly storage_bytes?: number
     readonly file_bytes?: number
   }
+  /** How old the last checkpoint may be that was reported: `15m`. */
+  readonly audit?: { readonly checkpoint_within?: string }
   /** How long ended sessions are kept: `180d`, `10y`. */
   readonly retention?: { readonly runs?: string; readonly audit?: string }
   /** By provider name, then by model name; `*` stands for every model of the provider. */

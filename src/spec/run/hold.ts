@@ -115,7 +115,7 @@ export const HOLD_TEXTS: Readonly<Record<RunHold['reason'], string>> = {
   secret_missing: 'a secret is missing where the server runs (svc secrets check)',
   quota_spent: "a quota is spent: the account's at the model's vendor, or the plan of the workspace for the day",
   storage_full: 'the disk of the server is full',
-  paused: 'an operator paused it',
+  paused: 'it is paused (svc stop --list shows by whom and why)',
   timer: 'it waits for a time',
   signal: 'it waits for a signal, which svc runs conversation names (svc signal)',
   external: 'work outside has yet to report its end (svc complete)',

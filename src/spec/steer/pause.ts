@@ -9,7 +9,7 @@ export interface PauseTarget {
   readonly name: string
 }
 
-/** An act of an operator: a pause or its end. */
+/** An act of an operator, or of the server for `CHECKPOINT_DEMAND`: a pause or its end. */
 export interface PauseAct extends PauseTarget {
   readonly isPaused: boolean
   readonly at: Instant
@@ -53,9 +53,14 @@ function isPausedBy({ kind, name }: PauseTarget, { agents, versions, tool, provi
 export const describePaused = ({ kind, name }: PauseTarget): string =>
   kind === 'all' ? 'everything' : `${kind} ${name}`
 
+/** Whoever pauses everything until a checkpoint comes: the server, because its configuration says so. */
+export const CHECKPOINT_DEMAND = 'server:checkpoints'
+
 /** The command that ends the pause. */
-export const resumeCommandOf = ({ kind, name }: PauseTarget): string =>
-  `svc stop --${kind}${kind === 'all' ? '' : ` ${name}`} --resume`
+export const resumeCommandOf = ({ kind, name, by }: PauseTarget & Pick<PauseAct, 'by'>): string =>
+  by === CHECKPOINT_DEMAND
+    ? 'svc audit checkpoint LOG --key FILE --report'
+    : `svc stop --${kind}${kind === 'all' ? '' : ` ${name}`} --resume`
 
 /** The pauses that stop or hold new runs of an agent: of everything, of the agent, its deployed version and its tools. */
 export const pausesOfAgent = <P extends PauseTarget>(

@@ -2,6 +2,7 @@
 import { ACTS } from '../nouns/acts.ts'
 import { API_KEYS } from '../nouns/people/api-keys.ts'
 import { ATTESTATIONS, TRUST_DOCUMENTS } from '../nouns/versions/attestations.ts'
+import { CHECKPOINT_REPORTS } from '../nouns/checkpoint-reports.ts'
 import { CONSOLE_SESSIONS } from '../nouns/people/console-sessions.ts'
 import { EFFECTS } from '../nouns/effects.ts'
 import { EVALUATIONS } from '../nouns/versions/evaluations.ts'
@@ -269,6 +270,11 @@ const definitions: readonly CopiedTable[] = [
     name: 'evaluation',
     columns: EVALUATIONS.columns,
     order: ['id'],
+  },
+  {
+    name: 'checkpoint_report',
+    columns: CHECKPOINT_REPORTS.columns,
+    order: ['workspace_id'],
   },
   {
     name: 'passkey',

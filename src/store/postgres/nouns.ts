@@ -7,6 +7,7 @@ import { prepareApiKeys } from '../nouns/people/api-keys.ts'
 import { prepareAttestations } from '../nouns/versions/attestations.ts'
 import { prepareCalls } from '../nouns/calls.ts'
 import { prepareChainedRows } from '../nouns/chained-rows.ts'
+import { prepareCheckpointReports } from '../nouns/checkpoint-reports.ts'
 import { prepareConsoleSessions } from '../nouns/people/console-sessions.ts'
 import { EARLIER_REQUESTS } from '../nouns/earlier-requests.ts'
 import { prepareEffects } from '../nouns/effects.ts'
@@ -47,6 +48,7 @@ export function bindPostgresNouns(runners: WorkRunners, hints: SessionHints, key
     touchKey: keys.touchKey,
     ...bindWork(prepareAttestations(POSTGRES), runners),
     ...bindWork(prepareCalls(POSTGRES), runners),
+    ...bindWork(prepareCheckpointReports(), runners),
     ...bindWork(prepareConsoleSessions(POSTGRES), runners),
     ...bindWork(EARLIER_REQUESTS, runners),
     ...bindWork(prepareEffects(POSTGRES), runners),

@@ -10,6 +10,7 @@ import { prepareApiKeys } from '../nouns/people/api-keys.ts'
 import { prepareAttestations } from '../nouns/versions/attestations.ts'
 import { prepareCalls } from '../nouns/calls.ts'
 import { prepareChainedRows } from '../nouns/chained-rows.ts'
+import { prepareCheckpointReports } from '../nouns/checkpoint-reports.ts'
 import { prepareConsoleSessions } from '../nouns/people/console-sessions.ts'
 import { EARLIER_REQUESTS } from '../nouns/earlier-requests.ts'
 import { prepareEffects } from '../nouns/effects.ts'
@@ -73,6 +74,7 @@ export function prepareNouns(db: Database, keys: KeyUses, restoredAt: (id: Trigg
       },
       ...bindWork(prepareAttestations(SQLITE), runners),
       ...bindWork(prepareCalls(SQLITE), runners),
+      ...bindWork(prepareCheckpointReports(), runners),
       ...bindWork(prepareConsoleSessions(SQLITE), runners),
       ...bindWork(EARLIER_REQUESTS, runners),
       ...bindWork(prepareEffects(SQLITE), runners),

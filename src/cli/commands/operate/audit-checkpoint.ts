@@ -59,14 +59,17 @@ export async function auditCheckpoint(call: CommandContext<ValueOf<typeof auditC
     const copies = note === undefined ? [] : await copyOut(places, path, note, readParts)
     const key = writeKeyLine(origin, createPublicKey(privateKey))
     const size = log.leaves.length + heads.length
-    if (mode.json) await out.json({ log: named, heads: heads.length, size, copies, key })
+    const isCopied = copies.every(({ failure }) => failure === null)
+    const reported = given.flag('report') && isCopied
+    if (reported) await withOperator(call, (operator) => operator.call('POST /audit/checkpoints', { body: { size } }))
+    if (mode.json) await out.json({ log: named, heads: heads.length, size, copies, key, reported })
     else {
       out.line(`${countNoun(heads.length, 'head')} → ${named}, ${size} signed`)
       if (isNew) out.line(`A new key is in ${keyPath}. Whoever checks needs this line: ${key}`)
       for (const { to, failure } of copies)
         if (failure !== null) out.line(`${to} did not take the checkpoint: ${failure}. The next one covers it.`)
     }
-    return copies.some(({ failure }) => failure !== null) ? 1 : 0
+    return isCopied ? 0 : 1
   })
 }
 

@@ -4,7 +4,7 @@
  */
 import type { OperatorRoutes, OperatorAnswer } from '../../../operations/operations.ts'
 import type { PauseView } from '../../../operations/pauses.ts'
-import { describePaused, type PauseTarget } from '../../../spec/steer/pause.ts'
+import { CHECKPOINT_DEMAND, describePaused, type PauseTarget } from '../../../spec/steer/pause.ts'
 import { describeApprover } from '../../../view/task-people.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { withOperator } from '../../project/server/operator.ts'
@@ -71,7 +71,9 @@ async function setPaused(
 function describeAnswer(answer: OperatorRoutes['POST /pauses']['answer']): readonly string[] {
   const { paused, changed, total, inFlight, pauses } = answer
   const what = describePaused(answer)
-  const others = pauses.filter(({ kind, name }) => kind !== answer.kind || name !== answer.name)
+  const others = pauses.filter(
+    ({ kind, name, by }) => by === CHECKPOINT_DEMAND || kind !== answer.kind || name !== answer.name,
+  )
   const still = others.length === 0 ? [] : [`still paused: ${others.map(describePaused).join(', ')}`]
   if (!changed)
     return [

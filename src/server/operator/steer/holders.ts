@@ -14,12 +14,12 @@ import type { OperatorAction } from '../people/act.ts'
 import { lineOf, toPauseView } from './pauses.ts'
 
 export const getHolders: OperatorAction<'GET /runs/:id/holders'> = async ({ services, id }) => {
-  const { store, workspace } = services
+  const { engine, store, workspace } = services
   const run = await findRun(services, id)
   const all = await store.runsOfSession(run.sessionId)
   const byId = new Map(all.map((each) => [each.id, each]))
   const open = subtreeOf(run, all).filter(({ status }) => !isTerminal(status))
-  const pauses = await store.pauses(workspace.id)
+  const pauses = await engine.pauses(workspace.id)
   const holding = new Set<(typeof pauses)[number]>()
   const outages = []
   for (const each of open) {

@@ -25,13 +25,13 @@ const MOST = 1000
 const MOST_SHOWN = 100
 
 export const listPauses: OperatorAction<'GET /pauses'> = async ({ services, query }) => {
-  const { store, workspace } = services
-  const acts = query.all === true ? await store.pauseActs(workspace.id, MOST) : await store.pauses(workspace.id)
+  const { engine, store, workspace } = services
+  const acts = query.all === true ? await store.pauseActs(workspace.id, MOST) : await engine.pauses(workspace.id)
   return { items: acts.map(toPauseView), total: acts.length }
 }
 
 export const setPaused: OperatorAction<'POST /pauses'> = async ({ services, operator, body, act }) => {
-  const { engine, store, workspace, clock, log } = services
+  const { engine, workspace, clock, log } = services
   const { paused: isPaused, reason = null } = body
   const target = await findTarget(services, body)
   const pause: PauseAct = { ...target, isPaused, at: clock.now(), by: approverOf(operator), reason }
@@ -41,7 +41,7 @@ export const setPaused: OperatorAction<'POST /pauses'> = async ({ services, oper
     setup: [`pause ${target.kind} ${target.name}`],
   })
   const changed = await engine.setPaused(workspace.id, pause, recorded)
-  const pauses = await store.pauses(workspace.id)
+  const pauses = await engine.pauses(workspace.id)
   const { runs, inFlight } = await concernedRuns(services, pause)
   if (changed)
     log.write('warn', `${isPaused ? 'Paused' : 'No longer paused'}: ${describePaused(target)}.`, {

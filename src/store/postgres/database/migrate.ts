@@ -5,7 +5,7 @@ import type { PostgresPool } from './pool.ts'
 import { readMigrationFiles } from '../../migration-files.ts'
 
 /** Oldest version of the schema that this program reads and writes: it names columns of each migration up to this one. */
-export const OLDEST_READ = 13
+export const OLDEST_READ = 14
 
 /** Which list of migrations the versions count. Development versions had another one and did not record it. */
 const SERIES = 2

@@ -1,0 +1,8 @@
+-- The last checkpoint that reached its copies, as whoever made it said.
+create table checkpoint_report (
+  workspace_id text primary key,
+  at bigint not null,
+  by text not null,
+  -- Lines that it signed.
+  size bigint not null
+);
