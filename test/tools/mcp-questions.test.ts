@@ -1,9 +1,11 @@
 /** Questions of MCP servers to a person: what is passed on, what each revision of the protocol gets back, and what is refused. */
+import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json/json.ts'
-import type { ServerAnswer, ServerQuestion } from '../../src/spec/server-question.ts'
+import { answerFormOf, type ServerAnswer, type ServerQuestion } from '../../src/spec/server-question.ts'
+import { checkValue } from '../../src/tools/check/check.ts'
 import { toCallOutcome } from '../../src/tools/mcp/mcp-outcome.ts'
-import { readQuestion } from '../../src/tools/mcp/mcp-question.ts'
+import { QuestionProblem, readQuestion } from '../../src/tools/mcp/mcp-question.ts'
 import type { Toolbox, ToolInvocation } from '../../src/tools/tool.ts'
 import { startFakeMcp, type Era, type FakeMcp, type FakeTool } from '../fakes/mcp.ts'
 import { agentWith, invocationOf, timeless, toolboxWith, toolNamed } from './invocation.ts'
@@ -182,6 +184,17 @@ test.each<[string, JsonObject, string]>([
     fields({ c: { type: 'string', enum: Array.from({ length: 101 }, (_, at) => `${at}`) } }),
     'has the field "c", which has more than 100 choices',
   ],
+  ['no choice', fields({ c: { type: 'string', enum: [] } }), 'has the field "c", which has no choice'],
+  [
+    'bounds that nothing fits',
+    fields({ n: { type: 'integer', minimum: 9, maximum: 1 } }),
+    'has the field "n", which has bounds between which nothing lies',
+  ],
+  [
+    'more to be chosen than there is',
+    fields({ c: { type: 'array', items: { enum: ['a'] }, minItems: 2 } }),
+    'has the field "c", which has bounds between which nothing lies',
+  ],
   ['no address', { message: 'M', mode: 'url' }, 'gives no address of at most 2000 characters'],
   [
     'a user name in its address',
@@ -190,6 +203,84 @@ test.each<[string, JsonObject, string]>([
   ],
 ])('a question with %s is refused', (_, params, why) => {
   expect(() => readQuestion('q', params)).toThrow(why)
+})
+
+const CHOICES = { type: 'string', enum: ['a', 'b'] }
+
+test.each<[string, JsonObject, JsonObject]>([
+  ['a choice without a type', { enum: ['a', 'b'] }, CHOICES],
+  ['a choice that may be null', { enum: ['a', 'b', null] }, CHOICES],
+  [
+    'a named choice without a type',
+    { oneOf: [{ const: 'a', title: 'A' }] },
+    { type: 'string', enum: ['a'], 'x-svc-names': ['A'] },
+  ],
+  [
+    'a named choice that may be null',
+    { anyOf: [{ const: 'a', title: 'A' }, { const: 'b', title: 'B' }, { type: 'null' }] },
+    { ...CHOICES, 'x-svc-names': ['A', 'B'] },
+  ],
+  [
+    'a text that may be null',
+    { anyOf: [{ type: 'string', maxLength: 9 }, { type: 'null' }], default: null, title: 'T' },
+    { type: 'string', maxLength: 9, title: 'T' },
+  ],
+  ['a number of two types', { type: ['integer', 'null'], minimum: 1 }, { type: 'integer', minimum: 1 }],
+  ['a nullable choice', { anyOf: [CHOICES, { type: 'null' }] }, CHOICES],
+  ['a list without a type', { items: CHOICES }, { type: 'array', items: CHOICES, uniqueItems: true, maxItems: 2 }],
+  ['a length that is none', { type: 'string', minLength: -1, maxLength: 1.5 }, { type: 'string' }],
+])('a field that is %s is understood', (_, field, read) => {
+  expect(readQuestion('q', fields({ f: field })).schema?.['properties']).toEqual({ f: read })
+})
+
+test('whatever a field says, its question is refused, or can be answered and is checked', () => {
+  const member = (...names: string[]) => fc.constantFrom(...names)
+  const bound = fc.oneof(fc.integer({ min: -3, max: 9 }), fc.double(), fc.string(), fc.constant(null))
+  const type = member('string', 'number', 'integer', 'boolean', 'array', 'null', 'object')
+  const choices = fc.array(fc.oneof(fc.string(), fc.integer(), fc.constant(null)), { maxLength: 4 })
+  const leaf = fc.record(
+    {
+      type: fc.oneof(type, fc.array(type, { maxLength: 3 })),
+      enum: choices,
+      anyOf: fc.array(fc.record({ const: fc.string(), type }, { requiredKeys: [] }), { maxLength: 3 }),
+      format: member('email', 'date', 'x'),
+      ...Object.fromEntries(
+        ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'default'].map((each) => [
+          each,
+          bound,
+        ]),
+      ),
+    },
+    { requiredKeys: [] },
+  )
+  const field = fc
+    .record({ items: leaf }, { requiredKeys: [] })
+    .chain((more) => leaf.map((own) => ({ ...own, ...more })))
+  fc.assert(
+    fc.property(field, (given) => {
+      let question: ServerQuestion
+      try {
+        question = readQuestion('q', fields({ f: given }))
+      } catch (error) {
+        expect(error).toBeInstanceOf(QuestionProblem)
+        return
+      }
+      expect(checkValue(question.schema!, {})).toEqual([])
+      expect(answerFormOf(question).options).not.toEqual([])
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test.each<[string, JsonObject, object]>([
+  ['null', { mode: null, ...SEATS }, { ...ASKED, name: 'q' }],
+  [
+    'left out before an address',
+    { message: 'M', url: 'https://a.example/' },
+    { name: 'q', message: 'M', url: 'https://a.example/' },
+  ],
+])('a mode that is %s is understood', (_, params, read) => {
+  expect(readQuestion('q', params)).toEqual(read)
 })
 
 test('a question is passed on without what the protocol does not have', () => {
@@ -219,6 +310,7 @@ test('a question is passed on without what the protocol does not have', () => {
           items: { type: 'string', enum: ['mon'], 'x-svc-names': ['Monday'] },
           uniqueItems: true,
           minItems: 1,
+          maxItems: 1,
         },
       },
       required: ['name'],

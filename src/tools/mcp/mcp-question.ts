@@ -36,7 +36,8 @@ export function readInputRequired(result: JsonObject): {
   readonly questions: readonly ServerQuestion[]
   readonly state?: string
 } {
-  const { inputRequests = {}, requestState } = result
+  const requestState = result['requestState'] ?? undefined
+  const inputRequests = result['inputRequests'] ?? {}
   if (!isJsonObject(inputRequests)) throw new QuestionProblem('names its questions in no object')
   const requests = Object.entries(inputRequests)
   if (requests.length > MOST.questions)
@@ -93,7 +94,8 @@ export function createAsker(
 export function readQuestion(name: string, params: JsonValue | undefined): ServerQuestion {
   if (name.length > MOST.name) throw new QuestionProblem(`has a question whose name is longer than ${MOST.name}`)
   if (!isJsonObject(params)) throw new QuestionProblem('asks without params')
-  const { mode = 'form', message, requestedSchema, url } = params
+  const { message, requestedSchema, url } = params
+  const mode = params['mode'] ?? (typeof url === 'string' && !requestedSchema ? 'url' : 'form')
   if (typeof message !== 'string' || message.trim() === '') throw new QuestionProblem('asks without a message')
   const { text, cut } = cutText(message, MOST.message)
   const question = { name, message: cut === 0 ? text : `${text}…` }
@@ -130,12 +132,13 @@ function readForm(given: JsonValue | undefined): JsonObject {
   return { type: 'object', properties: Object.fromEntries(fields), required: needed, additionalProperties: false }
 }
 
-function readField(name: string, given: JsonValue | undefined): JsonObject {
+function readField(name: string, nullable: JsonValue | undefined): JsonObject {
   const refuse = (why: string): never => {
     throw new QuestionProblem(`has the field ${JSON.stringify(name)}, which ${why}`)
   }
-  if (!isJsonObject(given)) return refuse('has no schema')
-  const { type, format } = given
+  if (!isJsonObject(nullable)) return refuse('has no schema')
+  const given = withoutNull(nullable)
+  const { format, items } = given
   if (format === 'password' || given['writeOnly'] === true)
     return refuse('takes a secret: a server may ask for one at an address only, never in a form')
   const about = {
@@ -143,9 +146,11 @@ function readField(name: string, given: JsonValue | undefined): JsonObject {
     ...shortText('description', given['description'], MOST.description),
   }
   const choices = readChoices(given)
+  if (choices?.values.length === 0) return refuse('has no choice')
   if (choices && choices.values.length > MOST.choices) return refuse(`has more than ${MOST.choices} choices`)
   if (choices && choices.values.some((each) => each === '' || each.length > MOST.text))
     return refuse(`has a choice that is not text of 1 to ${MOST.text} characters`)
+  const type = given['type'] ?? (choices ? 'string' : isJsonObject(items) ? 'array' : null)
   if (type === 'string' && choices) return { type, ...about, ...toEnum(choices), ...usual(given, 'string') }
   switch (type) {
     case 'string':
@@ -153,21 +158,27 @@ function readField(name: string, given: JsonValue | undefined): JsonObject {
         type,
         ...about,
         ...(typeof format === 'string' && FORMATS.has(format) && { format }),
-        ...numbers(given, 'minLength', 'maxLength'),
+        ...range(given, 'minLength', 'maxLength', refuse),
         ...usual(given, 'string'),
       }
     case 'number':
     case 'integer':
-      return { type, ...about, ...numbers(given, 'minimum', 'maximum'), ...usual(given, 'number') }
+      return { type, ...about, ...range(given, 'minimum', 'maximum', refuse), ...usual(given, 'number') }
     case 'boolean':
       return { type, ...about, ...usual(given, 'boolean') }
     case 'array': {
-      const { items } = given
       const of = isJsonObject(items) ? readChoices(items) : undefined
-      if (!of || of.values.length > MOST.choices || of.values.some((each) => each.length > MOST.text))
-        return refuse(`is a list of something other than at most ${MOST.choices} choices`)
+      if (
+        !of ||
+        of.values.length === 0 ||
+        of.values.length > MOST.choices ||
+        of.values.some((each) => each.length > MOST.text)
+      )
+        return refuse(`is a list of something other than 1 to ${MOST.choices} choices`)
       const item: JsonObject = { type: 'string', ...toEnum(of) }
-      return { type, ...about, items: item, uniqueItems: true, ...numbers(given, 'minItems', 'maxItems') }
+      const most = Math.min(Number(given['maxItems'] ?? Infinity), of.values.length)
+      const bounds = range({ ...given, maxItems: most }, 'minItems', 'maxItems', refuse)
+      return { type, ...about, items: item, uniqueItems: true, ...bounds }
     }
     default:
       return refuse('is neither a text, a number, a boolean nor a choice')
@@ -181,11 +192,24 @@ interface Choices {
   readonly names: readonly string[]
 }
 
+/** A field that takes null, too, may be left out: the schema libraries of servers write it so. */
+function withoutNull({ type, ...given }: JsonObject): JsonObject {
+  const types = Array.isArray(type) ? type.filter((each) => each !== 'null') : [type]
+  const field: JsonObject = { ...given, ...(types.length === 1 && types[0] !== undefined && { type: types[0] }) }
+  const { anyOf, ...rest } = field
+  if (!Array.isArray(anyOf)) return field
+  const kept = anyOf.filter((each) => !isJsonObject(each) || each['type'] !== 'null')
+  const [only] = kept
+  return kept.length === 1 && isJsonObject(only) && !('const' in only) ? { ...rest, ...only } : { ...rest, anyOf: kept }
+}
+
 /** Choices in each form that a revision of the protocol has for them. */
 function readChoices({ enum: values, enumNames, oneOf, anyOf }: JsonObject): Choices | undefined {
   const titled = [oneOf, anyOf].find((each) => Array.isArray(each))
   const listed = Array.isArray(values)
-    ? values.map((each, at) => [each, Array.isArray(enumNames) ? enumNames[at] : undefined])
+    ? values
+        .map((each, at) => [each, Array.isArray(enumNames) ? enumNames[at] : undefined])
+        .filter(([each]) => each !== null)
     : undefined
   const pairs = titled?.map((each) => (isJsonObject(each) ? [each['const'], each['title']] : [])) ?? listed
   if (!pairs || !pairs.every(([value]) => typeof value === 'string')) return undefined
@@ -201,8 +225,16 @@ const toEnum = ({ values, names }: Choices): JsonObject => ({
 const shortText = (name: string, given: JsonValue | undefined, most: number): JsonObject =>
   typeof given === 'string' && given !== '' ? { [name]: cutText(given, most).text } : {}
 
-const numbers = (given: JsonObject, ...names: readonly string[]): JsonObject =>
-  Object.fromEntries(names.flatMap((name) => (typeof given[name] === 'number' ? [[name, given[name]]] : [])))
+/** The bounds of a field, as far as they are some. */
+function range(given: JsonObject, from: string, to: string, refuse: (why: string) => never): JsonObject {
+  const isCount = from !== 'minimum'
+  const bounds = [from, to].flatMap((name) => {
+    const bound = given[name]
+    return typeof bound === 'number' && (!isCount || (Number.isInteger(bound) && bound >= 0)) ? [[name, bound]] : []
+  })
+  const { [from]: least = -Infinity, [to]: most = Infinity } = Object.fromEntries(bounds) as Record<string, number>
+  return least > most ? refuse('has bounds between which nothing lies') : Object.fromEntries(bounds)
+}
 
 /** The value that the server proposes. */
 const usual = ({ default: value }: JsonObject, type: 'string' | 'number' | 'boolean'): JsonObject =>
