@@ -51,28 +51,22 @@ export async function startRawMcp(answers: RawMcp['answers'] = {}): Promise<RawM
       const answer = raw.answers[method] ?? usual[method]
       if (answer === undefined && id === undefined) return response.writeHead(202).end()
       if (answer === undefined)
-        return send(
+        return sendRaw(
           response,
           { body: '{"jsonrpc":"2.0","id":<id>,"error":{"code":-32601,"message":"Method not found"}}' },
           id,
         )
-      if (typeof answer === 'function') return answer(response, id)
-      return send(
-        response,
-        'result' in answer ? { body: JSON.stringify({ jsonrpc: '2.0', id, result: answer.result }) } : answer,
-        id,
-      )
+      return sendRaw(response, answer, id)
     })()
   })
   const raw: RawMcp = { url: `${await listen(server)}/mcp`, requests, answers, close: () => stop(server) }
   return raw
 }
 
-function send(
-  response: ServerResponse,
-  { status = 200, type = 'application/json', headers = {}, body }: Extract<RawAnswer, { body: string }>,
-  id: unknown,
-): void {
+export function sendRaw(response: ServerResponse, answer: RawAnswer, id: unknown): void {
+  if (typeof answer === 'function') return answer(response, id)
+  if ('result' in answer) return sendRaw(response, { body: JSON.stringify({ jsonrpc: '2.0', id, ...answer }) }, id)
+  const { status = 200, type = 'application/json', headers = {}, body } = answer
   response.writeHead(status, { ...headers, ...(type !== '' && { 'content-type': type }) })
   response.end(body.replaceAll('<id>', JSON.stringify(id)))
 }

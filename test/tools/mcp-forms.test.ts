@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 import type { Toolbox, ToolInvocation } from '../../src/tools/tool.ts'
-import { RAW_INITIALIZED, startRawMcp, type RawAnswer, type RawMcp } from '../fakes/raw-mcp.ts'
+import { RAW_INITIALIZED, sendRaw, startRawMcp, type RawAnswer, type RawMcp } from '../fakes/raw-mcp.ts'
 import { createRedactor } from '../../src/base/secret.ts'
 import { agentWith, invocationOf, timeless, toolboxWith, toolNamed } from './invocation.ts'
 
@@ -259,6 +259,59 @@ const LISTS: readonly [string, unknown, string[], string[]][] = [
   ['an entry that is text', list('find'), ['find'], ['Entry 1 of its list of tools is left out: it is no object.']],
   ['a tool twice', list(good), ['find'], ['Tool "find" is listed twice; only the first is used.']],
 ]
+
+const asStream = (value: unknown): RawAnswer =>
+  events(`data: ${JSON.stringify({ jsonrpc: '2.0', id: '@', result: value }).replace('"@"', '<id>')}\n\n`)
+
+test.each([
+  ['JSON', result],
+  ['event streams', asStream],
+])('a list of tools in several pages is read as a whole from %s', async (_, form) => {
+  const pages = [['a'], ['b', 'c'], [], ['find']]
+  let at = 0
+  raw.answers = {
+    'tools/list': (response, id) => {
+      const tools = pages[at]!.map((name) => ({ name, inputSchema: schema }))
+      const answer = form({ tools, ...(++at < pages.length && { nextCursor: `page ${at}` }) })
+      sendRaw(response, answer, id)
+    },
+  }
+  expect(await call()).toEqual({ at: 'returned', isError: false, result: 'ok' })
+  expect(raw.requests.flatMap(({ method, params }) => (method === 'tools/list' ? [params] : []))).toMatchObject([
+    {},
+    { cursor: 'page 1' },
+    { cursor: 'page 2' },
+    { cursor: 'page 3' },
+  ])
+})
+
+test.each([
+  ['JSON', result],
+  ['event streams', asStream],
+])('a list of tools whose pages lead to each other ends where it begins again, in %s', async (_, form) => {
+  raw.answers = { 'tools/list': form({ tools: [good], nextCursor: 'again' }) }
+  expect(await call('other')).toEqual({
+    at: 'not_sent',
+    code: 'refused',
+    error:
+      'MCP server "s" has no tool "other". Tool "find" is listed twice; only the first is used. Its list of tools goes round: a page leads to one before it.',
+  })
+  expect(raw.requests.filter(({ method }) => method === 'tools/list')).toHaveLength(2)
+})
+
+test.each([
+  ['no list', 'tools/list', {}, 'it answers "tools/list" without a list of tools.'],
+  [
+    'an unknown version',
+    'initialize',
+    { protocolVersion: '1999-01-01' },
+    'it speaks protocol version "1999-01-01", which svc does not.',
+  ],
+  ['no version', 'initialize', {}, 'it answers "initialize" without a protocolVersion: {}'],
+])('%s on an event stream is what the server does wrong, said at once', async (_, method, value, said) => {
+  raw.answers = { [method]: asStream(value) }
+  expect(await call()).toEqual({ at: 'not_sent', code: 'refused', error: `MCP server "s" cannot be used: ${said}` })
+})
 
 test.each(LISTS)('a list of tools with %s keeps the others', async (_, listed, names, problems) => {
   raw.answers = { 'tools/list': { result: listed } }

@@ -200,6 +200,66 @@ test.each([
   expect(await call(name, { text: 'hi' })).toEqual(said(result))
 })
 
+test('a program that ends at a greeting of the newest revision is started again, and greeted in the older form', async () => {
+  openMode('strict')
+  expect([await call('echo', { text: 'a' }), await call('echo', { text: 'b' })]).toEqual([
+    said('echo a'),
+    said('echo b'),
+  ])
+  expect(pids().map(isAlive)).toEqual([false, true])
+})
+
+test.each<[string, object]>([
+  ['listing in pages', said('echo hi')],
+  ['ending without a newline', said('last words')],
+  [
+    'ending in its answer',
+    {
+      at: 'unknown',
+      code: 'broken',
+      error: 'The connection to MCP server "local" broke during the call: node ended with exit code 0.',
+    },
+  ],
+  [
+    'closing its output',
+    {
+      at: 'unknown',
+      code: 'broken',
+      error: 'The connection to MCP server "local" broke during the call: node closed its output, and was ended.',
+    },
+  ],
+  [
+    'writing no JSON',
+    {
+      at: 'returned',
+      isError: true,
+      result: expect.stringMatching(
+        /^The call was executed, but the answer of MCP server "local" is not JSON: .*last\twords/,
+      ) as string,
+    },
+  ],
+  ['losing the id', { at: 'returned', isError: true, result: 'What?' }],
+  [
+    'listing nothing',
+    {
+      at: 'not_sent',
+      code: 'refused',
+      error: 'MCP server "local" cannot be used: it answers "tools/list" without a list of tools.',
+    },
+  ],
+  [
+    'old',
+    {
+      at: 'not_sent',
+      code: 'refused',
+      error: 'MCP server "local" cannot be used: it speaks protocol version "1999-01-01", which svc does not.',
+    },
+  ],
+])('what becomes of a call of a program that is %s', async (mode, outcome) => {
+  openMode(mode)
+  expect(await call('echo', { text: 'hi' })).toEqual(outcome)
+})
+
 test.each([
   [
     'does not exist',

@@ -233,6 +233,15 @@ test.each<[string, JsonObject, JsonObject]>([
   expect(readQuestion('q', fields({ f: field })).schema?.['properties']).toEqual({ f: read })
 })
 
+function readOrRefuse(params: JsonObject): ServerQuestion | undefined {
+  try {
+    return readQuestion('q', params)
+  } catch (error) {
+    if (error instanceof QuestionProblem) return undefined
+    throw error
+  }
+}
+
 test('whatever a field says, its question is refused, or can be answered and is checked', () => {
   const member = (...names: string[]) => fc.constantFrom(...names)
   const bound = fc.oneof(fc.integer({ min: -3, max: 9 }), fc.double(), fc.string(), fc.constant(null))
@@ -258,15 +267,9 @@ test('whatever a field says, its question is refused, or can be answered and is 
     .chain((more) => leaf.map((own) => ({ ...own, ...more })))
   fc.assert(
     fc.property(field, (given) => {
-      let question: ServerQuestion
-      try {
-        question = readQuestion('q', fields({ f: given }))
-      } catch (error) {
-        expect(error).toBeInstanceOf(QuestionProblem)
-        return
-      }
-      expect(checkValue(question.schema!, {})).toEqual([])
-      expect(answerFormOf(question).options).not.toEqual([])
+      const question = readOrRefuse(fields({ f: given }))
+      if (question === undefined) return true
+      return checkValue(question.schema!, {}).length === 0 && answerFormOf(question).options?.length !== 0
     }),
     { numRuns: 500 },
   )

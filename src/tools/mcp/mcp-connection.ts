@@ -118,8 +118,11 @@ export async function connectMcp(
       throw error
     }
   })
+  const watched = new Map<string, WatchedAttempt>()
+  const handshake = watchAttempt()
   const exchanges = createMcpExchanges({
     fetch: link.fetch,
+    onProblem: (attempt, error) => (attempt === null ? handshake : watched.get(attempt))?.fail(error),
     discoverMs: timeoutMs * DISCOVER_SHARE,
     versions: SUPPORTED_PROTOCOL_VERSIONS,
     redactor,
@@ -128,18 +131,17 @@ export async function connectMcp(
     fetch: exchanges.fetch,
     onInsufficientScope: 'throw',
   })
-  /** Callbacks for the end of the answer stream, by attempt. */
-  const onEnd = new Map<string, () => void>()
   const send = transport.send.bind(transport)
   transport.send = (message, sendOptions) => {
-    const ended = onEnd.get(sendOptions?.headers?.[ATTEMPT_HEADER] ?? '')
-    return send(message, { ...sendOptions, ...(ended && { onRequestStreamEnd: ended }) })
+    const ended = watched.get(sendOptions?.headers?.[ATTEMPT_HEADER] ?? '')?.begin()
+    return send(message, { ...sendOptions, ...(ended && { onRequestStreamEnd: () => ended(link.ended?.reason) }) })
   }
   const limit = withDeadline(timeoutMs, signal)
   try {
     await Promise.race([
       client.connect(transport, { timeout: timeoutMs, signal: limit.signal }),
       abortOf(limit.signal),
+      handshake.failed,
       ...(link.ended ? [abortOf(link.ended)] : []),
     ])
   } catch (error) {
@@ -152,19 +154,20 @@ export async function connectMcp(
 
   /** Waits for the answer to a request, which carries the attempt in its headers, and fails when the answer breaks off. */
   async function untilAnswered<T>(attempt: string, expected: ExpectedAnswer, request: () => Promise<T>): Promise<T> {
-    const broken = new Promise<never>((_, reject) => {
-      // Deferred, because an answer that arrived with the end of the stream is delivered first.
-      onEnd.set(
-        attempt,
-        () => void setImmediate(() => reject(new Error('The answer broke off.', { cause: link.ended?.reason }))),
-      )
+    const watch = watchAttempt()
+    watched.set(attempt, watch)
+    const expecting = exchanges.expect(attempt, {
+      ...expected,
+      onAnswer(answer) {
+        watch.answered()
+        return expected.onAnswer(answer)
+      },
     })
-    const expecting = exchanges.expect(attempt, expected)
     try {
-      return await Promise.race([request(), broken])
+      return await Promise.race([request(), watch.failed])
     } finally {
       expecting.done()
-      onEnd.delete(attempt)
+      watched.delete(attempt)
     }
   }
 
@@ -221,6 +224,36 @@ export async function connectMcp(
       await client.close()
       await link.close()
     },
+  }
+}
+
+/** What becomes of the requests of an attempt; a list has one for each page. */
+interface WatchedAttempt {
+  /** Rejects for an answer that cannot be used, or that breaks off. */
+  readonly failed: Promise<never>
+  /** A request leaves. Returns what to call at the end of the stream on which its answer comes. */
+  begin(): (why: unknown) => void
+  /** The answer to the last request has come. */
+  answered(): void
+  fail(error: unknown): void
+}
+
+function watchAttempt(): WatchedAttempt {
+  let last = { isAnswered: false }
+  let fail!: (error: unknown) => void
+  const failed = new Promise<never>((_, reject) => (fail = reject))
+  failed.catch(() => {})
+  return {
+    failed,
+    fail,
+    begin() {
+      const request = { isAnswered: false }
+      last = request
+      return (why) => {
+        if (!request.isAnswered) fail(new Error('The answer broke off.', { cause: why }))
+      }
+    },
+    answered: () => void (last.isAnswered = true),
   }
 }
 

@@ -52,9 +52,17 @@ export interface McpExchangesParts {
   readonly versions: readonly string[]
   /** Knows the credentials: a server may say them in an answer that is shown in part. */
   readonly redactor: Redactor
+  /** Called for an answer that cannot be used: the client does not say so of one that came on a stream. */
+  readonly onProblem: (attempt: string | null, error: unknown) => void
 }
 
-export function createMcpExchanges({ fetch, discoverMs, versions, redactor }: McpExchangesParts): McpExchanges {
+export function createMcpExchanges({
+  fetch,
+  discoverMs,
+  versions,
+  redactor,
+  onProblem,
+}: McpExchangesParts): McpExchanges {
   const expectations = new Map<string, ExpectedAnswer>()
   /** Requests whose answer has not ended. */
   const open = new Set<AbortController>()
@@ -79,7 +87,10 @@ export function createMcpExchanges({ fetch, discoverMs, versions, redactor }: Mc
     try {
       if (id === undefined) return await acceptNotification(await send())
       if (method === 'server/discover') return await discover(send, id, { own, limitMs: discoverMs, redactor })
-      const expected = expectations.get(attempt ?? '') ?? handshakeAnswer(method, versions, redactor)
+      const expected = reportingProblems(
+        expectations.get(attempt ?? '') ?? handshakeAnswer(method, versions, redactor),
+        (error) => onProblem(attempt, error),
+      )
       const response = await send()
       const streamed = streamAnswer(response, id, { expected, attempt, own, close })
       isStream = streamed !== undefined
@@ -98,6 +109,18 @@ export function createMcpExchanges({ fetch, discoverMs, versions, redactor }: Mc
     stopAll: () => open.forEach((each) => each.abort()),
   }
 }
+
+const reportingProblems = (expected: ExpectedAnswer, report: (error: unknown) => void): ExpectedAnswer => ({
+  ...expected,
+  onAnswer(answer) {
+    try {
+      return expected.onAnswer(answer)
+    } catch (error) {
+      report(error)
+      throw error
+    }
+  },
+})
 
 type RequestId = string | number
 

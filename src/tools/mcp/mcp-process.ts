@@ -105,10 +105,12 @@ export async function startMcpProcess(parts: McpProcessParts): Promise<McpProces
   const stop = (why: Error): void => {
     if (!ended.signal.aborted) ended.abort(why)
   }
+  const reader = createLineReader(parts.onLine, () => kill('wrote a message without end'))
   const exited = new Promise<void>((resolve) => {
     child.once('exit', (code, signal) => {
       // What it wrote before has been read by then.
       setImmediate(() => {
+        if (!ended.signal.aborted) reader.end()
         stop(withTail(`${program} ended with ${signal ?? `exit code ${code}`}`))
         clearInterval(memoryTimer)
         killAll()
@@ -139,9 +141,13 @@ export async function startMcpProcess(parts: McpProcessParts): Promise<McpProces
     window.lines++
     if (window.bytes > MAX_UNASKED_BYTES || window.lines > MAX_UNASKED_LINES) kill('wrote more than anybody asked for')
   }
-  const reader = createLineReader(parts.onLine, () => kill('wrote a message without end'))
   child.stdout.on('data', (chunk: Buffer) => {
     if (!ended.signal.aborted) reader.push(chunk)
+  })
+  // One that ends closes its output as well; one that goes on can answer nothing any more.
+  child.stdout.once('end', () => {
+    const timer = setTimeout(() => ended.signal.aborted || kill('closed its output'), GRACE_MS)
+    void exited.then(() => clearTimeout(timer))
   })
   child.stderr.on('data', (chunk: Buffer) => countUnasked(chunk.byteLength))
   // A program that closes its input reads no more; a write that fails says so itself.

@@ -38,6 +38,10 @@ export function openMcpProgram(parts: Omit<McpProcessParts, 'onLine'>, onEnd: (w
   let heard = 0
   let pings = 0
   let starting: Promise<McpProcess> | undefined
+  /** The request for the newest handshake, while the program has got nothing else. */
+  let greeting: string | undefined
+  let isGreeted = false
+  let greetedAgain: string | undefined
 
   const reply = (process: McpProcess, id: JsonValue, answer: JsonObject): void =>
     void process.write(JSON.stringify({ jsonrpc: '2.0', id, ...answer })).catch(() => {})
@@ -68,8 +72,12 @@ export function openMcpProgram(parts: Omit<McpProcessParts, 'onLine'>, onEnd: (w
       return id !== undefined && open.has(id) ? answer(id, line.text) : process.countUnasked(line.bytes)
     }
     let isAsked = false
-    for (const [each, text] of messagesOf(line.text)) {
-      const id = textOfId(each['id'])
+    const messages = messagesOf(line.text)
+    const broken = messages.length === 0 && !line.isOpen ? brokenAnswerIn(line.text) : undefined
+    if (broken !== undefined && open.has(broken)) return answer(broken, line.text)
+    for (const [each, text] of messages) {
+      // An error without an id is one of a request that the program could not read.
+      const id = isErrorOfUnknown(each) ? (soleOf(open) ?? '') : textOfId(each['id'])
       if (!('method' in each) && open.has(id)) {
         isAsked = true
         answer(id, text)
@@ -86,6 +94,7 @@ export function openMcpProgram(parts: Omit<McpProcessParts, 'onLine'>, onEnd: (w
     let process: McpProcess | undefined
     const stop = (why: Error): void => {
       if (ended.signal.aborted) return
+      if (!isClosed && greeting !== undefined && open.has(greeting)) return greetAgain(greeting)
       ended.abort(why)
       for (const { controller } of open.values()) controller.error(why)
       open.clear()
@@ -102,6 +111,16 @@ export function openMcpProgram(parts: Omit<McpProcessParts, 'onLine'>, onEnd: (w
     else processEnded.addEventListener('abort', () => stop(processEnded.reason as Error), { once: true })
     if (isClosed) await process.end(CLOSED)
     return process
+  }
+
+  /**
+   * Servers of earlier revisions end at a greeting that they do not know, those by the Rust SDK before its third version among them: the
+   * older one goes to a new process.
+   */
+  function greetAgain(id: string): void {
+    starting = undefined
+    greetedAgain = id
+    answer(id, JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } }))
   }
 
   /** Tells the program that nobody waits for an answer. A program that says nothing more is ended. */
@@ -152,6 +171,8 @@ export function openMcpProgram(parts: Omit<McpProcessParts, 'onLine'>, onEnd: (w
         return new Response(null, { status: 202 })
       }
       const id = textOfId(given)
+      greeting = isGreeted ? undefined : id
+      isGreeted = true
       const body = new ReadableStream<Uint8Array>({
         start: (controller) => void open.set(id, { method, controller }),
         cancel: () => void open.delete(id),
@@ -166,8 +187,10 @@ export function openMcpProgram(parts: Omit<McpProcessParts, 'onLine'>, onEnd: (w
       try {
         await Promise.race([process.write(text, checkLeaving), ...(signal ? [rejectedOn(signal)] : [])])
       } catch (error) {
-        open.delete(id)
-        throw error
+        if (greetedAgain !== id) {
+          open.delete(id)
+          throw error
+        }
       }
       return new Response(body as BodyInit, { headers: { 'content-type': 'text/event-stream' } })
     },
@@ -203,6 +226,15 @@ const textOfId = (id: JsonValue | undefined): string =>
 
 /** The id near the beginning of a part of a message. */
 const idIn = (text: string): string | undefined => /^.{0,256}?"id"\s*:\s*"?([\w-]+)"?/s.exec(text)?.[1]
+
+/** The id of an answer that arrived, although it is no JSON. */
+const brokenAnswerIn = (text: string): string | undefined =>
+  text.includes('"jsonrpc"') && BROKEN_ANSWER.test(text) ? idIn(text) : undefined
+
+const BROKEN_ANSWER = /^\s*\{(?:(?!"method"\s*:).){0,256}?"(?:result|error)"\s*:/s
+
+const isErrorOfUnknown = ({ jsonrpc, id, error }: JsonObject): boolean =>
+  jsonrpc === '2.0' && id === null && isJsonObject(error ?? null)
 
 const soleOf = (open: ReadonlyMap<string, OpenRequest>): string | undefined =>
   open.size === 1 ? open.keys().next().value : undefined

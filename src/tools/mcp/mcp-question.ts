@@ -150,7 +150,8 @@ function readField(name: string, nullable: JsonValue | undefined): JsonObject {
   if (choices && choices.values.length > MOST.choices) return refuse(`has more than ${MOST.choices} choices`)
   if (choices && choices.values.some((each) => each === '' || each.length > MOST.text))
     return refuse(`has a choice that is not text of 1 to ${MOST.text} characters`)
-  const type = given['type'] ?? (choices ? 'string' : isJsonObject(items) ? 'array' : null)
+  const listType = isJsonObject(items) ? 'array' : null
+  const type = given['type'] ?? (choices ? 'string' : listType)
   if (type === 'string' && choices) return { type, ...about, ...toEnum(choices), ...usual(given, 'string') }
   switch (type) {
     case 'string':

@@ -20,6 +20,7 @@ export interface ToolListReader {
 export function createToolListReader(): ToolListReader {
   const tools = new Map<string, ListedTool>()
   const faults: ToolListFault[] = []
+  const cursors = new Set<string>()
   let pages = 0
   let entries = 0
 
@@ -52,7 +53,11 @@ export function createToolListReader(): ToolListReader {
         faults.push({
           problem: `Its list of tools is longer than ${answer.cutAt} bytes; svc reads the first ${entries} tools.`,
         })
-      const next = isCut ? undefined : page.next
+      let next = isCut ? undefined : page.next
+      if (next !== undefined && cursors.has(next)) {
+        faults.push({ problem: 'Its list of tools goes round: a page leads to one before it.' })
+        next = undefined
+      } else if (next !== undefined) cursors.add(next)
       if (next !== undefined && pages === MAX_PAGES)
         faults.push({
           problem: `Its list of tools has more than ${MAX_PAGES} pages; svc reads the first ${entries} tools.`,

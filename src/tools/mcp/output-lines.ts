@@ -7,10 +7,14 @@ export interface OutputLine {
   readonly bytes: number
   /** The last characters of a line that is cut. */
   readonly end?: string
+  /** The output ended before the line did. */
+  readonly isOpen?: true
 }
 
 export interface LineReader {
   push(chunk: Buffer): void
+  /** The output has ended: what stands behind the last newline may be a whole message. */
+  end(): void
 }
 
 /** A line beyond this is no answer. */
@@ -34,10 +38,10 @@ export function createLineReader(onLine: (line: OutputLine) => void, onEndless: 
     bytes += piece.byteLength
     if (bytes > MAX_MCP_ANSWER_BYTES) end = Buffer.concat([end, piece.subarray(-END_BYTES)]).subarray(-END_BYTES)
   }
-  const finish = (): void => {
+  const finish = (isOpen?: true): void => {
     const isCut = bytes > MAX_MCP_ANSWER_BYTES
     const text = new TextDecoder().decode(Buffer.concat(pieces), { stream: isCut }).replaceAll('\r', ' ')
-    const line = { text, bytes, ...(isCut && { end: end.toString('latin1') }) }
+    const line = { text, bytes, ...(isCut && { end: end.toString('latin1') }), ...(isOpen && { isOpen }) }
     ;[pieces, bytes, end] = [[], 0, Buffer.alloc(0)]
     onLine(line)
   }
@@ -51,6 +55,9 @@ export function createLineReader(onLine: (line: OutputLine) => void, onEndless: 
       }
       add(chunk.subarray(from))
       if (bytes > MAX_LINE_BYTES) onEndless()
+    },
+    end() {
+      if (bytes > 0 && bytes <= MAX_MCP_ANSWER_BYTES) finish(true)
     },
   }
 }

@@ -19,7 +19,7 @@ if (mode === 'endless') {
   write()
 }
 if (mode === 'stubborn' || mode === 'silent') process.on('SIGTERM', () => {})
-if (mode === 'stubborn') setInterval(() => {}, 1000)
+if (mode === 'stubborn' || mode === 'closing its output') setInterval(() => {}, 1000)
 if (mode === 'forks') {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
   appendFileSync(pids, `${child.pid}\n`)
@@ -48,14 +48,18 @@ let waiting
 
 const answers = {
   initialize: (id, { protocolVersion }) =>
-    mode === 'refuses'
-      ? send({ id, error: { code: -1, message: `Not with ${process.env['TOKEN_OF_TEST']}.` } })
-      : send({
-          id,
-          result: { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: mode, version: '1' } },
-        }),
-  'tools/list': (id) => {
+    mode === 'old'
+      ? send({ id, result: { protocolVersion: '1999-01-01' } })
+      : mode === 'refuses'
+        ? send({ id, error: { code: -1, message: `Not with ${process.env['TOKEN_OF_TEST']}.` } })
+        : send({
+            id,
+            result: { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: mode, version: '1' } },
+          }),
+  'tools/list': (id, { cursor }) => {
     lists++
+    if (mode === 'listing in pages' && cursor === undefined) return send({ id, result: { tools: [], nextCursor: '2' } })
+    if (mode === 'listing nothing') return send({ id, result: {} })
     const many =
       mode === 'many' ? Array.from({ length: 20_000 }, (_, at) => tool(`t${at}`, { description: 'x'.repeat(100) })) : []
     send({
@@ -90,6 +94,12 @@ const answers = {
       const progress = { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: id, progress: 1 } }
       return process.stdout.write(JSON.stringify([progress, own, other, own, { ...own, id: 'nobody' }]) + '\r\n')
     }
+    const text = JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'last words' }] } })
+    if (mode === 'ending without a newline') return process.stdout.write(text, () => process.exit(0))
+    if (mode === 'ending in its answer') return process.stdout.write(text.replace(/.{9}$/, ''), () => process.exit(0))
+    if (mode === 'closing its output') return process.stdout.end()
+    if (mode === 'writing no JSON') return process.stdout.write(text.replace(' ', '\t') + '\n')
+    if (mode === 'losing the id') return send({ id: null, error: { code: -32700, message: 'What?' } })
     if (name === 'echo') return void Promise.resolve(grown).then(() => say(id, `echo ${given.text}`))
     if (name === 'pid') return say(id, String(process.pid))
     if (name === 'environment')
@@ -110,6 +120,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params = {}, error } = JSON.parse(line)
   if (mode === 'chatty' || mode === 'endless') return
   if (id === 'q1') return say(asking, JSON.stringify(error))
+  if (mode === 'strict' && method === 'server/discover') process.exit(1)
   if (method === 'server/discover') return send({ id, error: { code: -32601, message: 'Method not found' } })
   if (mode === 'mute' && method === 'initialize') return
   if (id !== undefined) answers[method]?.(id, params)
