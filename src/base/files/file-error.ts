@@ -97,6 +97,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ESTALE: 'the file is no longer there',
   ETXTBSY: 'it is a program that is running',
   EXDEV: 'it is on another file system',
+  ERR_FIFO_SILENT: 'it is a pipe, and nobody writes to it',
   ERR_FS_EISDIR: 'it is a directory',
   ERR_FS_FILE_TOO_LARGE: 'the file is larger than 2 GiB',
 }

@@ -1,8 +1,10 @@
-import { openAsBlob } from 'node:fs'
-import { open, stat } from 'node:fs/promises'
+import { constants, openAsBlob } from 'node:fs'
+import { open, stat, type FileHandle } from 'node:fs/promises'
 import { basename } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { fail } from '../../base/failure.ts'
 import { fileFailure } from '../../base/files/file-error.ts'
+import { FIFO_POLL_MS, FIFO_WAIT_MS, isNotYetReadable, silentFifo, WITHOUT_WAITING } from '../../base/net/fifo.ts'
 
 /** Larger than any text or bundle that a command takes. The limit also stops endless devices such as `/dev/zero`. */
 const MOST_MIB = 64
@@ -13,19 +15,31 @@ const CHUNK_BYTES = 64 * 1024
  * @param path absolute
  * @param named path as the user typed it, for errors
  * @param most MiB that are read
+ * @param waitMs for somebody to write to a named pipe
  * @throws Failure `file_missing`, `file_unusable`
  */
-export async function readUserFile(path: string, named = path, most = MOST_MIB): Promise<Buffer> {
+export async function readUserFile(
+  path: string,
+  named = path,
+  most = MOST_MIB,
+  waitMs = FIFO_WAIT_MS,
+): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0
+  let waited = 0
   try {
-    const file = await open(path)
+    const file = await open(path, constants.O_RDONLY | WITHOUT_WAITING)
     try {
       for (;;) {
-        const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(CHUNK_BYTES))
-        if (bytesRead === 0) return Buffer.concat(chunks)
-        chunks.push(buffer.subarray(0, bytesRead))
-        length += bytesRead
+        const chunk = await readNow(file)
+        if (chunk === undefined || (chunk.length === 0 && length === 0 && (await file.stat()).isFIFO())) {
+          if (chunk && (waited += FIFO_POLL_MS) > waitMs) throw silentFifo(path)
+          await setTimeout(FIFO_POLL_MS)
+          continue
+        }
+        if (chunk.length === 0) return Buffer.concat(chunks)
+        chunks.push(chunk)
+        length += chunk.length
         if (length > most * 1024 * 1024)
           throw fail('file_unusable', { path: named, doing: 'read', why: `it has more than ${most} MiB` })
       }
@@ -34,6 +48,17 @@ export async function readUserFile(path: string, named = path, most = MOST_MIB):
     }
   } catch (error) {
     throw fileFailure(error, { path: named, doing: 'read' }) ?? error
+  }
+}
+
+/** Undefined where nothing can be read yet. */
+async function readNow(file: FileHandle): Promise<Buffer | undefined> {
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(CHUNK_BYTES))
+    return buffer.subarray(0, bytesRead)
+  } catch (error) {
+    if (isNotYetReadable(error)) return undefined
+    throw error
   }
 }
 
