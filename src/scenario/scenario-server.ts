@@ -94,7 +94,8 @@ export async function openScenarioServer({
         tokens,
       ),
   })
-  const operator = createOperator((request) => server.operator.fetch(request), { close: () => server.close() })
+  // It is in memory: no outcome of a call that is still in flight would be read.
+  const operator = createOperator((request) => server.operator.fetch(request), { close: () => server.close(0) })
   const close = async (): Promise<void> => {
     ended.abort(new Error('The scenario is over.'))
     await operator.close()

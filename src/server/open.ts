@@ -67,7 +67,8 @@ export interface OpenOperator {
   readonly operator: OperatorApp
   readonly engine: Engine
   readonly store: Store
-  close(): Promise<void>
+  /** @param graceMs how long it waits for calls in flight */
+  close(graceMs?: number): Promise<void>
 }
 
 /** @throws Failure `store_locked`, `store_unreadable`, `port_taken`, `config_invalid` */
@@ -109,7 +110,8 @@ export async function openOperator(options: RuntimeOptions): Promise<OpenOperato
   const { engine, store } = runtime.services
   if (options.dataDirectory !== undefined && options.readOnly !== true)
     await removeStaleServerFiles(options.dataDirectory)
-  return { operator: openOperatorApp(runtime.services), engine, store, close: () => runtime.close(OWN_DRAIN_MS) }
+  const close = (graceMs = OWN_DRAIN_MS): Promise<void> => runtime.close(graceMs)
+  return { operator: openOperatorApp(runtime.services), engine, store, close }
 }
 
 /** The operator application, loaded with its first request: no run needs it. */
