@@ -27,6 +27,8 @@ export default defineConfig({
     // (`test/seed.ts`), so a fault of the code fails twice.
     retry: Number(process.env['SVC_TEST_RETRY'] ?? 0),
     globalSetup: ['test/setup.ts'],
+    // What a file becomes for Node is kept until it changes.
+    experimental: { fsModuleCache: true },
     // The built program is imported as it is.
     server: { deps: { external: [/\/dist\//] } },
     setupFiles: ['test/seed.ts', 'test/own-connections.ts', 'test/one-sqlite.ts', 'test/time-left.ts'],

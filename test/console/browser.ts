@@ -3,7 +3,7 @@
  * another origin fails the test that opened it.
  */
 import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright-core'
-import { afterAll, afterEach, describe, expect } from 'vitest'
+import { afterEach, describe, expect } from 'vitest'
 import { chromiumPath } from '../chromium-path.ts'
 
 if (chromiumPath === undefined)
@@ -12,6 +12,7 @@ if (chromiumPath === undefined)
 /** A browser and a server share few processors with other tests. */
 const PATIENCE_MS = 150_000
 
+/** One for all files of a process; it ends with the process. */
 let browser: Promise<Browser> | undefined
 let watched: { readonly page: Page; readonly problems: string[] }[] = []
 
@@ -30,10 +31,6 @@ export function describeInBrowser(name: string, tests: () => void): void {
       for (const { page } of watched) await page.context().close()
       watched = []
       expect(all).toEqual([])
-    })
-    afterAll(async () => {
-      await (await browser)?.close()
-      browser = undefined
     })
     tests()
   })
@@ -58,9 +55,16 @@ export async function runUntil(page: Page, shown: Locator): Promise<void> {
     .toBeGreaterThan(0)
 }
 
-/** A browser of its own: no cookie is shared with other pages. */
+async function startBrowser(): Promise<Browser> {
+  const args = ['--no-sandbox', '--disable-dev-shm-usage']
+  const started = await chromium.launch({ executablePath: chromiumPath!, args })
+  started.on('disconnected', () => (browser = undefined))
+  return started
+}
+
+/** A session of its own: no cookie is shared with other pages. */
 export async function openPage(address: string, options: BrowserContextOptions = {}): Promise<OpenedPage> {
-  browser ??= chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+  browser ??= startBrowser()
   const context = await (await browser).newContext({ viewport: { width: 1280, height: 800 }, ...options })
   const page = await context.newPage()
   page.setDefaultTimeout(PATIENCE_MS / 2)
