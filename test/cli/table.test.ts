@@ -78,15 +78,15 @@ test('every command is in the tree that help shows', () => {
 })
 
 test('svc help --json calls a description `say`', async () => {
-  const filter = '[.commands[] | select(.path == "fmt")][0].arguments, .globalOptions[0]'
-  const { stdout } = await svc(['help', '--jq', filter], { cwd: '/' })
-  expect(stdout).toBe(
-    [
-      '[{"name":"[paths...]","say":"documents, directories or globs; - reads standard input, writes standard output"}]',
-      '{"flags":"-C, --cwd <dir>","say":"act as if started there"}',
-      '',
-    ].join('\n'),
-  )
+  const { stdout } = await svc(['help', '--json'], { cwd: '/' })
+  const { commands, globalOptions } = JSON.parse(stdout) as {
+    readonly commands: readonly { readonly path: string; readonly arguments: unknown }[]
+    readonly globalOptions: readonly unknown[]
+  }
+  expect([commands.find(({ path }) => path === 'fmt')?.arguments, globalOptions[0]]).toEqual([
+    [{ name: '[paths...]', say: 'documents, directories or globs; - reads standard input, writes standard output' }],
+    { flags: '-C, --cwd <dir>', say: 'act as if started there' },
+  ])
 })
 
 test('svc alone begins with the commands of the first hour and fits a small terminal', async () => {
