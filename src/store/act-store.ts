@@ -55,6 +55,7 @@ export type RecordedWrites = Pick<
     | 'eraseSession'
     | 'deleteEndedSessions'
     | 'deleteKeptCalls'
+    | 'deleteAllRuns'
     | 'releaseRestored'
   >
 

@@ -98,6 +98,8 @@ export interface SessionStore {
    * Deletes the records of calls that deleted sessions left before an instant; resolves with their number, at most `limit`.
    */
   deleteKeptCalls(before: Instant, limit: number): Promise<number>
+  /** Deletes every session with its runs, timeline, tasks and events. Publications, triggers, keys and files stay. */
+  deleteAllRuns(): Promise<void>
 
   /** Sessions with the ends of their chains, oldest first, after the session `after`; at most `limit`. */
   chainedSessions(filter: ChainFilter, limit: number): Promise<readonly ChainedSession[]>

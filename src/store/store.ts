@@ -15,8 +15,6 @@ import type { TraceStore } from './trace-store.ts'
 export interface Store extends SessionStore, CatalogStore, ClusterStore, NoticeStore, ActStore, TraceStore {
   /** Writes everything committed to a new file; reads and writes continue meanwhile. */
   backup(path: string): Promise<void>
-  /** Deletes every session with its runs, timeline, tasks and events. Publications, triggers, keys and files stay. */
-  deleteAllRuns(): Promise<void>
   /** Finishes pending writes, makes them durable and closes the file. */
   close(): Promise<void>
 }

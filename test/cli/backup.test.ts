@@ -241,11 +241,17 @@ describe('resetting', () => {
       asked: ['Delete 4 runs?'],
       stdout: '',
     })
+    await svc(['audit', 'export', 'before.tar'])
     expect((await svc(['reset', '--yes'])).stdout).toBe(`forgot 4 runs in ${join(cwd, '.svc')}\n`)
     expect(await json(['runs', 'list'])).toEqual({ items: [], total: 0 })
     expect(await json(['sessions', 'list'])).toEqual({ items: [], total: 0 })
     expect(await json(['agents', 'list'])).toMatchObject({ total: 2 })
     expect(await json(['files', 'list'])).toMatchObject({ total: 1 })
+    expect(await json(['log', 'acts', '--kind', 'sessions'])).toMatchObject({
+      items: [{ by: 'operator:operator', channel: 'local', subject: 'all 2 sessions and the records of their calls' }],
+    })
+    await svc(['audit', 'export', 'after.tar'])
+    expect(await json(['audit', 'verify', 'after.tar', '--extends', 'before.tar'])).toMatchObject({ ok: true, gone: 2 })
   })
 
   test('everything asks for the name of the project', async () => {

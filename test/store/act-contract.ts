@@ -97,7 +97,8 @@ export function actContract(name: string, open: (clock: Clock) => Store | Promis
       )
       await store.recording((answer) => anAct(JSON.stringify(answer))).deleteEndedSessions(NOW, 10)
       await store.recording(() => null).revokeKey(keyId('a'), NOW)
-      expect(await subjects()).toEqual(['{"deleted":0,"more":false}', 'paused', 'made'])
+      await store.recording(anAct('reset')).deleteAllRuns()
+      expect(await subjects()).toEqual(['reset', '{"deleted":0,"more":false}', 'paused', 'made'])
       expect((await store.keys(WORKSPACE)).map(({ id, revokedAt }) => [id, revokedAt])).toEqual([[keyId('a'), NOW]])
     })
 

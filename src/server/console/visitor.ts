@@ -12,11 +12,11 @@ import {
   identifyByCredential,
   identityOfProvided,
   isSessionOpen,
-  localOperator,
   operatorOfKey,
   type IdentifyOperator,
   type OperatorIdentity,
 } from '../operator/people/identify.ts'
+import { localOperator } from '../runtime/local-operator.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { isLocal, isSecure, type ListenerRules } from './address.ts'
 import { hasPageKey, readSessionCookie } from './session-cookie.ts'

@@ -29,6 +29,7 @@ import { openTools } from './open/open-tools.ts'
 import type { RuntimeOptions } from './options.ts'
 import { createPresence, type ServerPresence } from './presence.ts'
 import { checkpointDemandOf } from './checkpoint-demand.ts'
+import { nameOfLocalOperator } from './local-operator.ts'
 import { spendCapOf } from './rates.ts'
 import { createStreamReaders } from './readers.ts'
 import type { RehearsalRegistry } from './rehearsals.ts'
@@ -248,7 +249,7 @@ async function openParts(
     models: providers,
     secretVariables,
     secretState: (variable) => stateOfSecret(env[variable]),
-    operator: env['SVC_OPERATOR'] ?? env['USER'] ?? env['USERNAME'] ?? 'operator',
+    operator: nameOfLocalOperator(env),
   }
   if (uploads)
     closing.push(watchReaderRights({ store, workspaceId: services.workspace.id, readers: services.readers, log }))

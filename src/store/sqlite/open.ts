@@ -144,6 +144,11 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
       },
       deleteEndedSessions: (before, limit) => write(() => deleteEnded(before, limit)),
       deleteKeptCalls: (before, limit) => write(() => deleteKeptCalls(before, limit)),
+      deleteAllRuns: () =>
+        write(() => {
+          for (const each of memories) each.write()
+          deleteRunRows(db)
+        }),
       releaseRestored: (sessionIds, triggerIds, whole) => write(() => restored.release(sessionIds, triggerIds, whole)),
     }) satisfies Partial<Store>
   /** Writes an act with each write, or neither. */
@@ -187,11 +192,6 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
       createPrivateFile(path)
       await db.backup(path)
     },
-    deleteAllRuns: () =>
-      write(() => {
-        for (const each of memories) each.write()
-        deleteRunRows(db)
-      }),
     async close() {
       if (!db.open) return
       if (db.readonly) return void db.close()

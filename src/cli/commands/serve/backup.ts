@@ -171,12 +171,13 @@ export async function reset(call: CommandContext<ValueOf<typeof resetAnswer>>): 
   await refuseRunning(project)
   const all = given.flag('all')
   const { dataDirectory, workspace, config } = project
+  const { nameOfLocalOperator } = await import('../../../server/runtime/local-operator.ts')
   const { openReset } = await import('../../../server/runtime/upkeep/reset.ts')
   const state = await openReset({ dataDirectory, workspace, config, clock: io.clock })
   const forgotten = { all, runs: state?.runs ?? 0, files: all ? (state?.files ?? 0) : 0, dataDirectory }
   try {
     if (state && !(await mayForget(call, all, workspace, state))) return out.message('kept')
-    await (all ? state?.forgetAll() : state?.forgetRuns())
+    await (all ? state?.forgetAll() : state?.forgetRuns(nameOfLocalOperator(io.env)))
   } finally {
     await state?.close()
   }

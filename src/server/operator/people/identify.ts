@@ -7,12 +7,12 @@ import { hashKey, hashOfCommandCredential, isWellFormedKey } from '../../../base
 import type { Instant } from '../../../base/clock.ts'
 import { fail } from '../../../base/failure.ts'
 import { foldIdentity } from '../../../base/identity.ts'
-import type { WorkspaceId } from '../../../base/ids.ts'
 import type { OperatorRight } from '../../../spec/project/config.ts'
 import type { ConsoleSession, OperatorKey, ProvidedIdentity } from '../../../spec/people/key.ts'
 import { OPERATOR_KEY_HEADER } from '../../../operations/headers.ts'
 import type { OperatorPrincipal, OperatorProof } from '../../auth/auth.ts'
 import type { HttpRequestContext } from '../../http/route.ts'
+import { localOperator } from '../../runtime/local-operator.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import { rightsOfGroups } from '../../sign-in/person.ts'
 
@@ -100,15 +100,6 @@ export async function isSessionOpen(
     await store.touchConsoleSession(id, now).catch(() => undefined)
   return true
 }
-
-/** Whoever reaches the local channel, under the name of the machine's user: nothing proves it, and it has no roles. */
-export const localOperator = (id: string, workspaceId: WorkspaceId): OperatorPrincipal => ({
-  type: 'operator',
-  id,
-  proof: 'local',
-  workspaceId,
-  roles: [],
-})
 
 /** The person of a valid credential. */
 export const operatorOfKey = ({ email, workspaceId, roles }: OperatorKey): OperatorPrincipal => ({

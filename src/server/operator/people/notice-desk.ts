@@ -3,10 +3,10 @@ import type { TaskPeople } from '../../../spec/task.ts'
 import { taskAddress } from '../../../view/console-address.ts'
 import type { NoticeDesk } from '../../notify/channel.ts'
 import { toShownTask } from '../../notify/message.ts'
+import { localOperator } from '../../runtime/local-operator.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import { decideFromOutside } from './decide-from-outside.ts'
 import { createDecisionLink } from './decision-link.ts'
-import { localOperator } from './identify.ts'
 import { createPeopleReader } from './task-people.ts'
 
 export function createNoticeDesk(services: ServerServices): NoticeDesk {

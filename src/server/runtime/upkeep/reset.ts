@@ -5,9 +5,14 @@ import { join } from 'node:path'
 import type { Clock } from '../../../base/clock.ts'
 import { workspaceIdOf } from '../../../base/ids.ts'
 import { silentLog } from '../../../base/log.ts'
+import { createRedactor } from '../../../base/secret.ts'
+import type { NewAct } from '../../../spec/people/act.ts'
+import { approverOf } from '../../../spec/people/key.ts'
 import type { ProjectConfig } from '../../../spec/project/config.ts'
 import { lockDirectory } from '../../../store/sqlite/database/lock.ts'
 import { openSqlite } from '../../../store/sqlite/open.ts'
+import { localOperator } from '../local-operator.ts'
+import { describeAct } from '../describe-act.ts'
 import { filesBeside } from './emptied.ts'
 import { openStorage } from '../open/storage.ts'
 
@@ -21,8 +26,11 @@ export interface ResetOptions {
 export interface WorkspaceReset {
   readonly runs: number
   readonly files: number
-  /** Deletes runs with their sessions, steps and tasks; versions, triggers, keys and files stay. */
-  forgetRuns(): Promise<void>
+  /**
+   * Deletes runs with their sessions, steps and tasks; versions, triggers, keys and files stay, and so does an act that says it.
+   * @param operator who does it
+   */
+  forgetRuns(operator: string): Promise<void>
   /** Deletes everything in the data directory. */
   forgetAll(): Promise<void>
   close(): Promise<void>
@@ -48,7 +56,26 @@ export async function openReset({
     return {
       runs: (await store.runs({ workspaceId }, one)).total,
       files: (await store.files(workspaceId, one)).total,
-      forgetRuns: () => store.deleteAllRuns(),
+      async forgetRuns(operator) {
+        const { total } = await store.sessions({ workspaceId }, one)
+        const services = {
+          workspace: { id: workspaceId, name: workspace },
+          clock: store.clock,
+          redactor: createRedactor(),
+        }
+        const principal = localOperator(operator, workspaceId)
+        const act: NewAct = {
+          ...describeAct(services, 'sessions.deleted', {
+            subject: `all ${total} sessions and the records of their calls`,
+          }),
+          by: approverOf(principal),
+          proof: principal.proof,
+          keyId: null,
+          channel: 'local',
+          address: null,
+        }
+        await store.recording(act).deleteAllRuns()
+      },
       async forgetAll() {
         if (config.storage?.url !== undefined) {
           const at = { directory: dataDirectory, host: '127.0.0.1', port: 0, hosts: [], clock, log: silentLog }
