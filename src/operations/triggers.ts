@@ -50,6 +50,7 @@ export const triggerView = object({
     'With which a schedule starts runs; null for `{}`, and for triggers of the API.',
   ),
   inputProblem: described(nullable(string), 'Why the deployed version refuses this input; null where it takes it.'),
+  inputProblemCode: described(nullable(string), 'Code of that failure.'),
   refused: described(
     nullable(object({ at: string, code: string, message: string })),
     'Why the last tick of the schedule started no run; null where it did.',

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'no
 import { createServer, type Server, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { failures } from '../../src/base/failure.ts'
 import { nodeFinding } from '../../src/cli/doctor/machine.ts'
 import { APPLICATION_ID } from '../../src/store/sqlite/database/migrate.ts'
 import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
@@ -9,6 +10,8 @@ import { going, svc, temporary, type Ran } from './recording-io.ts'
 
 const { path: parent, remove } = temporary()
 afterAll(remove)
+
+const INPUT = '{"order":"A-1","amount":40}'
 
 let cwd: string
 let count = 0
@@ -318,4 +321,41 @@ test('what operators have paused is told with who, when and why, and the command
   ])
   await run(['stop', '--all', '--resume'], { env: who })
   expect(await run(['doctor', 'paused'], { env: who })).toMatchObject({ code: 0, stdout: '' })
+})
+
+test('the remedy of a schedule is that of what refuses it', async () => {
+  await svc(['init', 'desk'], { cwd: parent, env: {} })
+  cwd = join(parent, 'desk')
+  await run(['publish', '--deploy'])
+  await run(['triggers', 'create', 'acme.refund-desk', '--type', 'schedule', '--cron', '0 9 1 1 *', '--input', INPUT])
+  const doctor = async () => JSON.parse((await run(['doctor', 'triggers', '--json'])).stdout) as { items: object[] }
+  const exec = (sql: string): void => {
+    const db = connectSqlite(join(cwd, '.svc/data.db'), {})
+    db.exec(sql)
+    db.close()
+  }
+  const refuse = (code: string): void =>
+    exec(`update run_trigger set refusal = '{"at":0,"code":"${code}","message":"It was refused."}'`)
+  const fixes: Record<string, string> = {
+    input_contract_violation: 'svc triggers update TRIGGER --input JSON',
+    deployment_expired: failures.deployment_expired.fix,
+    version_altered: failures.version_altered.fix,
+  }
+  for (const [code, fix] of Object.entries(fixes)) {
+    refuse(code)
+    expect(await doctor()).toMatchObject({ items: [{ ok: false, fix }] })
+  }
+  refuse('internal')
+  expect((await doctor()).items[0]).not.toHaveProperty('fix')
+  exec(
+    `update run_trigger set refusal = null; drop trigger version_is_final; update version set snapshot = replace(snapshot, '"limits"', '"other"')`,
+  )
+  expect(await doctor()).toMatchObject({
+    items: [
+      {
+        say: 'acme.refund-desk / schedule: its next tick will be refused: acme.refund-desk@1.0.0 in the database is not what was published: its digest is another one, so it does not run.',
+        fix: failures.version_altered.fix,
+      },
+    ],
+  })
 })

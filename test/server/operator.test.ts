@@ -250,6 +250,7 @@ verifies('triggers.expose-on', async () => {
     timeZone: null,
     input: null,
     inputProblem: null,
+    inputProblemCode: null,
     refused: null,
     next: [],
     createdAt: '2026-11-20T10:00:00.000Z',

@@ -8,7 +8,7 @@ import type { OperatorClient } from '../../client/operator.ts'
 import { withOperatorOf } from '../project/server/operator.ts'
 import type { Project } from '../project/project.ts'
 import { hasRegistry } from '../project/registry.ts'
-import { describeTriggerFaults } from '../runs/trigger-faults.ts'
+import { findTriggerFaults } from '../runs/trigger-faults.ts'
 import { describeHeldRuns, readHeldRuns, timesFor } from '../runs/held.ts'
 import { RemoteError } from '../../client/remote-error.ts'
 import type { CommandContext } from '../shell/command.ts'
@@ -44,8 +44,10 @@ export const workChecks: DoctorChecks = {
   triggers: (call, project) =>
     askOperator(call, project, async (operator) => {
       const { items } = await operator.call('GET /triggers', { query: {} })
-      const faults = items.filter(({ active }) => active).flatMap(describeTriggerFaults)
-      if (faults.length > 0) return unhealthy(faults.join('; '), 'svc triggers update TRIGGER --input JSON')
+      const faults = items.filter(({ active }) => active).flatMap(findTriggerFaults)
+      const fixes = new Set(faults.flatMap(({ fix }) => fix ?? []))
+      if (faults.length > 0)
+        return unhealthy(faults.map(({ what }) => what).join('; '), fixes.size === 0 ? undefined : [...fixes].join(' '))
       const approving = items.filter(({ allowApprovals }) => allowApprovals)
       if (approving.length === 0) return healthy('no key approves what its trigger starts')
       const names = approving.map(({ agent, name }) => `${agent} / ${name}`).join(', ')

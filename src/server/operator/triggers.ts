@@ -185,33 +185,37 @@ async function checkScheduleInput({ store }: ServerServices, agentId: AgentId, i
 }
 
 /** Why the deployed version refuses the input of a schedule; null where it takes it, and for API triggers. */
-async function findInputProblem(services: ServerServices, { type, agentId, input }: Trigger): Promise<string | null> {
+async function findInputProblem(services: ServerServices, { type, agentId, input }: Trigger): Promise<Failure | null> {
   if (type === 'api') return null
   try {
     await checkScheduleInput(services, agentId, input ?? {})
     return null
   } catch (error) {
     if (!isFailure(error)) throw error
-    return error.message
+    return error
   }
 }
 
-const toTriggerView = async (services: ServerServices, trigger: Trigger): Promise<TriggerView> => ({
-  triggerId: trigger.id,
-  agentId: trigger.agentId,
-  agent: await nameOf(services, trigger.agentId),
-  type: trigger.type,
-  name: trigger.name,
-  active: trigger.active,
-  ...settingsOf(trigger),
-  cron: trigger.cron,
-  timeZone: trigger.timeZone,
-  input: trigger.input,
-  inputProblem: await findInputProblem(services, trigger),
-  refused: trigger.refusal && { ...trigger.refusal, at: toIsoText(trigger.refusal.at) },
-  next: trigger.active && trigger.type === 'schedule' ? nextTicks(trigger, services.clock.now()) : [],
-  createdAt: toIsoText(trigger.createdAt),
-})
+const toTriggerView = async (services: ServerServices, trigger: Trigger): Promise<TriggerView> => {
+  const problem = await findInputProblem(services, trigger)
+  return {
+    triggerId: trigger.id,
+    agentId: trigger.agentId,
+    agent: await nameOf(services, trigger.agentId),
+    type: trigger.type,
+    name: trigger.name,
+    active: trigger.active,
+    ...settingsOf(trigger),
+    cron: trigger.cron,
+    timeZone: trigger.timeZone,
+    input: trigger.input,
+    inputProblem: problem?.message ?? null,
+    inputProblemCode: problem?.code ?? null,
+    refused: trigger.refusal && { ...trigger.refusal, at: toIsoText(trigger.refusal.at) },
+    next: trigger.active && trigger.type === 'schedule' ? nextTicks(trigger, services.clock.now()) : [],
+    createdAt: toIsoText(trigger.createdAt),
+  }
+}
 
 /** Ticks that are shown ahead. */
 const TICKS_AHEAD = 5

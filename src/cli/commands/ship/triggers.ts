@@ -10,7 +10,7 @@ import { confirmLoss } from '../../shell/prompts/confirm.ts'
 import { printOne } from '../../shell/screen/list.ts'
 import { nextTimes } from '../../dev/next-times.ts'
 import { parseJsonInput, readText } from '../../runs/input.ts'
-import { describeTriggerFaults } from '../../runs/trigger-faults.ts'
+import { findTriggerFaults } from '../../runs/trigger-faults.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 import type { OperatorClient } from '../../../client/operator.ts'
 import { withOperator } from '../../project/server/operator.ts'
@@ -38,7 +38,7 @@ export const triggersList = listCommand('GET /triggers', {
   ask: (call) => async (operator) => ({ query: await agentOption(call, operator) }),
   columns: () => columns,
   nothing: 'No triggers. svc triggers create makes one.',
-  note: ({ out }, { items }) => items.flatMap(describeTriggerFaults).forEach(out.message),
+  note: ({ out }, { items }) => items.flatMap(findTriggerFaults).forEach(({ what }) => out.message(what)),
 })
 
 /** What a trigger lets its keys do that no key may by default. */
