@@ -61,7 +61,7 @@ export async function loadContinued(
     store.calls({ sessionId: id, runIds: runs.map((run) => run.id) }),
     store.stepsAfter(id, session.lastOrdinal - 1, 1),
   ])
-  const live = createLive(tree, last, calls, createVersions(store, new Map(), workspaceId), { said })
+  const live = createLive(tree, last, calls, createVersions(parts, new Map(), workspaceId), { said })
   await addCountedCalls(store, clock, live, [version])
   const newest = runs.find((run: Run) => run.id === session.rootRunId)
   // Untrusted content read by an earlier run may reach the next one through its answer.

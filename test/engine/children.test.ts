@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import type { RunId } from '../../src/base/ids.ts'
+import type { BoundAgent } from '../../src/spec/snapshot.ts'
 import {
   boundAgent,
   inOrder,
@@ -12,8 +13,10 @@ import {
   reply,
   returns,
   snapshotOf,
+  T0,
   tool,
   turns,
+  WORKSPACE,
   type Model,
 } from './bench.ts'
 
@@ -160,6 +163,60 @@ test('refuses a delegation cycle and too deep a nesting before a child is starte
     .map((item) => (item.content['result'] as JsonObject)['error'])
   expect(results).toEqual(['delegation_cycle', 'limit:max_subagent_depth'])
   expect(await bench.store.runsOfSession((await bench.store.run(run))!.sessionId)).toHaveLength(2)
+})
+
+describe('an agent whose deployment has ended', () => {
+  const child = snapshotOf({ name: 'child' })
+  const { digest: _, version: __, ...unbound } = boundAgent(child)
+  const late = { ...unbound, lateBound: true }
+
+  /** The root looks, which takes until `answer` is called, and asks the child in the same turn; then it asks again. */
+  async function askingBench(bound: BoundAgent) {
+    let answer = (): void => {}
+    const looked = new Promise<void>((resolve) => void (answer = resolve))
+    const root = snapshotOf({ name: 'root', tools: [tool('look')], agents: [bound] })
+    const bench = await openBench({
+      agents: [root, child],
+      models: {
+        root: inOrder({ calls: [ask('child'), { name: 'look' }, ask('child')] }, { calls: [ask('child')] }, 'End.'),
+        child: inOrder('Hello.'),
+      },
+      tools: {
+        look: async () => {
+          await looked
+          return returns('seen')
+        },
+      },
+      concurrency: { completion: 1 },
+    })
+    const { id } = (await bench.store.agents(WORKSPACE)).find(({ name }) => name === 'acme.child')!
+    const deployed = (await bench.store.agent(id))!.deployedVersionId!
+    await bench.store.deploy(id, deployed, T0, 'operator:olga', undefined, { expiresAt: T0 + 60_000 })
+    const run = await bench.start('root')
+    await turns()
+    await bench.advance(60_000)
+    answer()
+    await bench.waitForEnd(run)
+    const results = (await bench.timeline(run)).flatMap(({ type, content }) =>
+      type === 'SubAgentResult' ? [content['output']] : type === 'ToolResult' ? [content['result']] : [],
+    )
+    return { results, status: (await bench.store.run(run))?.status }
+  }
+
+  test('is started by no run any more where it is bound late, also after a decision to start it', async () => {
+    const refused = {
+      error: 'no_deployed_version',
+      message: 'Nothing is deployed of acme.child, or its deployment has ended.',
+    }
+    expect(await askingBench(late)).toEqual({ results: ['Hello.', 'seen', refused, refused], status: 'Completed' })
+  })
+
+  test('is started by those whose closure it belongs to', async () => {
+    expect(await askingBench(boundAgent(child))).toEqual({
+      results: ['Hello.', 'seen', 'Hello.', 'Hello.'],
+      status: 'Completed',
+    })
+  })
 })
 
 test("an ancestor's inherited gate stops a call of its descendant", async () => {

@@ -8,7 +8,8 @@ import type { AgentVersion } from '../../store/version-rows.ts'
 import { agentNamed } from '../session/bindings.ts'
 import type { CallHandle } from '../transaction/call-handle.ts'
 import type { RunHandle } from '../transaction/transaction.ts'
-import { markSettled, passTaint } from './settle.ts'
+import { noVersionError } from './gate/target.ts'
+import { markSettled, passTaint, settleWithError } from './settle.ts'
 
 /** A new run, not started yet: a root or a child. */
 export function newRun(
@@ -40,10 +41,15 @@ export function newRun(
   }
 }
 
-/** Starts the child run of a delegation call, in the transaction that records the call, so that a call has one child at most. */
+/**
+ * Starts the child run of a delegation call, in the transaction that records the call, so that a call has one child at most. None
+ * starts where the deployment of a late-bound agent ended after the decision.
+ */
 export function startChildRun(call: CallHandle): ToolCall {
   const { tx, run, record } = call
-  const version = tx.context.childOf(agentNamed(run.snapshot, record.name)!)!
+  const agent = agentNamed(run.snapshot, record.name)!
+  const version = tx.context.childOf(agent)
+  if (!version) return settleWithError(call, 'not_sent', noVersionError(agent))
   const fresh = newRun(version, {
     id: tx.context.ids.next(),
     sessionId: tx.session.id,

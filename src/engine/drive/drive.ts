@@ -103,7 +103,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
   /** A process that has the store to itself sees every change. */
   const isShared = parts.leaseTimes?.claimEveryMs !== undefined
   const bounds = { ...DEFAULT_CONCURRENCY, ...parts.concurrency }
-  const versionsOf = (tree: SessionTree): VersionLookup => createVersions(store, cache, tree.session.workspaceId)
+  const versionsOf = (tree: SessionTree): VersionLookup => createVersions(parts, cache, tree.session.workspaceId)
 
   const resting = createRestingSessions(store)
   const mailboxes = createMailboxes(

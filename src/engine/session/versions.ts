@@ -1,4 +1,5 @@
 /** Agent versions that a session runs or may delegate to, loaded before a transition needs them. */
+import type { Clock, Instant } from '../../base/clock.ts'
 import type { VersionId, WorkspaceId } from '../../base/ids.ts'
 import { comparesFact } from '../../policy/condition/condition.ts'
 import { readDuration } from '../../policy/condition/duration.ts'
@@ -11,6 +12,7 @@ export interface VersionLookup {
   of(run: Run): AgentVersion
   /** Undefined for one that was not prepared, or is gone from the store. */
   find(id: VersionId): AgentVersion | undefined
+  /** Undefined also for a late-bound agent of which nothing is deployed, or whose deployment has ended. */
   childOf(bound: BoundAgent): AgentVersion | undefined
   /**
    * Loads the versions that the runs may need next; deployed versions of late-bound agents are read each time.
@@ -22,7 +24,11 @@ export interface VersionLookup {
 /** Versions for all sessions, by id and by digest. Never invalidated: a version does not change. */
 export type VersionCache = Map<string, AgentVersion>
 
-export function createVersions(store: CatalogStore, cache: VersionCache, workspaceId: WorkspaceId): VersionLookup {
+export function createVersions(
+  { store, clock }: { readonly store: CatalogStore; readonly clock: Clock },
+  cache: VersionCache,
+  workspaceId: WorkspaceId,
+): VersionLookup {
   const deployedVersions = new Map<string, AgentVersion | undefined>()
   const load = async (
     key: string,
@@ -42,7 +48,7 @@ export function createVersions(store: CatalogStore, cache: VersionCache, workspa
       const { digest } = bound
       if (digest !== undefined) await load(keyOf(workspaceId, digest), () => store.versionByDigest(workspaceId, digest))
       else {
-        const deployedAs = await deployedId(store, workspaceId, bound.id)
+        const deployedAs = await deployedId(store, workspaceId, bound.id, clock.now())
         const deployed = deployedAs && (await load(deployedAs, () => store.version(deployedAs)))
         deployedVersions.set(bound.id, deployed ?? undefined)
       }
@@ -70,8 +76,15 @@ export function createVersions(store: CatalogStore, cache: VersionCache, workspa
 
 const keyOf = (workspace: WorkspaceId, digest: string): string => `${workspace} ${digest}`
 
-async function deployedId(store: CatalogStore, workspace: WorkspaceId, name: string): Promise<VersionId | null> {
-  return (await store.agents(workspace)).find((agent) => agent.name === name)?.deployedVersionId ?? null
+/** @returns null also where the deployment has ended. Source: docs/design/trust.md#deployments */
+async function deployedId(
+  store: CatalogStore,
+  workspace: WorkspaceId,
+  name: string,
+  now: Instant,
+): Promise<VersionId | null> {
+  const agent = (await store.agents(workspace)).find((each) => each.name === name)
+  return !agent || (agent.deployedUntil !== null && now >= agent.deployedUntil) ? null : agent.deployedVersionId
 }
 
 /** The facts beyond their run that the policies of an agent read. */

@@ -36,9 +36,17 @@ export function findTarget({ tx, run, record, tool }: CallHandle): CallTarget | 
     : { error: toolError('unknown_tool', `There is no tool named ${record.name}.`) }
 }
 
+export const noVersionError = ({ id, digest }: BoundAgent): JsonObject =>
+  toolError(
+    'no_deployed_version',
+    digest === undefined
+      ? `Nothing is deployed of ${id}, or its deployment has ended.`
+      : `No version of ${id} can be run.`,
+  )
+
 function findAgentTarget(run: RunHandle, agent: BoundAgent): CallTarget | { readonly error: JsonObject } {
   const version = run.tx.context.childOf(agent)
-  if (!version) return { error: toolError('no_deployed_version', `No version of ${agent.id} can be run.`) }
+  if (!version) return { error: noVersionError(agent) }
   if (isExternalModel(version.snapshot.model))
     return { error: toolError('agent_external', `${agent.id} is run by a client, so nothing can be delegated to it.`) }
   const chain = [run, ...run.ancestors()].map(({ record }) => record.agentName).toReversed()
