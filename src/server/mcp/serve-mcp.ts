@@ -3,7 +3,7 @@
  * Each request is answered by a server of its own, so that any process answers any request. Source: docs/design/http.md#agents-as-mcp-tools
  */
 import { fail } from '../../base/failure.ts'
-import { isJsonObject } from '../../base/json/json.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { AuthenticatedCaller, IdentifyCaller } from '../auth/auth.ts'
 import { identifyBearer } from '../auth/bearer.ts'
 import { agentInScope } from '../auth/scope.ts'
@@ -48,13 +48,16 @@ async function serve(
   checkDistinct(body)
   const tools = await createTools(services, call, caller)
   const [{ createMcpHandler }, { createMcpServer }] = await (loading ??= loadSdk())
+  const { headers, accepts } = readAccepted(call.request.headers)
   const handler = createMcpHandler(() => createMcpServer(tools, services, call.requestId), {
     onerror: (error) => services.log.write('debug', 'mcp: a request was refused', { detail: detailOf(error) }),
+    ...(accepts === 'streams' && { responseMode: 'sse' }),
   })
   const { url, signal } = call.request
   // Its body is read already.
-  const request = new Request(url, { method: 'POST', headers: toMcpHeaders(call.request.headers), signal })
-  const response = await handler.fetch(request, { parsedBody: body ?? null })
+  const request = new Request(url, { method: 'POST', headers, signal })
+  const response = await handler.fetch(request, { parsedBody: toStrictForm((body ?? null) as JsonValue) })
+  if (accepts === 'json' && isEventStream(response)) return replyInJson(response, Array.isArray(body))
   return {
     status: response.status,
     headers: Object.fromEntries(response.headers),
@@ -66,12 +69,48 @@ async function serve(
 const loadSdk = () => Promise.all([import('@modelcontextprotocol/server'), import('./mcp-server.ts')])
 let loading: ReturnType<typeof loadSdk> | undefined
 
-/** Who accepts anything accepts the two types that the SDK asks for by name. */
-function toMcpHeaders(given: Headers): Headers {
+interface AcceptedForm {
+  readonly headers: Headers
+  readonly accepts: 'both' | 'json' | 'streams'
+}
+
+/** The SDK asks for both of its types by name; many clients read one of them, or name none. */
+function readAccepted(given: Headers): AcceptedForm {
   const headers = new Headers(given)
-  const accept = headers.get('accept')
-  if (accept === null || accept.includes('*/*')) headers.set('accept', 'application/json, text/event-stream')
-  return headers
+  const accept = (headers.get('accept') ?? '').toLowerCase()
+  const takes = (...types: readonly string[]): boolean =>
+    accept.trim() === '' || ['*/*', ...types].some((each) => accept.includes(each))
+  const isJson = takes('application/json', 'application/*')
+  const isStream = takes('text/event-stream', 'text/*')
+  if (isJson || isStream) headers.set('accept', 'application/json, text/event-stream')
+  if (isJson === isStream) return { headers, accepts: 'both' }
+  return { headers, accepts: isJson ? 'json' : 'streams' }
+}
+
+const isEventStream = ({ headers }: Response): boolean => headers.get('content-type')?.includes('event-stream') === true
+
+/** Earlier revisions are always answered with a stream. */
+async function replyInJson(response: Response, isBatch: boolean): Promise<HttpReply> {
+  const { createParser } = await import('eventsource-parser')
+  const answers: string[] = []
+  const parser = createParser({
+    onEvent({ data }) {
+      const message = JSON.parse(data) as JsonValue
+      if (isJsonObject(message) && !('method' in message)) answers.push(data)
+    },
+  })
+  parser.feed(`${await response.text()}\n\n`)
+  const headers = { 'content-type': 'application/json' }
+  return { status: response.status, headers, text: isBatch ? `[${answers.join()}]` : (answers[0] ?? '') }
+}
+
+/** Some clients write `null` for no arguments. */
+function toStrictForm(body: JsonValue): JsonValue {
+  if (Array.isArray(body)) return body.map(toStrictForm)
+  const params = isJsonObject(body) ? body['params'] : undefined
+  if (!isJsonObject(body) || !isJsonObject(params) || params['arguments'] !== null) return body
+  const { arguments: _, ...rest } = params
+  return { ...body, params: rest }
 }
 
 /**

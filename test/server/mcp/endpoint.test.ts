@@ -48,9 +48,65 @@ test('no news of the list is promised, and a client that asks for some gets an a
   expect([status, text]).toEqual([200, expect.stringContaining('"resultType":"complete"')])
 })
 
-test.each(['*/*', 'text/html, */*;q=0.1'])('a client that accepts %s is answered', async (accept) => {
+const ENVELOPE = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': {},
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+}
+const STREAM = 'text/event-stream'
+const JSON_TYPE = 'application/json'
+
+test.each([
+  ['*/*', STREAM],
+  ['text/html, */*;q=0.1', STREAM],
+  ['', STREAM],
+  ['APPLICATION/JSON, TEXT/EVENT-STREAM', STREAM],
+  [STREAM, STREAM],
+  [JSON_TYPE, JSON_TYPE],
+  ['application/json;q=0.9', JSON_TYPE],
+])('a client that accepts "%s" is answered with %s, in each revision', async (accept, type) => {
   const { post } = await serveClientDesk()
-  expect((await post({ jsonrpc: '2.0', id: 1, method: 'ping' }, { accept })).message).toMatchObject({ result: {} })
+  const called = callOf(1, 'lookup')
+  const answers = [
+    await post({ jsonrpc: '2.0', id: 1, method: 'tools/list' }, { accept }),
+    await post(called, { accept }),
+    await post(callOf(1, 'lookup', {}, ENVELOPE), {
+      accept,
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': 'lookup',
+    }),
+  ]
+  expect(answers.map(({ status, message }) => [status, message?.result !== undefined])).toEqual([
+    [200, true],
+    [200, true],
+    [200, true],
+  ])
+  expect(answers[1]!.headers.get('content-type')).toContain(type)
+})
+
+test('a batch is answered with a list where only JSON is read', async () => {
+  const { post } = await serveClientDesk()
+  const { message } = await post([callOf(1, 'lookup', { a: 1 }), callOf(2, 'lookup', { a: 2 })], { accept: JSON_TYPE })
+  expect((message as unknown as readonly { id: number }[]).map(({ id }) => id).toSorted((a, b) => a - b)).toEqual([
+    1, 2,
+  ])
+})
+
+test('a client that accepts neither is told what there is', async () => {
+  const { post } = await serveClientDesk()
+  expect((await post(callOf(1, 'lookup'), { accept: 'text/html' })).status).toBe(406)
+})
+
+test('arguments that are null are none', async () => {
+  const { post } = await serveClientDesk()
+  const { message } = await post({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'lookup', arguments: null },
+  })
+  expect(message).toMatchObject({ result: { structuredContent: { status: 'delivered' } } })
 })
 
 test('two requests of a batch with one id are refused, as only one of them could be answered', async () => {
