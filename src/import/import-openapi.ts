@@ -33,6 +33,7 @@ import {
 } from './openapi-document.ts'
 import { readSecurity } from './openapi-security.ts'
 import { importOperation } from './openapi-tool.ts'
+import { parseUrl } from '../base/net/parse-url.ts'
 
 export interface OperationFilter {
   readonly tags: readonly string[]
@@ -156,7 +157,7 @@ function serverOf({ document: { root }, url, source }: OpenApiImportRequest, los
   const servers = Array.isArray(root['servers']) ? root['servers'].filter(isJsonObject) : []
   const [first] = servers
   const given = url ?? (typeof first?.['url'] === 'string' ? fillVariables(first['url'], first) : undefined)
-  const absolute = given !== undefined && URL.canParse(given, source.url) ? new URL(given, source.url) : undefined
+  const absolute = given === undefined ? undefined : parseUrl(given, source.url)
   if (given !== undefined && /[{}]/.test(given))
     throw usageFailure(
       `The server ${shortenText(given, 200)} has a variable without a default.`,

@@ -9,6 +9,7 @@ import { shortenText } from '../base/cut-text.ts'
 import { createEgress } from '../base/net/egress.ts'
 import { readBoundedText } from '../base/net/read-bounded.ts'
 import { usageFailure } from '../base/usage-failure.ts'
+import { parseUrl } from '../base/net/parse-url.ts'
 
 /** Largest document, in bytes; the largest public ones have about 12 MB. */
 const MAX_BYTES = 64 * 1024 * 1024
@@ -33,8 +34,8 @@ export async function readImportSource(
   { cwd, allowedHosts, signal }: { cwd: string; allowedHosts: readonly string[]; signal: AbortSignal },
 ): Promise<ImportSource> {
   if (!/^https?:\/\//i.test(given)) return { value: parseSource(readFileText(resolve(cwd, given)), given), name: given }
-  if (!URL.canParse(given)) throw usageFailure(`"${given}" is no address.`)
-  const url = new URL(given)
+  const url = parseUrl(given)
+  if (url === undefined) throw usageFailure(`"${given}" is no address.`)
   const name = `${url.origin}${url.pathname}`
   return { value: parseSource(await fetchText(given, name, allowedHosts, signal), name), name, url: given }
 }

@@ -118,6 +118,12 @@ describe('comparisons', () => {
   ])('%s', (_, condition, value, expected) => {
     expect(truth(condition, { args: { x: value } })).toBe(expected)
   })
+
+  test('host of the same URL is the same in each of many decisions', () => {
+    const condition = { field: 'host(x)', value: 'xn--mnchen-3ya.de' }
+    const found = Array.from({ length: 10_000 }, () => truth(condition, { args: { x: 'https://münchen.de' } }))
+    expect(new Set(found)).toEqual(new Set(['true']))
+  })
 })
 
 describe('paths', () => {

@@ -2,6 +2,7 @@
  * The one form in which an address may be shown. Whoever writes an address may have put a password into it, at its place or at
  * another one: only parts that are certainly something else are shown.
  */
+import { parseUrl } from './parse-url.ts'
 
 /** Parameters that say where something is. */
 const SHOWN_PARAMETERS: ReadonlySet<string> = new Set(['endpoint', 'host'])
@@ -22,6 +23,6 @@ export function showAddress(text: string): string {
 /** The address if its parts are certain: `//` and a host come first, and no `@`, which may end a password, comes later. */
 export function parseCertainAddress(text: string): URL | undefined {
   const [, host, rest] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#\\\s]*)([/?#][^@\s\\]*)?$/i.exec(text) ?? []
-  if (host === undefined || (host === '' && rest?.includes(':')) || !URL.canParse(text)) return undefined
-  return new URL(text)
+  if (host === undefined || (host === '' && rest?.includes(':'))) return undefined
+  return parseUrl(text)
 }

@@ -10,6 +10,7 @@ import { modelEndpoint } from '../project/model-endpoint.ts'
 import type { Project } from '../project/project.ts'
 import { unhealthy, healthy, unknownProject, type DoctorChecks } from './finding.ts'
 import { loadDocuments } from '../project/documents.ts'
+import { parseUrl } from '../../base/net/parse-url.ts'
 
 const TIMEOUT_MS = 5000
 
@@ -71,7 +72,7 @@ export const networkChecks: DoctorChecks = {
   async proxy({ io }) {
     const set = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].find((name) => io.env[name])
     if (set === undefined) return healthy('none')
-    return URL.canParse(io.env[set] ?? '')
+    return parseUrl(io.env[set] ?? '') !== undefined
       ? healthy(`${set} is set`)
       : unhealthy(`${set} is no URL`, `export ${set}=http://host:port`)
   },

@@ -7,6 +7,7 @@ import { loadDocuments } from '../project/documents.ts'
 import type { Project } from '../project/project.ts'
 import { suggestWord } from '../../base/nearest-word.ts'
 import { usageFailure } from '../../base/usage-failure.ts'
+import { parseUrl } from '../../base/net/parse-url.ts'
 
 export interface ServerToLogIn {
   readonly agents: readonly string[]
@@ -36,7 +37,8 @@ export async function listLoginServers(project: Project, given: Environment): Pr
     const agent = asKind(document, 'Agent')
     const id = `${agent?.metadata?.namespace}.${agent?.metadata?.name}`
     for (const server of agent?.spec?.mcp_servers ?? []) {
-      if (!takesLogin(server) || !URL.canParse(server.url) || findProgramConfig(project.config, server.url)) continue
+      if (!takesLogin(server) || parseUrl(server.url) === undefined || findProgramConfig(project.config, server.url))
+        continue
       const name = nameOfLogin(server)
       const variable = server.auth.secret === undefined ? undefined : agent?.secrets?.[server.auth.secret]?.fromEnv
       const known = found.get(`${server.name} ${name}`)

@@ -9,6 +9,7 @@ import type { Project } from './project.ts'
 import { projectServerOptions } from './server/server-options.ts'
 import { writeWorkspaceName } from './workspace-file.ts'
 import { usageFailure } from '../../base/usage-failure.ts'
+import { parseUrl } from '../../base/net/parse-url.ts'
 
 const DEFAULT_PORT = 4310
 
@@ -60,11 +61,7 @@ export function readInternal(
   const [, named, port] = /^(?:(.*):)?(\d{1,5})$/.exec(text) ?? []
   if (port === undefined || Number(port) > 65_535)
     throw usageFailure(`--internal or SVC_INTERNAL takes [host:]port, not ${text}.`, '--internal 0.0.0.0:4313')
-  if (
-    peerUrl !== undefined &&
-    peerUrl !== '' &&
-    !/^https?:$/.test(URL.canParse(peerUrl) ? new URL(peerUrl).protocol : '')
-  )
+  if (peerUrl !== undefined && peerUrl !== '' && !/^https?:$/.test(parseUrl(peerUrl)?.protocol ?? ''))
     throw usageFailure('SVC_PEER_URL is no http address.', 'SVC_PEER_URL=http://10.0.0.7:4313')
   return {
     host: named ? named.replace(/^\[(.*)\]$/, '$1') : host,

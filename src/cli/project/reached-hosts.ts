@@ -10,6 +10,7 @@ import { nameOfLogin, takesLogin } from '../../tools/oauth/login.ts'
 import { modelEndpoint } from './model-endpoint.ts'
 import type { Project } from './project.ts'
 import { compareText } from '../../base/values/compare-text.ts'
+import { parseUrl } from '../../base/net/parse-url.ts'
 
 type EnvVariables = Readonly<Record<string, string | undefined>>
 
@@ -24,8 +25,8 @@ export interface ReachedHost {
 export async function reachedHosts(project: Project, given: EnvVariables): Promise<readonly ReachedHost[]> {
   const found = new Map<string, { readonly url: URL; readonly needs: Set<string> }>()
   const add = (need: string, address: string | undefined): void => {
-    if (address === undefined || !URL.canParse(address)) return
-    const url = new URL(address)
+    const url = address === undefined ? undefined : parseUrl(address)
+    if (url === undefined) return
     if (url.hostname === '') return
     const key = `${url.hostname} ${portOf(url)}`
     const known = found.get(key)
@@ -50,7 +51,7 @@ export async function reachedHosts(project: Project, given: EnvVariables): Promi
   }
   for (const [tool, route] of Object.entries(config.tools ?? {}))
     if ('http' in route || 'openapi' in route) add(`tool ${tool}`, 'http' in route ? route.http.url : route.openapi.url)
-  const endpoint = config.storage?.url && URL.canParse(config.storage.url) && new URL(config.storage.url)
+  const endpoint = config.storage?.url && parseUrl(config.storage.url)
   if (endpoint) add('files', endpoint.searchParams.get('endpoint') ?? s3HostOf(config.storage?.region))
   add('store', store)
   return [...found.values()]
@@ -60,7 +61,7 @@ export async function reachedHosts(project: Project, given: EnvVariables): Promi
 
 /** The one that the MCP server named when a person consented; a program that keeps logins is not asked. */
 async function findConsentedIssuer({ dataDirectory }: Project, server: McpServer): Promise<string | undefined> {
-  if (!takesLogin(server) || !URL.canParse(server.url)) return undefined
+  if (!takesLogin(server) || parseUrl(server.url) === undefined) return undefined
   const login = await createLoginFiles(dataDirectory)
     .read(nameOfLogin(server))
     .catch(() => undefined)

@@ -4,6 +4,7 @@ import { fail } from '../../base/failure.ts'
 import { showAddress } from '../../base/net/show-address.ts'
 import type { StreamEvent } from '../../client/index.ts'
 import type { CommandContext } from '../shell/command.ts'
+import { parseUrl } from '../../base/net/parse-url.ts'
 
 /** Delays between attempts. */
 const RETRY_AFTER_MS = [200, 1000, 5000]
@@ -14,7 +15,7 @@ const RETRY_AFTER_MS = [200, 1000, 5000]
  * @throws Failure `usage` unless it is an HTTP address
  */
 export function createForward(call: CommandContext, address: string): (event: StreamEvent) => Promise<void> {
-  const url = URL.canParse(address) ? new URL(address) : undefined
+  const url = parseUrl(address)
   if (!url || !/^https?:$/.test(url.protocol))
     throw fail(
       'usage',

@@ -2,8 +2,6 @@
 import ipaddr from 'ipaddr.js'
 import { isLoopback } from '../../base/net/loopback.ts'
 
-export const urlOf = (text: string): URL | undefined => (URL.canParse(text) ? new URL(text) : undefined)
-
 /** True for an address of a private network, link-local or of a metadata service; false for names. */
 export function isInternal(host: string): boolean {
   if (isLoopback(host)) return false

@@ -8,6 +8,7 @@ import type { ConfigEntry } from '../import-plan.ts'
 import type { LossList } from '../losses.ts'
 import { toToolName, withDigest } from '../openapi-document.ts'
 import type { ForeignServer } from './foreign-project.ts'
+import { parseUrl } from '../../base/net/parse-url.ts'
 
 export interface PlannedServer {
   /** Entry of `spec.mcp_servers`. */
@@ -69,7 +70,7 @@ type Lose = (what: string, authority?: boolean) => void
 
 /** Undefined where the address cannot be written as it is. */
 function addressOf(given: string | undefined, lose: Lose): string | undefined {
-  if (given === undefined || /\$\{|\$[A-Z_]/.test(given) || !URL.canParse(given)) {
+  if (given === undefined || /\$\{|\$[A-Z_]/.test(given) || parseUrl(given) === undefined) {
     lose(
       given === undefined
         ? 'has neither an address nor a program: write its `url`'

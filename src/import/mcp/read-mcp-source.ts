@@ -10,6 +10,7 @@ import type { ForeignServer } from '../agents/foreign-project.ts'
 import { anyGlob } from '../glob.ts'
 import { parseCommentedJson } from './commented-json.ts'
 import { readClientFile } from './client-file.ts'
+import { parseUrl } from '../../base/net/parse-url.ts'
 
 export interface McpSource {
   /** The namespace is made of it. */
@@ -56,8 +57,9 @@ export function readMcpSource(given: string, options: McpSourceOptions): McpSour
 }
 
 function addressSource(given: string, options: McpSourceOptions): McpSource {
-  if (!URL.canParse(given)) throw usageFailure(`"${given}" is no address.`)
-  const { hostname, origin, pathname } = new URL(given)
+  const url = parseUrl(given)
+  if (url === undefined) throw usageFailure(`"${given}" is no address.`)
+  const { hostname, origin, pathname } = url
   const title = titleOf(hostname)
   const headers = headersOf(options)
   const name = `${origin}${pathname}`

@@ -7,6 +7,7 @@ import { foldIdentity } from '../../base/identity.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import type { PathFunction } from './path.ts'
 import { textAfterLast } from '../../base/text-parts.ts'
+import { parseUrl } from '../../base/net/parse-url.ts'
 
 export const FUNCTIONS: Readonly<Record<PathFunction, (value: JsonValue) => JsonValue | undefined>> = {
   /** Characters of a string (code points, as JSON Schema counts) or elements of a list. */
@@ -19,10 +20,9 @@ export const FUNCTIONS: Readonly<Record<PathFunction, (value: JsonValue) => Json
   fold: (value) => (typeof value === 'string' ? foldIdentity(value) : undefined),
   /** Host of an http(s) URL in lower case and punycode, without port, brackets and trailing dot. */
   host: (value) => {
-    if (typeof value !== 'string' || !URL.canParse(value)) return undefined
-    const { protocol, hostname } = new URL(value)
-    if (protocol !== 'http:' && protocol !== 'https:') return undefined
-    return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '') || undefined
+    const url = typeof value === 'string' ? parseUrl(value) : undefined
+    if (url?.protocol !== 'http:' && url?.protocol !== 'https:') return undefined
+    return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '') || undefined
   },
   /** Domain of one plain mail address, in lower case and punycode. */
   email_domain: (value) => {

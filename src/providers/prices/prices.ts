@@ -12,6 +12,7 @@ import type { ModelPrice, ModelTerms, PriceOfModel, TokenRates } from '../../spe
 import type { SnapshotModel } from '../../spec/snapshot.ts'
 import published from './table.json' with { type: 'json' }
 import { ownMember } from '../../base/json/own-member.ts'
+import { parseUrl } from '../../base/net/parse-url.ts'
 
 type PricedModel = Pick<SnapshotModel, 'provider' | 'name' | 'base_url'>
 
@@ -108,7 +109,7 @@ const MAX_ADDRESSES = 1000
 
 function vendorAt(address: string): ListedVendor | undefined {
   if (vendorsByAddress.has(address)) return vendorsByAddress.get(address)
-  const hostname = URL.canParse(address) ? new URL(address).hostname : undefined
+  const hostname = parseUrl(address)?.hostname
   const vendor = Object.values(VENDORS).find(({ hosts }) => hostname !== undefined && hosts.includes(hostname))
   if (vendorsByAddress.size >= MAX_ADDRESSES) vendorsByAddress.clear()
   vendorsByAddress.set(address, vendor)

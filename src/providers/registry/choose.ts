@@ -30,6 +30,7 @@ import { withVendorToolForms } from '../vendor-tool-forms.ts'
 import { mappingOf, providerTypeOf } from './provider-type.ts'
 import type { waitOrAbort } from '../offline-answer.ts'
 import { createScripted, scriptedProvider } from '../scripted.ts'
+import { parseUrl } from '../../base/net/parse-url.ts'
 
 export interface ProviderParts {
   /** `providers:` of the project config: additional names, or another address for a known name. */
@@ -101,7 +102,7 @@ export function createProviders({
 
       // The author of a document is not trusted with the network like the operator who writes the config.
       const from = model.base_url === undefined ? 'config' : 'document'
-      const peer = `${model.provider}${baseUrl !== undefined && URL.canParse(baseUrl) ? ` (${new URL(baseUrl).host})` : ''}`
+      const peer = `${model.provider}${baseUrl !== undefined && parseUrl(baseUrl) !== undefined ? ` (${new URL(baseUrl).host})` : ''}`
       const id = JSON.stringify([
         peer,
         type,

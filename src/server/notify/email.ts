@@ -11,6 +11,7 @@ import { failedTry, type ChannelParts, type NoticeChannel, type TryOutcome } fro
 import { createMailInvitations, type MailGroup } from './mail-invitations.ts'
 import { writeMail, type MailedNotice } from './mail-text.ts'
 import { readTold, toToldReceipt } from './recipients.ts'
+import { parseUrl } from '../../base/net/parse-url.ts'
 
 /** Notices of one mail. */
 const MOST_IN_MAIL = 50
@@ -24,7 +25,7 @@ export function openEmailChannel(config: ChannelConfig, parts: ChannelParts): No
     mostAtOnce: MOST_IN_MAIL,
     async send(messages, signal) {
       const address = parts.env[server.fromEnv]
-      if (!address || !/^smtps?:\/\//.test(address) || !URL.canParse(address))
+      if (!address || !/^smtps?:\/\//.test(address) || parseUrl(address) === undefined)
         return failedTry(
           `the environment variable ${server.fromEnv} of the server has no address such as smtps://user:password@host`,
         )

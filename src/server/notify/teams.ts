@@ -6,6 +6,7 @@ import { retryAfterMs } from '../../base/retry.ts'
 import type { ChannelConfig } from '../../spec/project/config.ts'
 import { failedTry, refusedTry, type ChannelParts, type NoticeChannel, type TryOutcome } from './channel.ts'
 import { drawTeamsCard } from './chat/draw-teams-card.ts'
+import { parseUrl } from '../../base/net/parse-url.ts'
 
 /** Notices of one card. */
 const MOST_IN_CARD = 20
@@ -16,7 +17,7 @@ export function openTeamsChannel(config: ChannelConfig, parts: ChannelParts): No
     mostAtOnce: MOST_IN_CARD,
     async send(messages, signal) {
       const address = parts.env[fromEnv]?.trim() ?? ''
-      if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
+      if (!/^https?:$/.test(parseUrl(address)?.protocol ?? ''))
         return refusedTry(`the environment variable ${fromEnv} of the server has no address of a workflow`)
       const content = await drawTeamsCard(messages, config, parts.desk)
       const response = await parts.fetch(address, {

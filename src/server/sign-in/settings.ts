@@ -6,6 +6,7 @@ import { fail, innermostMessage } from '../../base/failure.ts'
 import type { Redactor } from '../../base/secret.ts'
 import type { SignInConfig } from '../../spec/project/config.ts'
 import { isProtectedAddress } from '../../tools/oauth/authorization-code.ts'
+import { parseUrl } from '../../base/net/parse-url.ts'
 
 export interface SignInSettings {
   readonly name: string
@@ -62,7 +63,7 @@ export function readSignInSettings(config: SignInConfig, parts: SignInParts): Si
 }
 
 function checkIssuer(issuer: string): void {
-  const url = URL.canParse(issuer) ? new URL(issuer) : undefined
+  const url = parseUrl(issuer)
   if (!url || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
     throw refused('sign_in.issuer is no plain address such as https://login.acme.example.')
   if (!isProtectedAddress(issuer))

@@ -3,6 +3,7 @@
  * certificates are left to the exporters. Source: docs/design/telemetry.md#settings
  */
 import { fail } from '../../base/failure.ts'
+import { parseUrl } from '../../base/net/parse-url.ts'
 
 export const SIGNALS = ['traces', 'metrics', 'logs'] as const
 export type TelemetrySignal = (typeof SIGNALS)[number]
@@ -125,7 +126,7 @@ function readCompression(text: string): OtlpTarget['compression'] {
 const commonUrl = (base: string, signal: TelemetrySignal): string => `${readUrl(base).replace(/\/$/, '')}/v1/${signal}`
 
 function readUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined
+  const url = parseUrl(text)
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.href
   // An address may hold a password, so it is not repeated.
   throw invalid('the endpoint for OTLP is no http address', 'OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318')

@@ -4,6 +4,7 @@
  */
 import type { Redactor } from '../../base/secret.ts'
 import type { ProjectConfig } from './config.ts'
+import { parseUrl } from '../../base/net/parse-url.ts'
 
 export interface SecretVariable {
   readonly env: string
@@ -101,8 +102,9 @@ export function redactVariables(
     const value = environment[env]
     if (value === undefined) continue
     redactor.add(value)
-    if (!URL.canParse(value)) continue
-    const { password, searchParams } = new URL(value)
+    const url = parseUrl(value)
+    if (url === undefined) continue
+    const { password, searchParams } = url
     for (const part of [password, searchParams.get('password') ?? '']) {
       if (part === '') continue
       redactor.add(part)

@@ -12,6 +12,7 @@ import type { Redactor } from '../../base/secret.ts'
 import type { McpProgramConfig, ProjectConfig } from '../../spec/project/config.ts'
 import type { McpServer } from '../../spec/document.ts'
 import { openMcpProgram, type McpLink } from './mcp-program.ts'
+import { parseUrl } from '../../base/net/parse-url.ts'
 
 export interface McpPrograms {
   /** Undefined for a server that is reached at its address. */
@@ -105,4 +106,4 @@ function openNever({ times, why }: { readonly times: number; readonly why: Error
 }
 
 /** Addresses that differ in their spelling only are one. */
-const keyOf = (url: string): string => (URL.canParse(url) ? new URL(url).href : url)
+const keyOf = (url: string): string => parseUrl(url)?.href ?? url

@@ -5,6 +5,7 @@
 import { cutText } from '../../base/cut-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { CHOICE_NAMES, type ServerAnswer, type ServerQuestion } from '../../spec/server-question.ts'
+import { parseUrl } from '../../base/net/parse-url.ts'
 
 /** What svc takes of a question. A longer message is cut; everything else beyond a bound refuses the question. */
 const MOST = {
@@ -105,7 +106,7 @@ export function readQuestion(name: string, params: JsonValue | undefined): Serve
 }
 
 function readAddress(given: JsonValue | undefined): string {
-  if (typeof given !== 'string' || given.length > MOST.address || !URL.canParse(given))
+  if (typeof given !== 'string' || given.length > MOST.address || parseUrl(given) === undefined)
     throw new QuestionProblem(`gives no address of at most ${MOST.address} characters`)
   const { protocol, username, password, href } = new URL(given)
   if (protocol !== 'https:' && protocol !== 'http:')

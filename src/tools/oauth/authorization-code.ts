@@ -6,6 +6,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { shortenText } from '../../base/cut-text.ts'
 import { isLoopback } from '../../base/net/loopback.ts'
 import { describeOauthError, isSameIssuer, type AuthorizationServer } from './authorization-server.ts'
+import { parseUrl } from '../../base/net/parse-url.ts'
 
 /** A person's answer could not be had. The message is a sentence that names who refuses what. */
 export class ConsentError extends Error {
@@ -48,7 +49,7 @@ type CodePurpose = 'consent' | 'sign-in'
 /** @throws ConsentError */
 export function readCodeEndpoint({ issuer, metadata }: AuthorizationServer, purpose: CodePurpose): string {
   const { authorization_endpoint: endpoint } = metadata
-  if (typeof endpoint !== 'string' || !URL.canParse(endpoint))
+  if (typeof endpoint !== 'string' || parseUrl(endpoint) === undefined)
     throw new ConsentError(
       `The authorization server ${issuer} has no page on which a person could ${purpose.replace('-', ' ')}.`,
     )
@@ -60,8 +61,9 @@ export function readCodeEndpoint({ issuer, metadata }: AuthorizationServer, purp
 
 /** True for https, and for this machine. */
 export function isProtectedAddress(address: string): boolean {
-  if (!URL.canParse(address)) return false
-  const { protocol, hostname } = new URL(address)
+  const url = parseUrl(address)
+  if (url === undefined) return false
+  const { protocol, hostname } = url
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
 }
 

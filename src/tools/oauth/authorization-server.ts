@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/j
 import { parseKeepingDigits } from '../../base/json/keep-digits.ts'
 import type { FetchFunction } from '../../base/net/transport.ts'
 import type { Redactor } from '../../base/secret.ts'
+import { parseUrl } from '../../base/net/parse-url.ts'
 
 /** No token could be had. The message names the authorization server and the client. */
 export class McpTokenError extends Error {
@@ -82,7 +83,7 @@ export async function readAuthorizationServer(
     const { status, value } = await ask(url)
     if (status === 429 || status >= 500) throw new Error(`it answered ${status} to ${url}`)
     const { issuer: named, token_endpoint: endpoint, token_endpoint_auth_methods_supported: methods } = value
-    if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) continue
+    if (typeof endpoint !== 'string' || parseUrl(endpoint) === undefined) continue
     // Metadata of another server is an attempt to get the secret. Source: RFC 8414, 3.3.
     if (typeof named !== 'string' || !isSameIssuer(named, issuer))
       throw new Error(`its metadata is that of ${shortenText(JSON.stringify(named ?? null), 200)}`)

@@ -20,6 +20,7 @@ import {
 } from './authorization-server.ts'
 import type { LoginServer, McpLogin } from './login.ts'
 import { readProtectedResource } from './protected-resource.ts'
+import { parseUrl } from '../../base/net/parse-url.ts'
 
 export interface ConsentParts {
   readonly server: LoginServer
@@ -112,7 +113,7 @@ async function findClient(
   if (auth.client_id !== undefined)
     return { id: auth.client_id, isRegistered: false, ...(clientSecret !== undefined && { secret: clientSecret }) }
   const { registration_endpoint: endpoint, token_endpoint_auth_methods_supported: methods } = metadata
-  if (typeof endpoint !== 'string' || !URL.canParse(endpoint))
+  if (typeof endpoint !== 'string' || parseUrl(endpoint) === undefined)
     throw new ConsentError(
       `The authorization server ${issuer} registers no clients by itself: register one there with the redirect address http://127.0.0.1/callback, and name it in auth.client_id.`,
     )
@@ -184,7 +185,7 @@ export async function revokeLogin(
   try {
     const provider = await readAuthorizationServer(login.issuer, ask)
     const { revocation_endpoint: endpoint } = provider.metadata
-    if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) return false
+    if (typeof endpoint !== 'string' || parseUrl(endpoint) === undefined) return false
     const secret = login.client_secret ?? clientSecret
     const form = { token: login.refresh_token, token_type_hint: 'refresh_token' }
     const { status } = await ask(

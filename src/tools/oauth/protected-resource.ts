@@ -4,6 +4,7 @@ import { isLoopback } from '../../base/net/loopback.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { AskOauth } from './authorization-server.ts'
 import type { LoginServer } from './login.ts'
+import { parseUrl } from '../../base/net/parse-url.ts'
 
 export interface ProtectedResource {
   readonly issuer: string
@@ -22,7 +23,8 @@ export async function readProtectedResource({ url, auth }: LoginServer, ask: Ask
   const named = firstText(metadata['authorization_servers'])
   // Servers of earlier revisions are their own authorization server.
   const issuer = auth.issuer ?? named ?? new URL(url).origin
-  if (!URL.canParse(issuer)) throw new Error(`names an authorization server that is no address: ${shorten(issuer)}`)
+  if (parseUrl(issuer) === undefined)
+    throw new Error(`names an authorization server that is no address: ${shorten(issuer)}`)
   if (auth.issuer === undefined && isLoopback(new URL(issuer).hostname) && !isLoopback(new URL(url).hostname))
     throw new Error(`names an authorization server of this machine: ${shorten(issuer)}`)
   const scope = auth.scope ?? challenge['scope'] ?? scopesOf(metadata)
@@ -52,7 +54,7 @@ async function readMetadata(
   const { origin, pathname } = new URL(url)
   const path = pathname.replace(/\/+$/, '')
   const guesses = [path, ''].map((each) => `${origin}/.well-known/oauth-protected-resource${each}`)
-  for (const from of new Set([...(named !== undefined && URL.canParse(named) ? [named] : []), ...guesses])) {
+  for (const from of new Set([...(named !== undefined && parseUrl(named) !== undefined ? [named] : []), ...guesses])) {
     const { status, value } = await ask(from)
     if (status === 200 && firstText(value['authorization_servers']) !== undefined) return { metadata: value, from }
   }
@@ -61,8 +63,8 @@ async function readMetadata(
 
 /** The resource is the server, or has it below its path. */
 function isWithin(url: string, resource: string): boolean {
-  if (!URL.canParse(resource)) return false
-  const [server, named] = [new URL(url), new URL(resource)]
+  const [server, named] = [new URL(url), parseUrl(resource)]
+  if (named === undefined) return false
   const below = named.pathname.endsWith('/') ? named.pathname : `${named.pathname}/`
   return server.origin === named.origin && `${server.pathname}/`.startsWith(below)
 }

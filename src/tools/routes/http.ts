@@ -17,6 +17,7 @@ import {
   withDeadline,
 } from '../outcome.ts'
 import { READ_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from '../tool.ts'
+import { parseUrl } from '../../base/net/parse-url.ts'
 
 export interface HttpParts {
   readonly url: string
@@ -44,7 +45,7 @@ export async function callHttp(
   if (signal.aborted) return { at: 'not_sent', code: 'cancelled', error: 'The run was cancelled before the call.' }
   const started = parts.clock.monotonic()
   const limit = withDeadline(parts.timeoutMs, signal)
-  const host = URL.canParse(parts.url) ? new URL(parts.url).host : parts.url
+  const host = parseUrl(parts.url)?.host ?? parts.url
   try {
     const response = await parts.fetch(parts.url, {
       redirect: 'manual',

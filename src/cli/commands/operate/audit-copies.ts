@@ -7,6 +7,7 @@ import { shortenText } from '../../../base/cut-text.ts'
 import { createS3Blobs, type S3Options } from '../../../blobs/s3.ts'
 import type { LogPart } from './audit-log.ts'
 import { usageFailure } from '../../../base/usage-failure.ts'
+import { parseUrl } from '../../../base/net/parse-url.ts'
 
 /** For each copy: a receiver that is away is named after this, and the next checkpoint covers what it missed. */
 const WITHIN_MS = 30_000
@@ -31,7 +32,7 @@ export interface BucketAddress {
 
 /** `s3://bucket/prefix?region=…&endpoint=…`; credentials are found where the AWS client looks for them. */
 export function readBucketAddress(text: string): BucketAddress {
-  const url = URL.canParse(text) ? new URL(text) : undefined
+  const url = parseUrl(text)
   if (url?.protocol !== 's3:' || url.host === '')
     throw usageFailure('--s3 takes an address of the form s3://bucket/prefix?region=…')
   const endpoint = url.searchParams.get('endpoint')

@@ -16,6 +16,7 @@ import { openProject, type Project } from '../project.ts'
 import { RemoteError } from '../../../client/remote-error.ts'
 import { projectServerOptions } from './server-options.ts'
 import { writeWorkspaceName } from '../workspace-file.ts'
+import { parseUrl } from '../../../base/net/parse-url.ts'
 
 /**
  * Opens the channel. The first request opens the data directory, so a request may throw Failure `store_unreadable`, and one
@@ -113,7 +114,7 @@ const needsLock = ({ method, url }: Request): boolean =>
  * @throws Failure `usage` for an address that would carry the credential in clear over a network
  */
 function openHttp(address: string, traced: (send: SendRequest) => SendRequest): OperatorClient {
-  const base = URL.canParse(address) ? new URL(address) : undefined
+  const base = parseUrl(address)
   if (base?.protocol !== 'https:' && !(base?.protocol === 'http:' && isLoopback(base.hostname)))
     throw fail('usage', {
       what: `${showAddress(address)} is no https address, and your credential would travel in clear.`,

@@ -12,6 +12,7 @@ import { readTextIfAny, statIfAny } from '../../../base/files/sync-files.ts'
 import { userDirectory } from '../user-config.ts'
 import type { Io } from '../../shell/io.ts'
 import { usageFailure } from '../../../base/usage-failure.ts'
+import { parseUrl } from '../../../base/net/parse-url.ts'
 
 export interface ServerSession {
   /** Origin of its operator listener. */
@@ -24,8 +25,9 @@ export interface ServerSession {
 
 /** Undefined for what is no address to which a credential may be sent. */
 export function originOfServer(address: string): string | undefined {
-  if (!URL.canParse(address)) return undefined
-  const { protocol, hostname, origin } = new URL(address)
+  const url = parseUrl(address)
+  if (url === undefined) return undefined
+  const { protocol, hostname, origin } = url
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname)) ? origin : undefined
 }
 

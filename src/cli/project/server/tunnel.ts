@@ -12,6 +12,7 @@ import { showAddress } from '../../../base/net/show-address.ts'
 import { fail } from '../../../base/failure.ts'
 import type { Io } from '../../shell/io.ts'
 import { usageFailure } from '../../../base/usage-failure.ts'
+import { parseUrl } from '../../../base/net/parse-url.ts'
 
 export interface SshTunnel {
   /** Path of the socket on this machine. */
@@ -84,7 +85,7 @@ function parseAddress(address: string): {
   readonly port: string
   readonly remote: string
 } {
-  const url = URL.canParse(address) ? new URL(address) : undefined
+  const url = parseUrl(address)
   if (url?.protocol !== 'ssh:' || url.hostname === '' || url.password !== '')
     throw usageFailure(`${showAddress(address)} is not a server address; write ssh://user@host/data/directory.`)
   const path = decodeURIComponent(url.pathname).replace(/\/+$/, '')

@@ -1,7 +1,7 @@
 import { isLoopback } from '../../../base/net/loopback.ts'
-import { urlOf } from '../../text/hosts.ts'
 import { segmentsOf } from '../../../base/json/pointer.ts'
 import type { LintRule } from '../../facts/rule.ts'
+import { parseUrl } from '../../../base/net/parse-url.ts'
 
 export const mcpNoAuth: LintRule = {
   severity: 'warning',
@@ -12,7 +12,7 @@ export const mcpNoAuth: LintRule = {
   check(document, report) {
     for (const url of document.texts('spec.mcp_servers.*.url')) {
       const entry = segmentsOf(url.pointer).slice(0, 3).join('.')
-      const parsed = urlOf(url.value)
+      const parsed = parseUrl(url.value)
       if (parsed?.protocol !== 'https:' || !isElsewhere(parsed.hostname) || document.at(`${entry}.auth`).length > 0)
         continue
       report(url, `${parsed.hostname} is called without authentication.`)

@@ -1,5 +1,6 @@
-import { isInternal, urlOf } from '../../text/hosts.ts'
+import { isInternal } from '../../text/hosts.ts'
 import type { LintRule } from '../../facts/rule.ts'
+import { parseUrl } from '../../../base/net/parse-url.ts'
 
 export const mcpUrlInternal: LintRule = {
   severity: 'warning',
@@ -9,7 +10,7 @@ export const mcpUrlInternal: LintRule = {
   kinds: ['Agent'],
   check(document, report) {
     for (const url of document.texts('spec.mcp_servers.*.url')) {
-      const host = urlOf(url.value)?.hostname
+      const host = parseUrl(url.value)?.hostname
       if (host !== undefined && isInternal(host)) report(url, `${host} is an address inside a network.`)
     }
   },

@@ -1,6 +1,7 @@
 import { isLoopback } from '../../../base/net/loopback.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { proposeScalarFix } from '../../text/diagnostic.ts'
+import { parseUrl } from '../../../base/net/parse-url.ts'
 
 export const mcpUrlNotHttps: LintRule = {
   severity: 'error',
@@ -10,7 +11,7 @@ export const mcpUrlNotHttps: LintRule = {
   kinds: ['Agent'],
   check(document, report) {
     for (const url of document.texts('spec.mcp_servers.*.url')) {
-      const parsed = URL.canParse(url.value) ? new URL(url.value) : undefined
+      const parsed = parseUrl(url.value)
       if (parsed?.protocol === 'https:') continue
       const secure = url.value.replace(/^http:/i, 'https:')
       if (parsed?.protocol === 'http:' && isLoopback(parsed.hostname))

@@ -1,6 +1,6 @@
-import { urlOf } from '../../text/hosts.ts'
 import { proposeScalarFix } from '../../text/diagnostic.ts'
 import type { LintRule } from '../../facts/rule.ts'
+import { parseUrl } from '../../../base/net/parse-url.ts'
 
 export const modelBaseUrlFullPath: LintRule = {
   severity: 'warning',
@@ -10,7 +10,7 @@ export const modelBaseUrlFullPath: LintRule = {
   kinds: ['Agent'],
   check(document, report) {
     for (const url of document.texts('spec.model.base_url')) {
-      const parsed = urlOf(url.value)
+      const parsed = parseUrl(url.value)
       if (parsed === undefined || TOKEN.test(parsed.search)) continue
       const twice = /(?:\/chat\/completions\/*){2,}$/.test(parsed.pathname)
       if (!twice && parsed.search === '') continue

@@ -1,7 +1,7 @@
 import type { LintRule } from '../../facts/rule.ts'
 import { isLoopback } from '../../../base/net/loopback.ts'
-import { urlOf } from '../../text/hosts.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
+import { parseUrl } from '../../../base/net/parse-url.ts'
 
 export const modelBaseUrlInsecure: LintRule = {
   severity: 'warning',
@@ -12,7 +12,7 @@ export const modelBaseUrlInsecure: LintRule = {
   kinds: ['Agent'],
   check(document, report) {
     for (const url of document.texts('spec.model.base_url')) {
-      const parsed = urlOf(url.value)
+      const parsed = parseUrl(url.value)
       if (parsed?.protocol !== 'http:' || isLoopback(parsed.hostname)) continue
       const secure = url.value.replace(/^http:/i, 'https:')
       report(url, `The API key and all prompts would be sent to ${parsed.hostname} unencrypted.`, {

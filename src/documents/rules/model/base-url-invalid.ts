@@ -1,4 +1,5 @@
 import type { LintRule } from '../../facts/rule.ts'
+import { parseUrl } from '../../../base/net/parse-url.ts'
 
 export const modelBaseUrlInvalid: LintRule = {
   severity: 'error',
@@ -16,7 +17,7 @@ export const modelBaseUrlInvalid: LintRule = {
 }
 
 function problemOf(text: string): string | undefined {
-  if (!/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text)) return 'is not an absolute http or https URL'
+  if (!/^https?:\/\/[^/]/i.test(text) || parseUrl(text) === undefined) return 'is not an absolute http or https URL'
   const url = new URL(text)
   if (url.username !== '' || url.password !== '') return 'contains a user name or password'
   if (url.hash !== '') return 'contains a fragment'

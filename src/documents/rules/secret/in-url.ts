@@ -1,5 +1,5 @@
-import { urlOf } from '../../text/hosts.ts'
 import type { LintRule } from '../../facts/rule.ts'
+import { parseUrl } from '../../../base/net/parse-url.ts'
 
 export const secretInUrl: LintRule = {
   severity: 'error',
@@ -9,14 +9,14 @@ export const secretInUrl: LintRule = {
   kinds: ['Agent'],
   check(document, report) {
     for (const url of document.texts('spec.mcp_servers.*.url')) {
-      const parsed = urlOf(url.value)
+      const parsed = parseUrl(url.value)
       if (parsed === undefined) continue
       if (parsed.username !== '' || parsed.password !== '') report(url, 'This address carries a user name or password.')
       else if (TOKEN.test(parsed.search)) report(url, 'The query of this URL contains a credential.')
     }
     for (const url of document.texts('spec.model.base_url'))
       // `model/base-url-invalid` reports user names.
-      if (TOKEN.test(urlOf(url.value)?.search ?? '')) report(url, 'The query of this URL contains a credential.')
+      if (TOKEN.test(parseUrl(url.value)?.search ?? '')) report(url, 'The query of this URL contains a credential.')
   },
 }
 

@@ -10,6 +10,7 @@ import { parseSource } from '../../read-source.ts'
 import { SpecComponents, componentTypeOf } from './spec-components.ts'
 import { readSpecTools, schemaOfProperties, type SpecParts } from './spec-tools.ts'
 import type { LossList } from '../../losses.ts'
+import { parseUrl } from '../../../base/net/parse-url.ts'
 
 /** @throws Failure `usage`, `file_missing`, `file_unusable` */
 export async function readAgentSpec({ path, name, more, losses }: AgentSource): Promise<ForeignProject> {
@@ -209,7 +210,7 @@ function endpointOf(given: string): string | undefined {
   const isWhole = /^https?:\/\//i.test(given)
   const text = isWhole ? given : `http://${given}`
   // A word alone is a placeholder.
-  if (!URL.canParse(text) || (!isWhole && !/[.:]/.test(given) && given !== 'localhost')) return undefined
+  if (parseUrl(text) === undefined || (!isWhole && !/[.:]/.test(given) && given !== 'localhost')) return undefined
   const url = new URL(text)
   if (url.username !== '' || url.password !== '' || url.search !== '' || /[\s{}$<>]/.test(given)) return undefined
   const path = url.pathname.replace(/\/(?:chat\/completions)?\/?$/, '')

@@ -7,6 +7,7 @@ import { foreignTextOf, numberOf } from '../../agents/foreign-value.ts'
 import { quoteForeign } from '../../foreign-text.ts'
 import type { LossList } from '../../losses.ts'
 import { ownMember } from '../../../base/json/own-member.ts'
+import { parseUrl } from '../../../base/net/parse-url.ts'
 
 /** Providers of svc's own, by what Docker Agent calls them. */
 const PROVIDERS: Readonly<Record<string, string>> = {
@@ -107,7 +108,7 @@ const isVariable = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]{0,99}$/.te
 
 /** Without variables, and without a user, a password or a query, which may be secrets. */
 function isUsableAddress(address: string): boolean {
-  if (/\$/.test(address) || !URL.canParse(address)) return false
+  if (/\$/.test(address) || parseUrl(address) === undefined) return false
   const { protocol, username, password, search } = new URL(address)
   return /^https?:$/.test(protocol) && username === '' && password === '' && search === ''
 }

@@ -5,6 +5,7 @@ import { foreignTextOf, textMembersOf, textsOf } from '../../agents/foreign-valu
 import { reportOddMembers } from '../../agents/odd-members.ts'
 import { quoteForeign } from '../../foreign-text.ts'
 import type { LossList } from '../../losses.ts'
+import { parseUrl } from '../../../base/net/parse-url.ts'
 
 /** @param mcps the servers that the source declares once, by name */
 export function readToolsets(
@@ -74,7 +75,7 @@ function serverOf(toolset: JsonObject, ref: string | undefined, at: string, loss
   const command = foreignTextOf(toolset['command'])
   const remote = objectOf(toolset['remote'])
   const url = foreignTextOf(remote['url'])
-  const host = url !== undefined && URL.canParse(url) ? new URL(url).hostname.split('.').slice(-2, -1)[0] : undefined
+  const host = url !== undefined ? parseUrl(url)?.hostname.split('.').slice(-2, -1)[0] : undefined
   const program = command === undefined ? undefined : programName([command, ...textsOf(toolset['args'])])
   const name = foreignTextOf(toolset['name']) ?? ref?.replace(/^docker:/, '') ?? host ?? program ?? 'server'
   if (command !== undefined)

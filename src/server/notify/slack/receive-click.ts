@@ -19,6 +19,7 @@ import { DEFAULT_API, type SlackApi } from './slack-api.ts'
 import type { SlackIdentity, SlackPeople } from './slack-people.ts'
 import { refsOfTask } from './slack-refs.ts'
 import { isSignedBySlack } from './slack-signature.ts'
+import { parseUrl } from '../../../base/net/parse-url.ts'
 
 /** A click carries the message in which it was made. */
 const MOST_BYTES = 512 * 1024
@@ -170,7 +171,7 @@ function placeOf(payload: JsonObject, value: string): ClickPlace {
 
 /** Answers go to Slack, whatever a request names. */
 function isAddressOfSlack(text: string, api: string): boolean {
-  if (!URL.canParse(text)) return false
-  const [given, own] = [new URL(text), new URL(api)]
+  const [given, own] = [parseUrl(text), new URL(api)]
+  if (given === undefined) return false
   return given.origin === own.origin || (given.protocol === 'https:' && given.hostname === `hooks.${own.hostname}`)
 }

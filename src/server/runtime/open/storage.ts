@@ -8,6 +8,7 @@ import { showAddress } from '../../../base/net/show-address.ts'
 import { fail } from '../../../base/failure.ts'
 import type { Log } from '../../../base/log.ts'
 import type { ProjectConfig } from '../../../spec/project/config.ts'
+import { parseUrl } from '../../../base/net/parse-url.ts'
 
 export interface ObjectStorage {
   readonly blobs: Blobs
@@ -70,7 +71,7 @@ export async function openEmbedded({ directory, publicUrl, ...options }: Embedde
  * @throws Failure `config_invalid`
  */
 export function openS3(url: string, region: string, publicUrl?: string): ObjectStorage {
-  const { protocol, host: bucket, searchParams } = URL.canParse(url) ? new URL(url) : new URL('invalid://')
+  const { protocol, host: bucket, searchParams } = parseUrl(url) ?? new URL('invalid://')
   if (protocol !== 's3:' || bucket === '')
     throw fail('config_invalid', { what: `storage.url ${showAddress(url)} is not of the form s3://bucket?endpoint=…` })
   const endpoint = searchParams.get('endpoint')
@@ -91,7 +92,7 @@ export function openS3(url: string, region: string, publicUrl?: string): ObjectS
 
 /** Refuses a path, since it would be signed as part of the bucket's path. */
 function originOf(publicUrl: string): URL {
-  const url = URL.canParse(publicUrl) ? new URL(publicUrl) : undefined
+  const url = parseUrl(publicUrl)
   if (!url || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/`)
     throw fail('config_invalid', {
       what: `storage.public_url ${showAddress(publicUrl)} is not of the form https://host[:port]`,
