@@ -15,10 +15,13 @@ import {
 } from '../../src/cli/commands/operate/audit-archive.ts'
 import { compareArchives, verifyArchive } from '../../src/cli/commands/operate/verify-archive.ts'
 import { packFiles } from '../../src/compile/package/archive.ts'
+import { createSetupVerifier } from '../../src/spec/chain/setup-row.ts'
+import type { ActRecord } from '../../src/spec/people/act.ts'
 import { CHAIN_START, hashAfter } from '../../src/spec/chain/hash-chain.ts'
 import { recordOfLink } from '../../src/spec/chain/verify-session.ts'
-import { digestOfContent, LINES_OF_STEP, type SessionLink } from '../../src/spec/chain/session-link.ts'
+import { digestOfContent, digestOfRow, LINES_OF_STEP, type SessionLink } from '../../src/spec/chain/session-link.ts'
 import { COUNT, openAuditedStore, type AuditedStore } from './audited-store.ts'
+import { svc } from './recording-io.ts'
 
 const run = promisify(execFile)
 /** The act that is changed. */
@@ -40,9 +43,10 @@ const findOffence = async (change: string, ...values: unknown[]) =>
 
 test('what nobody changed is whole, with its content and without, and is the same bytes', async () => {
   const records = await readStore()
-  const { counts, hashes, offence } = await verify(records)
+  const { counts, hashes, unchecked, offence } = await verify(records)
   const events = records.sessions.reduce((sum, { session }) => sum + session.lastSeq, 0)
   expect(offence).toBeNull()
+  expect(unchecked).toEqual([])
   expect(hashes).toEqual(records.acts.map(({ hash }) => hash))
   const about = { acts: COUNT, sessions: SESSIONS, events, uncovered: 0 }
   const rows = SESSIONS * ['session', 'start', 'input', 'run', 'call', 'call', 'task', 'vote', 'vote'].length
@@ -50,7 +54,6 @@ test('what nobody changed is whole, with its content and without, and is the sam
     ...about,
     rows,
     setup: records.setup!.length,
-    setupErased: 0,
     signed: 1,
     withoutContent: 0,
     calls: 2 * SESSIONS,
@@ -144,13 +147,32 @@ test('the first offence is named by session and number', async () => {
 
 test('erased content leaves the chains whole', async () => {
   const gone = await recordsAfter('update act set content = null, salt = null where seq > 1')
-  const { counts, offence } = await verify(gone)
+  const { counts, unchecked, offence } = await verify(gone)
   expect(offence).toBeNull()
-  // The rows of the first act are left.
-  expect([counts.setup + counts.setupErased, counts.setupErased > 0]).toEqual([gone.setup!.length, true])
+  // Each row is compared, or named with the last act that named it; those of the first act are compared.
+  const actOf = (row: string) =>
+    gone.acts.findLast(({ rowDigests = [] }) => rowDigests.some(([name]) => name === row))!.seq
+  const named = gone.setup!.map(({ name: row }) => ({ row, act: actOf(row) })).filter(({ act }) => act > 1)
+  expect([unchecked, counts.setup]).toEqual([named, gone.setup!.length - named.length])
+  expect(counts.setup).toBeGreaterThan(0)
+  writeFileSync(join(audited.root, 'erased.tar'), await packAudit(gone))
+  const { stdout } = await svc(['audit', 'verify', 'erased.tar'], { cwd: audited.root })
+  const lines = named.map(({ row, act }) => `  ${row}: the content of act ${act} was erased\n`)
+  expect(stdout).toContain(`${named.length} rows of them not compared:\n${lines.join('')}`)
   const erased = await recordsAfter(`update session_link set salt = null where ${SECOND};
     update step set content = 'null', hidden = null, result_digest = null, error = null where ${SECOND}`)
   expect(await verify(erased)).toMatchObject({ offence: null, counts: { withoutContent: 1 } })
+})
+
+test('rows that acts of an earlier version of svc may have changed are named', () => {
+  const verifier = createSetupVerifier()
+  const act = { seq: 1, kind: 'key.created', salt: 'salt' } as ActRecord
+  verifier.add({ ...act, rowDigests: [['key a', 'digest']] })
+  verifier.add({ ...act, seq: 2 })
+  verifier.add({ ...act, seq: 3, rowDigests: [['key b', digestOfRow('salt', ['b'])]] })
+  const rows = ['a', 'b'].map((name) => ({ name: `key ${name}`, lines: [name] }))
+  expect(verifier.check(rows)).toBeUndefined()
+  expect([verifier.checked, verifier.unchecked]).toEqual([1, [{ row: 'key a', act: null }]])
 })
 
 const script = resolve(import.meta.dirname, '../../examples/audit/verify.mjs')

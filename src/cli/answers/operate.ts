@@ -43,7 +43,18 @@ export const auditVerifyAnswer = object({
   events: integer,
   rows: described(integer, 'Rows that saves overwrite, of which the last save says what they have to be.'),
   setup: described(integer, 'Rows that operators set up, of which the last act says what they have to be.'),
-  setupErased: described(integer, 'Those of acts whose content was erased: only that they are there is known.'),
+  unchecked: described(
+    list(
+      object({
+        row: string,
+        act: described(
+          nullable(integer),
+          'The act whose content was erased; null where an earlier version of svc named no rows.',
+        ),
+      }),
+    ),
+    'Rows that operators set up of which only is known that they are there.',
+  ),
   signed: described(integer, 'Publications and deployments of which the signatures are good.'),
   uncovered: described(integer, 'Events that an earlier version of svc stored, which no chain covers.'),
   withoutContent: described(integer, 'Sessions whose content is erased or left out: nothing is known of their calls.'),

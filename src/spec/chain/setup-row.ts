@@ -28,6 +28,13 @@ interface RecordedSetup {
   readonly act: number
 }
 
+/** Of this row only that it is there is known. */
+export interface UncheckedSetup {
+  readonly row: string
+  /** The last act that named it, whose content was erased; null where acts of an earlier version of svc named no rows. */
+  readonly act: number | null
+}
+
 export interface SetupVerifier {
   /** Acts of a workspace in order. */
   add(act: ActRecord): void
@@ -35,8 +42,8 @@ export interface SetupVerifier {
   check(rows: readonly ChainedRow[]): ChainOffence | undefined
   /** Rows that were compared with their acts. */
   readonly checked: number
-  /** Rows of acts whose content was erased: only that they are there is known. */
-  readonly erased: number
+  /** The others, in order. */
+  readonly unchecked: readonly UncheckedSetup[]
   /** Numbers of the acts that named a row, in order. Those of what an earlier version of svc published do not say how: there are none. */
   readonly actsOf: (name: string) => readonly number[]
 }
@@ -44,7 +51,8 @@ export interface SetupVerifier {
 export function createSetupVerifier(): SetupVerifier {
   const recorded = new Map<string, RecordedSetup>()
   const named = new Map<string, number[]>()
-  let [last, checked, erased] = [0, 0, 0]
+  const unchecked: UncheckedSetup[] = []
+  let [last, checked] = [0, 0]
   /** False once there is an act of a version of svc whose acts named no rows: what it changed is not known. */
   let isCovered = true
   const offence = (seq: number, what: string): ChainOffence => ({ seq, rule: 'row', what })
@@ -52,9 +60,7 @@ export function createSetupVerifier(): SetupVerifier {
     get checked() {
       return checked
     },
-    get erased() {
-      return erased
-    },
+    unchecked,
     actsOf: (name) => named.get(name) ?? [],
     add({ seq, kind, salt, rowDigests }) {
       last = seq
@@ -77,12 +83,13 @@ export function createSetupVerifier(): SetupVerifier {
         names.add(name)
         if (!known) {
           if (isCovered) return offence(last, `No act made the row "${name}".`)
+          unchecked.push({ row: name, act: null })
           continue
         }
         if (known.digest === REMOVED)
           return offence(known.act, `The row "${name}", which act ${known.act} removed, is there again.`)
         if (known.salt === null) {
-          erased++
+          unchecked.push({ row: name, act: known.act })
           continue
         }
         if (digestOfRow(known.salt, lines) !== known.digest)

@@ -1,10 +1,11 @@
 /** `svc audit export` and `svc audit verify`. Source: docs/design/audit.md#the-export */
 import { resolve } from 'node:path'
 import { digestOf } from '../../../base/digest.ts'
+import { safeText } from '../../../base/escape-text.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import type { ActRecord } from '../../../spec/people/act.ts'
 import { readKeyLine, type CheckpointKey } from '../../../spec/chain/checkpoint.ts'
-import type { SetupRow } from '../../../spec/chain/setup-row.ts'
+import type { SetupRow, UncheckedSetup } from '../../../spec/chain/setup-row.ts'
 import type { ChainedSession, SessionLink, SessionRows } from '../../../spec/chain/session-link.ts'
 import type { auditExportAnswer, auditVerifyAnswer } from '../../answers/operate.ts'
 import { readUserFile } from '../../files/read-file.ts'
@@ -142,12 +143,12 @@ export async function auditVerify(call: CommandContext<ValueOf<typeof auditVerif
   const compared = old ? compareArchives(verified, old) : { offence: null, gone: 0 }
   const signed = logged && checkLog(logged.text, logged.keys, verified)
   const offence = verified.offence ?? old?.offence ?? compared.offence ?? signed?.offence ?? null
-  const { counts, hashes } = verified
+  const { counts, hashes, unchecked } = verified
   const head = hashes.at(-1) ?? null
   const checkpoints = signed?.checkpoints ?? 0
   const gone = compared.gone + (signed?.missing ?? 0)
-  if (mode.json) await out.json({ ok: offence === null, ...counts, checkpoints, gone, head, offence })
-  else if (offence === null) for (const line of linesOfResult(counts, head, compared.gone, signed)) out.line(line)
+  if (mode.json) await out.json({ ok: offence === null, ...counts, unchecked, checkpoints, gone, head, offence })
+  else if (offence === null) for (const line of linesOfResult(verified, head, compared.gone, signed)) out.line(line)
   else out.line(`${offence.rule}: ${offence.what}`)
   return offence === null ? 0 : 1
 }
@@ -176,29 +177,36 @@ async function readSigned({
   return { text: (await readUserFile(resolve(cwd, log), log, MOST_MIB)).toString(), keys }
 }
 
+/** Of rows in the answer for people; all of them are in that of `--json`. */
+const MOST_NAMED = 20
+
+function linesOfUnchecked(rows: readonly UncheckedSetup[]): readonly string[] {
+  if (rows.length === 0) return []
+  const named = rows.slice(0, MOST_NAMED).map(({ row, act }) => {
+    const why =
+      act === null ? 'acts of an earlier version of svc do not name it' : `the content of act ${act} was erased`
+    return `  ${safeText(row)}: ${why}`
+  })
+  const more = rows.length - named.length
+  return [
+    `${countNoun(rows.length, 'row')} of them not compared:`,
+    ...named,
+    ...(more > 0 ? [`  and ${more} more (--json)`] : []),
+  ]
+}
+
 function linesOfResult(
-  {
-    acts,
-    sessions,
-    events,
-    rows,
-    setup,
-    setupErased,
-    signed: statements,
-    uncovered,
-    withoutContent,
-    calls,
-    approved,
-  }: VerifiedArchive['counts'],
+  { counts, unchecked }: VerifiedArchive,
   head: string | null,
   gone: number,
   signed: CheckedLog | undefined,
 ): readonly string[] {
+  const { acts, sessions, events, rows, setup, uncovered, withoutContent, calls, approved } = counts
   return [
     `${countNoun(acts, 'act')}, whole and in order${head === null ? '' : `, head ${head}`}`,
     `${countNoun(setup, 'row')} of what operators set up, as their last acts left them`,
-    ...(setupErased > 0 ? [`${countNoun(setupErased, 'row')} of acts whose content was erased: not compared`] : []),
-    ...(statements > 0 ? [`${countNoun(statements, 'signed statement')} of people who might`] : []),
+    ...linesOfUnchecked(unchecked),
+    ...(counts.signed > 0 ? [`${countNoun(counts.signed, 'signed statement')} of people who might`] : []),
     `${countNoun(sessions, 'session')} with ${countNoun(events, 'event')}, whole and in order`,
     `${countNoun(rows, 'row')} of them as their last saves left them`,
     `${countNoun(calls, 'call')} sent, each after its decision; people approved ${approved}`,

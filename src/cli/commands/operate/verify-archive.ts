@@ -8,7 +8,7 @@ import { createRowVerifier, type RowVerifier } from '../../../spec/chain/verify-
 import { createSessionVerifier, type SessionVerifier } from '../../../spec/chain/verify-session.ts'
 import { digestOf } from '../../../base/digest.ts'
 import { verifySignedHistory } from '../../../spec/trust/signed-history.ts'
-import { createSetupVerifier } from '../../../spec/chain/setup-row.ts'
+import { createSetupVerifier, type UncheckedSetup } from '../../../spec/chain/setup-row.ts'
 import {
   ACTS_FILE,
   ENVELOPES,
@@ -36,10 +36,8 @@ export interface AuditCounts {
   readonly events: number
   /** Rows that later saves overwrite, as they were stored; 0 in exports of earlier versions. */
   readonly rows: number
-  /** Rows that operators set up; 0 in exports of earlier versions. */
+  /** Rows that operators set up and that are as their last acts left them; 0 in exports of earlier versions. */
   readonly setup: number
-  /** Those of acts whose content was erased: only that they are there is known. */
-  readonly setupErased: number
   /** Publications and deployments of which the signatures are good. */
   readonly signed: number
   /** Events that an earlier version of svc stored, without a link. */
@@ -54,6 +52,8 @@ export interface AuditCounts {
 /** What became of a check. */
 export interface VerifiedArchive {
   readonly counts: AuditCounts
+  /** Rows that operators set up and that could not be compared. */
+  readonly unchecked: readonly UncheckedSetup[]
   /** Of the acts that are good, in order. */
   readonly hashes: readonly string[]
   /** Of each session that is good, the hashes of its links by version. */
@@ -71,7 +71,6 @@ export async function verifyArchive(bytes: Uint8Array): Promise<VerifiedArchive>
     events: 0,
     rows: 0,
     setup: 0,
-    setupErased: 0,
     signed: 0,
     uncovered: 0,
     withoutContent: 0,
@@ -79,9 +78,10 @@ export async function verifyArchive(bytes: Uint8Array): Promise<VerifiedArchive>
     approved: 0,
   }
   const hashes: string[] = []
+  const unchecked: UncheckedSetup[] = []
   const sessions = new Map<string, Map<number, string>>()
-  const offence = (await findOffence(bytes, counts, hashes, sessions)) ?? null
-  return { counts: { ...counts, acts: hashes.length }, hashes, sessions, offence }
+  const offence = (await findOffence(bytes, counts, hashes, unchecked, sessions)) ?? null
+  return { counts: { ...counts, acts: hashes.length }, hashes, unchecked, sessions, offence }
 }
 
 const broken = (what: string): AuditOffence => ({ session: null, seq: 0, rule: 'archive', what })
@@ -90,6 +90,7 @@ async function findOffence(
   bytes: Uint8Array,
   counts: MutableCounts,
   hashes: string[],
+  unchecked: UncheckedSetup[],
   sessions: Map<string, Map<number, string>>,
 ): Promise<AuditOffence | undefined> {
   const entries = await unpackTar(bytes, { strict: true }).catch(() => undefined)
@@ -111,7 +112,7 @@ async function findOffence(
   )
   const rows = texts.get(ROWS_FILE)
   return (
-    findInActs(texts.get(ACTS_FILE) ?? '', { text: texts.get(SETUP_FILE), envelopes }, hashes, counts) ??
+    findInActs(texts.get(ACTS_FILE) ?? '', { text: texts.get(SETUP_FILE), envelopes }, hashes, unchecked, counts) ??
     findInSessions(texts.get(SESSIONS_FILE) ?? '', rows === undefined ? undefined : linesIn(rows), counts, sessions)
   )
 }
@@ -120,6 +121,7 @@ function findInActs(
   text: string,
   setup: { readonly text: string | undefined; readonly envelopes: ReadonlyMap<string, string> },
   hashes: string[],
+  unchecked: UncheckedSetup[],
   counts: MutableCounts,
 ): AuditOffence | undefined {
   const [verifier, rows] = [createActVerifier(), createSetupVerifier()]
@@ -139,7 +141,7 @@ function findInActs(
   const stored = lines.flatMap((row) => row ?? [])
   const offence = rows.check(stored)
   counts.setup = rows.checked
-  counts.setupErased = rows.erased
+  unchecked.push(...rows.unchecked)
   if (offence) return { session: null, ...offence }
   const history = verifySignedHistory(stored, setup.envelopes, rows.actsOf)
   counts.signed = history.signed
