@@ -49,7 +49,7 @@ test('what nobody changed is whole, with its content and without, and is the sam
   expect(unchecked).toEqual([])
   expect(hashes).toEqual(records.acts.map(({ hash }) => hash))
   const about = { acts: COUNT, sessions: SESSIONS, events, uncovered: 0 }
-  const rows = SESSIONS * ['session', 'start', 'input', 'run', 'call', 'call', 'task', 'vote', 'vote'].length
+  const rows = SESSIONS * ['session', 'start', 'input', 'run', 'call', 'call', 'task', 'vote', 'vote', 'effect'].length
   expect(counts).toEqual({
     ...about,
     rows,

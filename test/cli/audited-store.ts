@@ -9,7 +9,6 @@ import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
 import { createSqliteStore } from '../../src/store/sqlite/open.ts'
 import {
   createManualClock,
-  inOrder,
   openBench,
   operator,
   policy,
@@ -18,6 +17,7 @@ import {
   snapshotOf,
   tool,
   WORKSPACE,
+  type Model,
 } from '../engine/bench.ts'
 import { removeDirectory } from '../remove-directory.ts'
 import type { SetupName } from '../../src/spec/people/setup-name.ts'
@@ -44,23 +44,18 @@ export async function openAuditedStore(sessions: number): Promise<AuditedStore> 
   let looks = 0
   const root = mkdtempSync(join(tmpdir(), 'svc-audit-'))
   const look = tool('look', { sideEffectClass: 'read_only' })
-  const pay = tool('pay', { sideEffectClass: 'irreversible_action' })
+  const pay = tool('pay', { sideEffectClass: 'irreversible_action', labels: { 'svc/effect-key': 'pay:{args.order}' } })
   const obligations = { approvals_required: 2, approver_role: 'finance', separation_of_duties: true }
   const gate = policy('gate', { obligations })
-  const calls = inOrder(
-    ...Array.from({ length: sessions }).flatMap(() => [
-      { calls: [{ name: 'look' }] },
-      { calls: [{ name: 'pay', arguments: { amount: 7 } }] },
-      'Done.',
-    ]),
-  )
+  const model: Model = ({ run: { input, turn } }) =>
+    turn === 1 ? { calls: [{ name: 'look' }] } : turn === 2 ? { calls: [{ name: 'pay', args: input }] } : 'Done.'
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [look, pay], policies: [{ on: ['pay'], entry: gate }] })],
-    models: { root: calls },
+    models: { root: model },
     tools: { look: () => returns(looks++ < 4 ? LARGE : 'small'), pay: () => returns('paid') },
   })
   for (let at = 0; at < sessions; at++) {
-    const started = await bench.start('root')
+    const started = await bench.start('root', { order: `A-${at}` })
     const task = await bench.waitForTask(started)
     for (const name of ['ana', 'ben']) {
       const { engine, clock } = bench

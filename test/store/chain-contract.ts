@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Clock } from '../../src/base/clock.ts'
 import { digestOf } from '../../src/base/digest.ts'
 import type { Session } from '../../src/spec/run/session.ts'
-import type { CallRow } from '../../src/store/session-update.ts'
+import type { CallRow, EffectChange } from '../../src/store/session-update.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createRowVerifier } from '../../src/spec/chain/verify-rows.ts'
 import { aRun, aStart, aStep, aTask, anUpdate, NO_LIMITS, NOW, sessionId, WORKSPACE } from './makers.ts'
@@ -171,6 +171,49 @@ export function chainContract(name: string, open: (clock: Clock) => Store | Prom
       const { rows } = (await store.sessionRows(sessionId('a')))!
       expect(rows!.filter(({ name }) => name.startsWith('vote '))).toHaveLength(2)
       expect(await verify('a')).toBeUndefined()
+    })
+
+    test('an effect key stays as its call took it, whatever becomes of it', async () => {
+      await store.start(aStart('a'), NO_LIMITS)
+      const one = await read('a')
+      const take = {
+        id: 'claim a',
+        key: 'refund:"ä" \0 \ud800',
+        shown: 'refund:"ä" \0 \ud800',
+        sessionId: one.id,
+        runId: one.rootRunId,
+        callId: 'c1',
+        tool: 'pay.transfer',
+        toolVersion: '1.0.0',
+        agent: 'pay.clerk',
+        agentVersion: '1.0.0',
+        argumentsDigest: digestOf('{}'),
+        at: NOW,
+        notAfter: NOW + 1000,
+        expiresAt: NOW + 5000,
+        approvedBy: ['operator:ana "ä"', 'operator:ben'],
+        replaces: null,
+      }
+      const { runId, callId } = take
+      const changes: readonly EffectChange[] = [
+        { take },
+        { extend: { id: take.id, notAfter: NOW + 2000 } },
+        { end: { runId, callId, state: 'done', result: 'paid' } },
+      ]
+      for (const change of changes) {
+        await store.save({ ...anUpdate(await read('a'), { busy: false }), effects: [change] })
+        expect(await verify('a')).toBeUndefined()
+      }
+      await store.releaseEffect(WORKSPACE, take.key, 'operator:ana', 'odd', NOW + 9000)
+      expect(await verify('a')).toBeUndefined()
+      const { rows } = (await store.sessionRows(one.id))!
+      const verifier = createRowVerifier(one.id)
+      for (const link of await links('a')) verifier.add(link)
+      const [effect, ...others] = rows!.toReversed()
+      expect(effect!.name).toBe('effect claim a')
+      expect(verifier.check(others)?.what).toContain('The row "effect claim a", which the save 2 wrote, is gone')
+      expect(verifier.check([...rows!, { ...effect!, name: 'effect of an earlier version' }])).toBeUndefined()
+      expect(verifier.uncovered).toBe(1)
     })
 
     test('sessions come oldest first, by agent, person and time', async () => {

@@ -57,6 +57,9 @@ export interface ChainedRow {
   readonly lines: readonly string[]
 }
 
+/** What names of rows of effect keys begin with. */
+export const EFFECT_ROW = 'effect '
+
 /** The rows of a session, and where its chain ended when they were read. */
 export interface SessionRows {
   readonly session: ChainedSession

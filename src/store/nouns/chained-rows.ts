@@ -4,6 +4,7 @@ import type { RunStarter } from '../../spec/run/starter.ts'
 import type { Dialect } from '../dialect.ts'
 import {
   toCallRow,
+  toEffectRow,
   toInputRow,
   toRunRow,
   toSessionRow,
@@ -11,6 +12,7 @@ import {
   toTaskRow,
   toVoteRow,
   type CallColumns,
+  type EffectColumns,
   type RunColumns,
   type RunTexts,
   type SessionColumns,
@@ -18,6 +20,7 @@ import {
   type TaskColumns,
   type VoteColumns,
 } from '../rows/chained-rows.ts'
+import { OUTSIDE_AGENT } from '../queries.ts'
 import { readRow, readRows, type NounWork } from '../statement.ts'
 import { selectChained } from './session-links.ts'
 
@@ -32,6 +35,7 @@ type SessionRow = SessionColumns &
   }
 type RunRow = RunColumns & RunTexts
 type CallRow = CallColumns & { readonly arguments: string }
+type EffectRow = EffectColumns & { readonly approvedBy: string }
 
 interface VoteRow extends Omit<VoteColumns, 'approved'> {
   readonly approved: boolean | 0 | 1
@@ -75,6 +79,13 @@ export function prepareChainedRows(dialect: Dialect): NounWork<'sessionRows', ne
     from vote v join user_task t on t.${key} = v.${column('user_task')}
     where ${ofSession('t')}
     order by v.n`
+  // Those that a restore was told of are no calls of svc.
+  const effects = `select e.id, e.workspace_id as "workspaceId", e.key, e.shown, e.run_id as "runId", e.call_id as "callId", e.tool,
+      e.tool_version as "toolVersion", e.agent, e.agent_version as "agentVersion", e.arguments_digest as "argumentsDigest", e.at,
+      e.expires_at as "expiresAt", e.replaces, e.approved_by as "approvedBy"
+    from effect e
+    where e.session_id = :sessionId and e.agent <> '${OUTSIDE_AGENT}'
+    order by e.at, e.id`
 
   return {
     reads: {
@@ -88,8 +99,10 @@ export function prepareChainedRows(dialect: Dialect): NounWork<'sessionRows', ne
           const allCalls = yield* readRows<CallRow>(calls, { sessionId })
           const allTasks = yield* readRows<TaskColumns>(tasks, { sessionId })
           const allVotes = yield* readRows<VoteRow>(votes, { sessionId })
+          const allEffects = yield* readRows<EffectRow>(effects, { sessionId })
           const after = yield* readRow<{ version: number }>(saved, { sessionId })
-          const rows = after?.version === before?.version ? toRows(head, allRuns, allCalls, allTasks, allVotes) : null
+          const rows =
+            after?.version === before?.version ? toRows(head, allRuns, allCalls, allTasks, allVotes, allEffects) : null
           if (rows || read === MOST_READS) return { session: ends, rows }
         }
       },
@@ -105,6 +118,7 @@ function toRows(
   calls: readonly CallRow[],
   tasks: readonly TaskColumns[],
   allVotes: readonly VoteRow[],
+  effects: readonly EffectRow[],
 ): readonly ChainedRow[] {
   const votes = allVotes.map((vote) => ({ ...vote, approved: Boolean(vote.approved), voided: Boolean(vote.voided) }))
   return [
@@ -124,5 +138,6 @@ function toRows(
       ),
     ),
     ...votes.map(toVoteRow),
+    ...effects.map((effect) => toEffectRow(effect, effect.approvedBy)),
   ]
 }

@@ -4,7 +4,8 @@
  */
 import type { Instant } from '../../base/clock.ts'
 import type { RunId } from '../../base/ids.ts'
-import { AT_WORK, digestOfRow, type ChainedRow, type RowDigest } from '../../spec/chain/session-link.ts'
+import type { EffectRecord } from '../../spec/effect.ts'
+import { AT_WORK, digestOfRow, EFFECT_ROW, type ChainedRow, type RowDigest } from '../../spec/chain/session-link.ts'
 import type { CallOutcome, Run } from '../../spec/run/run.ts'
 import type { Session } from '../../spec/run/session.ts'
 import type { RunStarter } from '../../spec/run/starter.ts'
@@ -180,6 +181,39 @@ export const toTaskRow = (row: TaskColumns, votes: readonly VoteColumns[]): Chai
 export const toVoteRow = ({ taskId, approver, approved, at, comment }: VoteColumns): ChainedRow =>
   toRow(`vote ${taskId} ${at} ${approver}`, [approved, comment])
 
+export type EffectColumns = Omit<
+  EffectRecord,
+  'sessionId' | 'notAfter' | 'state' | 'holds' | 'result' | 'approvedBy' | 'released'
+>
+
+/**
+ * Which call took a key, and what it was. What changes later is in the row of the call and in acts.
+ * @param approvedBy as JSON
+ */
+export const toEffectRow = (row: EffectColumns, approvedBy: string): ChainedRow =>
+  toRow(
+    `${EFFECT_ROW}${row.id}`,
+    [
+      row.workspaceId,
+      storedBegin(row.key),
+      storedBegin(row.shown),
+      row.runId,
+      row.callId,
+      row.tool,
+      row.toolVersion,
+      row.agent,
+      row.agentVersion,
+      row.argumentsDigest,
+      row.at,
+      row.expiresAt,
+      row.replaces,
+    ],
+    approvedBy,
+  )
+
+/** What both databases keep as it is: one cuts a text at its first NUL, the other replaces it. */
+const storedBegin = (text: string): string => /^[^\0\ufffd]*/.exec(text.toWellFormed())?.[0] ?? ''
+
 /** States of a call that only a person, a late report or a resumption changes. */
 const SETTLED: ReadonlySet<string> = new Set<CallOutcome | 'unknown'>([
   'executed',
@@ -218,6 +252,11 @@ export function toRowDigests(update: SessionUpdate, salt: string): readonly RowD
     const votes = task.votes.map((vote): VoteColumns => ({ ...vote, taskId: task.id, comment: vote.comment ?? null }))
     add(toTaskRow(taskColumnsOf(task, update), votes))
     for (const vote of votes) add(toVoteRow(vote))
+  }
+  for (const change of update.effects ?? []) {
+    if (!('take' in change)) continue
+    const { approvedBy, ...taken } = change.take
+    add(toEffectRow({ ...taken, workspaceId: session.workspaceId }, JSON.stringify(approvedBy)))
   }
   return rows
 }

@@ -37,8 +37,8 @@ export const isStepStart = ({ subject }: { readonly subject: string }): boolean 
 
 /** @returns undefined for a save that adds nothing which a chain covers, and changes nothing of it */
 export function toNewLink(update: SessionUpdate, texts: SavedTexts): NewLink | undefined {
-  const { session, steps, closedSteps, events, runs, calls, tasks } = update
-  if ([events, steps, runs, calls, tasks].every(({ length }) => length === 0)) return undefined
+  const { session, steps, closedSteps, events, runs, calls, tasks, effects = [] } = update
+  if ([events, steps, runs, calls, tasks, effects].every(({ length }) => length === 0)) return undefined
   const shown = new Set<number>()
   // Numbers of steps that a save adds follow each other.
   const firstOrdinal = steps[0]?.ordinal ?? 0
