@@ -120,6 +120,31 @@ test('a conversation goes on after its program, whose client numbers its request
   expect(items).toHaveLength(1)
 })
 
+test('requests that have one id, one after the other, are calls of their own', async () => {
+  const args = [SVC, 'mcp', '--tools', 'acme.assistant', '--data', project.data]
+  const transport = new StdioClientTransport({ command: process.execPath, cwd: project.directory, args })
+  const client = new Client({ name: 'test', version: '1' })
+  await client.connect(transport)
+  const send = transport.send.bind(transport)
+  const receive = transport.onmessage!
+  let asked: string | number = 0
+  transport.send = (message) => {
+    if (!('id' in message) || !('method' in message)) return send(message)
+    asked = message.id
+    return send({ ...message, id: 1 })
+  }
+  const onmessage: typeof receive = (message) => receive('id' in message ? { ...message, id: asked } : message)
+  Object.assign(transport, { onmessage })
+  try {
+    for (const order of ['A-1042', 'A-1043', 'A-1042'])
+      expect(await client.callTool({ name: 'lookup', arguments: { order } })).toMatchObject({
+        structuredContent: { order },
+      })
+  } finally {
+    await client.close()
+  }
+})
+
 test('what the server refuses is told in its words', async () => {
   const { call, close } = await CLIENTS['revision 2026-07-28'](starts()['a program with a key']!)
   try {

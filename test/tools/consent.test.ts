@@ -164,6 +164,20 @@ test.each<[string, () => void]>([
     },
   ],
   [
+    'writes its challenge without quotes, behind another',
+    () => {
+      answers['/elsewhere'] = answers['/.well-known/oauth-protected-resource/mcp']!
+      delete answers['/.well-known/oauth-protected-resource/mcp']
+      const challenge = `Basic realm="a, b", Bearer Resource_Metadata=${origin}/elsewhere, error=invalid_token`
+      answers['/mcp'] = { status: 401, headers: { 'www-authenticate': challenge } }
+    },
+  ],
+  [
+    'names its authorization server with a slash at the end',
+    () =>
+      (answers['/.well-known/oauth-authorization-server/login'] = { body: metadata({ issuer: `${origin}/login/` }) }),
+  ],
+  [
     'answers without a token, in a stream',
     () => (answers['/mcp'] = { headers: { 'content-type': 'text/event-stream' }, body: ': open\n\n' }),
   ],

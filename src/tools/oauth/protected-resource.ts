@@ -41,7 +41,9 @@ async function readChallenge(url: string, ask: AskOauth): Promise<Readonly<Recor
   })
   if (status !== 401) return {}
   const header = shortenText(headers.get('www-authenticate') ?? '', MAX_CHALLENGE)
-  return Object.fromEntries([...header.matchAll(/([a-z_]+)="([^"\\]*)"/g)].map(([, name, value]) => [name, value]))
+  // Some servers leave out the quotes.
+  const found = header.matchAll(/([a-z_]+)\s*=\s*(?:"([^"\\]*)"|([^\s",]+))/gi)
+  return Object.fromEntries([...found].map(([, name = '', quoted, plain]) => [name.toLowerCase(), quoted ?? plain]))
 }
 
 const MAX_CHALLENGE = 8192

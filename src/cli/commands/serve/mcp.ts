@@ -23,7 +23,7 @@ const CALL_TIMEOUT_MS = 120_000
 export async function mcp(call: CommandContext): Promise<void> {
   const path = endpointPath(call)
   const endpoint = await openEndpoint(call, await openProject(call), path)
-  // A conversation may outlast this process, whose client numbers its requests from the beginning again.
+  // A conversation may outlast this process, whose calls are numbered from the beginning again.
   const started = randomUUID()
   const conversation = conversationMeta(call, started)
   const about = { name: 'svc', version: packageVersion }
@@ -33,13 +33,15 @@ export async function mcp(call: CommandContext): Promise<void> {
     endpoint.keepTrying()
     const streams = new ClientStreams()
     let broken: Error | undefined
+    // Not by the client's own ids: some give each request the same one.
+    let calls = 0
     const toServer = () => {
       const served = new McpServer(about, { capabilities: { tools: {} } })
       const { server } = served
       server.setRequestHandler('tools/list', async ({ params }) => await client.listTools(params))
       server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) =>
         client
-          .callTool(withMeta(params, conversation, `${started} ${mcpReq.id}`), {
+          .callTool(withMeta(params, conversation, `${started} ${++calls}`), {
             signal: mcpReq.signal,
             timeout: CALL_TIMEOUT_MS,
           })
