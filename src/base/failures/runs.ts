@@ -65,7 +65,7 @@ export const runFailures = {
     status: 409,
     exit: EXIT.conflict,
     message: (a: { agent: string; paused: string }) => `No run of ${a.agent} is started: ${a.paused} is paused.`,
-    fix: 'svc stop --list shows by whom and why; svc status names the command that ends it.',
+    fix: 'svc stop --list shows by whom and why; svc doctor names the command that ends it.',
   },
   stale_view: {
     status: 409,
