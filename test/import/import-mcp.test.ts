@@ -198,6 +198,20 @@ test('again, what the author wrote stays, and no class becomes looser or text is
   expect(read('tools/local/find.yaml')).toContain('Finds an order by its number.')
 })
 
+test('tools whose names differ in case or signs alone are documents of their own, however alike they are', async () => {
+  const tools = ['delete', 'Delete', 'de-lete', 'de_lete', 'DE_LETE'].map((name) => ({ name, description: 'Deletes.' }))
+  write('crm.json', JSON.stringify({ tools }))
+  const importing = ['import', 'mcp', 'crm.json', '--server', 'https://crm.example/mcp']
+  const { bindings } = JSON.parse((await svc([...importing, '--json'], { cwd })).stdout) as {
+    bindings: { tools: readonly { ref: string; mcp: { tool: string } }[] }
+  }
+  expect(bindings.tools.map(({ mcp }) => mcp.tool)).toEqual(tools.map(({ name }) => name))
+  expect(new Set(bindings.tools.map(({ ref }) => ref)).size).toBe(5)
+  expect(readdirSync(join(cwd, 'tools/crm'))).toHaveLength(5)
+  write('crm.json', JSON.stringify({ tools: tools.map((each) => ({ ...each, description: 'Deletes for ever.' })) }))
+  expect((await svc(importing, { cwd })).stdout).toContain('crm.json: 5 changed as crm.*')
+})
+
 test('tools are chosen by name, and what is not chosen is not missed', async () => {
   const listed = await svc(['import', 'mcp', fake.url, '--list'], { cwd })
   expect(listed.stdout).toBe('local  find    Finds an order.\nlocal  refund  Refunds an order.\n')

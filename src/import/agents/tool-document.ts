@@ -112,10 +112,13 @@ export class ToolPlan {
       toToolName(tool.server && this.#isPrefixed ? `${this.servers.nameOf(tool.server)} ${tool.name}` : tool.name) ||
       'tool'
     const spec = this.#specOf(tool)
-    const signature = JSON.stringify([plain, spec])
+    // Names of a server that differ in case or signs alone are those of different tools, however alike they are described.
+    const signature = JSON.stringify([plain, tool.name, spec])
     const known = this.#names.get(signature)
     if (known !== undefined) return { id: `${namespace}.${known}`, last: known }
-    const name = this.#files.has(plain) || plain.length > MAX_NAME ? withDigest(plain, signature) : plain
+    const isFree = (name: string): boolean => !this.#files.has(name) && name.length <= MAX_NAME
+    // By its name where that is enough: a description changes.
+    const name = [plain, withDigest(plain, tool.name)].find(isFree) ?? withDigest(plain, signature)
     this.#names.set(signature, name)
     if (!tool.server) losses.add(tool.at, 'its program is not carried: name one below `tools` in svc.config.yaml')
     const id = `${namespace}.${name}`
