@@ -238,7 +238,8 @@ test.each<[string, object]>([
       ) as string,
     },
   ],
-  ['losing the id', { at: 'returned', isError: true, result: 'What?' }],
+  ['losing the id', { at: 'not_sent', code: 'refused', error: 'MCP server "local" refused: What?' }],
+  ['complaining in a call', said('echo hi')],
   [
     'listing nothing',
     {

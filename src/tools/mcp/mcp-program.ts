@@ -64,6 +64,11 @@ export function openMcpProgram(parts: Omit<McpProcessParts, 'onLine'>, onEnd: (w
     send(request, text)
     request.controller.close()
   }
+  /** What an error without an id is about. Never a call: it may be about a notice that was sent since, and the call under way. */
+  const unreadRequest = (): string => {
+    const id = soleOf(open)
+    return id === undefined || open.get(id)?.method === 'tools/call' ? '' : id
+  }
   const readLine = (process: McpProcess, line: OutputLine): void => {
     heard++
     if (line.text.trim() === '') return process.countUnasked(line.bytes)
@@ -76,8 +81,7 @@ export function openMcpProgram(parts: Omit<McpProcessParts, 'onLine'>, onEnd: (w
     const broken = messages.length === 0 && !line.isOpen ? brokenAnswerIn(line.text) : undefined
     if (broken !== undefined && open.has(broken)) return answer(broken, line.text)
     for (const [each, text] of messages) {
-      // An error without an id is one of a request that the program could not read.
-      const id = isErrorOfUnknown(each) ? (soleOf(open) ?? '') : textOfId(each['id'])
+      const id = isErrorOfUnknown(each) ? unreadRequest() : textOfId(each['id'])
       if (!('method' in each) && open.has(id)) {
         isAsked = true
         answer(id, text)
@@ -171,7 +175,7 @@ export function openMcpProgram(parts: Omit<McpProcessParts, 'onLine'>, onEnd: (w
         return new Response(null, { status: 202 })
       }
       const id = textOfId(given)
-      greeting = isGreeted ? undefined : id
+      greeting = !isGreeted && method === 'server/discover' ? id : undefined
       isGreeted = true
       const body = new ReadableStream<Uint8Array>({
         start: (controller) => void open.set(id, { method, controller }),

@@ -59,6 +59,7 @@ const answers = {
   'tools/list': (id, { cursor }) => {
     lists++
     if (mode === 'listing in pages' && cursor === undefined) return send({ id, result: { tools: [], nextCursor: '2' } })
+    if (mode === 'losing the id') return send({ id: null, error: { code: -32700, message: 'What?' } })
     if (mode === 'listing nothing') return send({ id, result: {} })
     const many =
       mode === 'many' ? Array.from({ length: 20_000 }, (_, at) => tool(`t${at}`, { description: 'x'.repeat(100) })) : []
@@ -99,7 +100,7 @@ const answers = {
     if (mode === 'ending in its answer') return process.stdout.write(text.replace(/.{9}$/, ''), () => process.exit(0))
     if (mode === 'closing its output') return process.stdout.end()
     if (mode === 'writing no JSON') return process.stdout.write(text.replace(' ', '\t') + '\n')
-    if (mode === 'losing the id') return send({ id: null, error: { code: -32700, message: 'What?' } })
+    if (mode === 'complaining in a call') send({ id: null, error: { code: -32700, message: 'What?' } })
     if (name === 'echo') return void Promise.resolve(grown).then(() => say(id, `echo ${given.text}`))
     if (name === 'pid') return say(id, String(process.pid))
     if (name === 'environment')
