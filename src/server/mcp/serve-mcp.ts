@@ -57,13 +57,14 @@ async function serve(
   // Its body is read already.
   const request = new Request(url, { method: 'POST', headers, signal })
   const response = await handler.fetch(request, { parsedBody: toStrictForm((body ?? null) as JsonValue) })
-  if (accepts === 'json' && isEventStream(response)) return replyInJson(response, Array.isArray(body))
-  return {
-    status: response.status,
-    headers: Object.fromEntries(response.headers),
-    ...(response.body ? { stream: response.body } : { text: '' }),
+  if (isEventStream(response)) {
+    if (accepts === 'json') return replyInJson(response, Array.isArray(body))
+    return { ...partsOf(response), ...(response.body && { stream: response.body }) }
   }
+  return { ...partsOf(response), text: await response.text() }
 }
+
+const partsOf = ({ status, headers }: Response) => ({ status, headers: Object.fromEntries(headers) })
 
 /** Imports the SDK with the first request, and only then: to resolve it again takes a good part of a millisecond. */
 const loadSdk = () => Promise.all([import('@modelcontextprotocol/server'), import('./mcp-server.ts')])
