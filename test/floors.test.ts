@@ -30,7 +30,7 @@ const FLOORS: Readonly<Record<string, number>> = {
 
 /** The rooms of a floor, lowest first; `.` stands for its loose files. A room imports from itself and from those before it. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  base: ['values', 'failures', 'json', 'pattern', 'net', '.', 'files'],
+  base: ['values', 'text', 'failures', 'json', 'pattern', 'net', '.', 'files'],
   blobs: ['.', 'local'],
   cli: [
     'shell',
@@ -111,6 +111,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   spec: ['steer', 'people', '.', 'run', 'project', 'chain', 'trust'],
   store: ['.', 'rows', 'nouns', 'sqlite', 'postgres', 'copy'],
   tools: ['generated', 'check', 'openapi', '.', 'oauth', 'mcp', 'routes'],
+  view: ['task', '.'],
 }
 
 const SRC = resolve(import.meta.dirname, '../src')

@@ -1,5 +1,5 @@
 /** The card with example values: money, a recipient, a long text, and two people who must agree. */
-import { presentKeyedTask } from '../../src/view/task-actions.ts'
+import { presentKeyedTask } from '../../src/view/task/task-actions.ts'
 import type { ShownTask } from '../../src/spec/task.ts'
 import { drawApproval } from '../../src/terminal/approval.ts'
 import { createTheme } from '../../src/terminal/theme.ts'

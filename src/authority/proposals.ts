@@ -21,7 +21,7 @@ import { subjectText, subjectsOf, type ComparedEntries } from './questions.ts'
 import type { Widening } from './widening.ts'
 import { nthCombination } from './nth-combination.ts'
 import { onlyItem } from '../base/values/collections.ts'
-import { textBefore } from '../base/text-parts.ts'
+import { textBefore } from '../base/text/text-parts.ts'
 import { ownMember } from '../base/json/own-member.ts'
 
 export interface ProposedCall {

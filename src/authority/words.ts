@@ -1,5 +1,5 @@
 /** Policies and calls as one line of text. */
-import { shortenText } from '../base/cut-text.ts'
+import { shortenText } from '../base/text/cut-text.ts'
 import { canonicalJson } from '../base/json/json.ts'
 import { conditionOfEntry } from '../policy/condition/condition.ts'
 import { describeCondition, describeValue } from '../policy/condition/describe.ts'

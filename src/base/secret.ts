@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { cutText, type CutText } from './cut-text.ts'
+import { cutText, type CutText } from './text/cut-text.ts'
 import { createSpellingMatcher, type SpellingMatcher } from './secret-spellings.ts'
 
 /** A secret value that printing, logging and serializing do not show; only `reveal` returns it. */

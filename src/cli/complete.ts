@@ -3,14 +3,14 @@
  * Names of agents, runs and tasks come from a running server only; opening the database would take too long.
  * Source: docs/design/command-line.md#operating
  */
-import { safeText } from '../base/escape-text.ts'
+import { safeText } from '../base/text/escape-text.ts'
 import type { CommandSpec, OptionSpec } from './shell/command.ts'
 import type { Io } from './shell/io.ts'
 import { globalOptions } from './shell/global-options.ts'
 import { isShellPlain, sourceOf } from './completion-sources.ts'
 import type { Suggestion } from './suggestion.ts'
 import { commandTable } from './table/table.ts'
-import { textAfterLast, textBefore } from '../base/text-parts.ts'
+import { textAfterLast, textBefore } from '../base/text/text-parts.ts'
 
 /** Directives of the completion protocol: no file names, or file names as well. */
 const NO_FILES = 4

@@ -4,7 +4,7 @@ import { wrapMessage } from '../terminal/message.ts'
 import { wrapText } from '../terminal/text.ts'
 import type { CommandGroup, CommandSpec } from './shell/command.ts'
 import { commandGroups, commandTable } from './table/table.ts'
-import { textBefore } from '../base/text-parts.ts'
+import { textBefore } from '../base/text/text-parts.ts'
 import { getOrInsert } from '../base/values/collections.ts'
 
 /** Wider lines are tiring to read. */

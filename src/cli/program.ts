@@ -4,7 +4,7 @@ import type { CommandSpec, TypedArguments, CommandManual, OptionSpec, ParsedComm
 import { globalOptions } from './shell/global-options.ts'
 import type { Io } from './shell/io.ts'
 import type { GlobalOptions } from './shell/mode.ts'
-import { nearestWord } from '../base/nearest-word.ts'
+import { nearestWord } from '../base/text/nearest-word.ts'
 import {
   commandNotes,
   firstCommandsText,
@@ -19,7 +19,7 @@ import { packageVersion } from './shell/version.ts'
 import { usageFailure } from '../base/usage-failure.ts'
 import { wrapMessage } from '../terminal/message.ts'
 import { expectDefined } from '../base/values/expect-defined.ts'
-import { textAfterLast, textBefore } from '../base/text-parts.ts'
+import { textAfterLast, textBefore } from '../base/text/text-parts.ts'
 
 const PURPOSE = 'svc runs AI agents whose risky calls wait for approval and happen once.'
 

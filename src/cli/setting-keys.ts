@@ -6,7 +6,7 @@ import { packageFile } from './project/package-file.ts'
 import { openProject } from './project/project.ts'
 import type { Io } from './shell/io.ts'
 import type { Suggestion } from './suggestion.ts'
-import { textBefore } from '../base/text-parts.ts'
+import { textBefore } from '../base/text/text-parts.ts'
 
 /** Keys of the project file: those of its schema, and those it has. */
 export async function settingKeys(io: Io): Promise<readonly Suggestion[]> {

@@ -1,5 +1,5 @@
 import { fail } from '../base/failure.ts'
-import { nearestWord } from '../base/nearest-word.ts'
+import { nearestWord } from '../base/text/nearest-word.ts'
 
 interface Option {
   readonly id: string

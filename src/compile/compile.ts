@@ -20,7 +20,7 @@ import { pinMcpTools } from './stages/pin.ts'
 import type { PublishedLookup } from './state/published.ts'
 import { resolveReferences } from './stages/resolve.ts'
 import { hasErrors, reportFinding, type CompileState } from './state/state.ts'
-import { textBefore } from '../base/text-parts.ts'
+import { textBefore } from '../base/text/text-parts.ts'
 
 export interface CompileInput {
   readonly workspace: Workspace

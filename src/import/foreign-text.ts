@@ -1,5 +1,5 @@
-import { shortenText } from '../base/cut-text.ts'
-import { UNSEEN_CHARACTER } from '../base/unseen-character.ts'
+import { shortenText } from '../base/text/cut-text.ts'
+import { UNSEEN_CHARACTER } from '../base/text/unseen-character.ts'
 import type { JsonValue } from '../base/json/json.ts'
 import { maskCredentials } from '../documents/text/credentials.ts'
 

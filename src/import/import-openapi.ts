@@ -2,7 +2,7 @@
  * Imports operations of an OpenAPI document: a Tool document each, a record of how they are called, and a route in the project file.
  * Source: docs/design/command-line.md#imports
  */
-import { shortenText } from '../base/cut-text.ts'
+import { shortenText } from '../base/text/cut-text.ts'
 import { canonicalJson, isJsonObject, type JsonObject } from '../base/json/json.ts'
 import { isLoopback } from '../base/net/loopback.ts'
 import {

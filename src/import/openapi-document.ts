@@ -1,6 +1,6 @@
 /** The parts of an OpenAPI document that an import reads: references inside it, and the list of its operations. */
 import { hash } from 'node:crypto'
-import { shortenText } from '../base/cut-text.ts'
+import { shortenText } from '../base/text/cut-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import { valueAt } from '../base/json/resolve-pointer.ts'
 import { usageFailure } from '../base/usage-failure.ts'

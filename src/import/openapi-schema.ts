@@ -2,7 +2,7 @@
  * Schemas of OpenAPI 3.0 and 3.1 as JSON Schema by value: local references are replaced by what they lead to, cycles are cut, and the
  * result stays within the bounds of schemas that runs accept. Source: docs/design/command-line.md#imports
  */
-import { shortenText } from '../base/cut-text.ts'
+import { shortenText } from '../base/text/cut-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import { patternGrowth } from '../base/pattern/pattern-growth.ts'
 import { targetOf, type OpenApiDocument } from './openapi-document.ts'

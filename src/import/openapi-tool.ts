@@ -1,5 +1,5 @@
 /** One operation as a Tool document, and as the request that a call of it sends. Source: docs/design/command-line.md#imports */
-import { cutText, shortenText } from '../base/cut-text.ts'
+import { cutText, shortenText } from '../base/text/cut-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import { SIDE_EFFECT_CLASSES, type SideEffectClass } from '../spec/document.ts'
 import type {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Document, isNode, parseAllDocuments, visit, parseDocument } from 'yaml'
-import { shortenText } from '../base/cut-text.ts'
+import { shortenText } from '../base/text/cut-text.ts'
 import { type JsonValue, isJsonObject, type JsonObject } from '../base/json/json.ts'
 import { makeDirectory } from '../base/files/make-directory.ts'
 import { formatDocuments } from '../documents/fmt/format.ts'

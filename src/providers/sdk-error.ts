@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.ts'
 import { ENDLESS_ANSWER } from '../base/net/chunk-response.ts'
 import { EGRESS_REFUSED } from '../base/net/transport.ts'
-import { cutText, shortenText } from '../base/cut-text.ts'
+import { cutText, shortenText } from '../base/text/cut-text.ts'
 import { parseJsonIfAny } from '../base/json/json.ts'
 import { retryAfterMs } from '../base/retry.ts'
 import type { Redactor, Secret } from '../base/secret.ts'

@@ -1,5 +1,5 @@
 /** The part that providers built on a vendor's SDK share: one streamed completion, with the SDK's errors converted. */
-import { cutText, isHighHalf } from '../base/cut-text.ts'
+import { cutText, isHighHalf } from '../base/text/cut-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import { wellFormedJson } from '../base/json/well-formed.ts'
 import type { FetchFunction, GuardedRequestInit } from '../base/net/transport.ts'

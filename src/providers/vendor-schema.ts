@@ -1,6 +1,6 @@
 /** JSON Schemas with other names of properties, or one level deeper, that accept the same values under these names. */
 import { digestOf } from '../base/digest.ts'
-import { cutText } from '../base/cut-text.ts'
+import { cutText } from '../base/text/cut-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import { pointerTo, segmentsOf } from '../base/json/pointer.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'

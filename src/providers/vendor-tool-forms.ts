@@ -2,7 +2,7 @@
  * Tools in forms that the vendor of the model takes, on the wire only: a vendor refuses a whole request for one name or keyword of
  * one tool. Names and arguments of the answer are put back before anything is checked, stored or shown.
  */
-import { shortenText } from '../base/cut-text.ts'
+import { shortenText } from '../base/text/cut-text.ts'
 import { isJsonObject, jsonDepth, type JsonValue } from '../base/json/json.ts'
 import { findToolSchemaFaults, propertyPlaces, type VendorToolLimits } from '../spec/vendor-tool-limits.ts'
 import {

@@ -5,7 +5,7 @@ import { checkValue } from '../tools/check/check.ts'
 import { observeRun } from './observe.ts'
 import type { PlayedScenario } from './play.ts'
 import type { ScenarioExpectation } from './scenario.ts'
-import { textBefore } from '../base/text-parts.ts'
+import { textBefore } from '../base/text/text-parts.ts'
 
 export interface ExpectationMismatch {
   /** Key under `expect`, or `run` for a run that did not end. */

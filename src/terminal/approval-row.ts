@@ -1,7 +1,7 @@
 /** The rows of a card: texts with their place, and fenced values, folded where they are long. */
-import type { CardRow } from '../view/task-card.ts'
-import type { CardValue } from '../view/card-values.ts'
-import { shortenText } from '../base/cut-text.ts'
+import type { CardRow } from '../view/task/task-card.ts'
+import type { CardValue } from '../view/task/card-values.ts'
+import { shortenText } from '../base/text/cut-text.ts'
 import { foldText, padText, wrapText } from './text.ts'
 import type { TextStyle, Theme } from './theme.ts'
 import { widthOf } from './width.ts'

@@ -1,5 +1,5 @@
 import type { Canvas } from './screen.ts'
-import { safeText } from '../base/escape-text.ts'
+import { safeText } from '../base/text/escape-text.ts'
 import { widthOf } from './width.ts'
 import { padText, wrapText } from './text.ts'
 import type { TextStyle } from './theme.ts'

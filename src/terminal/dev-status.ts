@@ -1,10 +1,10 @@
 /** The status area of `svc dev`: server, versions, runs, tasks, the last problem and keys. Source: docs/design/command-line.md#asking */
 import type { Instant } from '../base/clock.ts'
 import type { Canvas } from './screen.ts'
-import { safeText } from '../base/escape-text.ts'
+import { safeText } from '../base/text/escape-text.ts'
 import { truncateText, wrapText } from './text.ts'
 import { widthOf } from './width.ts'
-import { timeLeft } from '../base/short-text.ts'
+import { timeLeft } from '../base/text/short-text.ts'
 import type { TextStyle } from './theme.ts'
 
 export interface DevStatus {

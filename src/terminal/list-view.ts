@@ -2,7 +2,7 @@
 import type { Canvas } from './screen.ts'
 import { drawTable, type TableColumn } from './table.ts'
 import { padText, truncateText } from './text.ts'
-import { safeText } from '../base/escape-text.ts'
+import { safeText } from '../base/text/escape-text.ts'
 import { widthOf } from './width.ts'
 
 /** From this many columns on, the detail stands beside the list. */

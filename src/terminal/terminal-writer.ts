@@ -2,7 +2,7 @@
  * The one way by which text reaches a terminal. Whatever a terminal obeys is written as an escape, wherever the text came from
  * and whether or not a command remembered to escape it. The escapes are those of JSON, so JSON stays the same value.
  */
-import { escapeAsJson, isPlain } from '../base/escape-text.ts'
+import { escapeAsJson, isPlain } from '../base/text/escape-text.ts'
 import type { OutputSink } from './output-sink.ts'
 
 /** What styles of `createTheme` begin and end with; no style of them hides text. */

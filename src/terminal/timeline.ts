@@ -4,13 +4,13 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json
 import type { RunSummary, TimelineItem } from '../spec/api.ts'
 import { drawAnswered } from './approval.ts'
 import type { Canvas } from './screen.ts'
-import { safeJson, safeText } from '../base/escape-text.ts'
+import { safeJson, safeText } from '../base/text/escape-text.ts'
 import { describeResumption } from '../view/resumption.ts'
 import { describeUndoRequest } from '../view/undo.ts'
 import { widthOf } from './width.ts'
 import { padText, truncateText } from './text.ts'
 import type { TextStyle } from './theme.ts'
-import { shortDuration, shortId } from '../base/short-text.ts'
+import { shortDuration, shortId } from '../base/text/short-text.ts'
 import { timeOfDay } from './time.ts'
 
 /** Width of the longest type, `SessionCompleted`. */

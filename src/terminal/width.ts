@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type stringWidth from 'string-width'
-import { isPlain } from '../base/escape-text.ts'
+import { isPlain } from '../base/text/escape-text.ts'
 
 let measure: typeof stringWidth | undefined
 

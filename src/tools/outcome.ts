@@ -1,4 +1,4 @@
-import { shortenText } from '../base/cut-text.ts'
+import { shortenText } from '../base/text/cut-text.ts'
 import { giveWay, startWork } from '../base/event-loop.ts'
 import { InexactNumberError } from '../base/json/exact-number.ts'
 import { isJsonObject, JsonBoundError, parseJson, type JsonValue } from '../base/json/json.ts'

@@ -1,7 +1,7 @@
 /** What all programs that svc runs as tools have in common: their environment, their output, and their end. */
 import type { ChildProcess } from 'node:child_process'
 import { StringDecoder } from 'node:string_decoder'
-import { cutText } from '../base/cut-text.ts'
+import { cutText } from '../base/text/cut-text.ts'
 import type { Redactor } from '../base/secret.ts'
 
 export type ProgramProcess = Pick<ChildProcess, 'pid' | 'kill' | 'once' | 'stdout' | 'stderr'>

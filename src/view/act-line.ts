@@ -1,5 +1,5 @@
 /** Acts as people read them, in a terminal and in a browser. */
-import { safeText } from '../base/escape-text.ts'
+import { safeText } from '../base/text/escape-text.ts'
 import type { ActView } from '../operations/acts.ts'
 
 /** `ana@example.com`; `the server` for itself; `somebody` where nobody proved a name. */

@@ -1,5 +1,5 @@
 /** Describes the result of a dry fork, for the terminal and the console. */
-import { safeJson, safeText } from '../base/escape-text.ts'
+import { safeJson, safeText } from '../base/text/escape-text.ts'
 import type { DryDifference, DryForkView } from '../operations/steering.ts'
 
 /** `as 1.5.0: Completed, with another output`. */

@@ -1,6 +1,6 @@
 /** Pauses in words: what is paused, since when, by whom and why. */
 import { describePaused, type PauseTarget } from '../spec/steer/pause.ts'
-import { describeApprover } from './task-people.ts'
+import { describeApprover } from './task/task-people.ts'
 
 /** `tool acme.refunds since TIME, by operator ana (the bank called)`. Not escaped. */
 export const describePauseAct = (

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../base/json/json.ts'
-import { describeApprover } from './task-people.ts'
+import { describeApprover } from './task/task-people.ts'
 
 /** Who resumed a run, how and why. Not escaped. */
 export function describeResumption(content: JsonObject): string {

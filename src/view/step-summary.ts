@@ -1,5 +1,5 @@
 /** Summarizes a step in a few words, for outlines, which do not show its content. Not escaped. */
-import { cutText, shortenText } from '../base/cut-text.ts'
+import { cutText, shortenText } from '../base/text/cut-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import { describeResumption } from './resumption.ts'
 import { describeUndoRequest } from './undo.ts'

@@ -1,10 +1,10 @@
 /** Describes undos, for the terminal and for a browser. Not escaped. */
-import { shortId } from '../base/short-text.ts'
+import { shortId } from '../base/text/short-text.ts'
 import { isJsonObject, type JsonObject, textOf } from '../base/json/json.ts'
 import { describeHold } from '../spec/run/hold.ts'
 import type { UndoingRunView } from '../operations/shared.ts'
 import type { UndoItemView, UndoPlanView } from '../operations/steering.ts'
-import { describeApprover } from './task-people.ts'
+import { describeApprover } from './task/task-people.ts'
 
 /** The planned or actual undo of one call. */
 export function describeUndoItem({ state, undo, undoneBy, why }: UndoItemView): string {

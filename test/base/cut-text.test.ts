@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, expectTypeOf, test } from 'vitest'
-import { cutText, shortenText } from '../../src/base/cut-text.ts'
+import { cutText, shortenText } from '../../src/base/text/cut-text.ts'
 
 /** Any sequence of UTF-16 code units, many of them halves of pairs. */
 const anyText = fc

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readBoundedText } from '../../src/base/net/read-bounded.ts'
+import { readBoundedText } from '../../src/base/files/read-bounded.ts'
 import { readUserFile } from '../../src/cli/files/read-file.ts'
 
 let directory: string

@@ -1,8 +1,8 @@
 /** Invisible characters, compared with a slow evaluator that knows ranges of Unicode 15.1 instead of its properties. */
 import { array, assert, constantFrom, integer, oneof, property } from 'fast-check'
 import { expect, test } from 'vitest'
-import { safeJson, safeText } from '../../src/base/escape-text.ts'
-import { HIDDEN_CHARACTER } from '../../src/base/invisible-text.ts'
+import { safeJson, safeText } from '../../src/base/text/escape-text.ts'
+import { HIDDEN_CHARACTER } from '../../src/base/text/invisible-text.ts'
 import { cases } from '../cases.ts'
 
 /** DerivedCoreProperties.txt (Default_Ignorable_Code_Point), UnicodeData.txt (Cf), and blanks that are letters or symbols. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { expectDefined } from '../../src/base/values/expect-defined.ts'
 import { ownMember } from '../../src/base/json/own-member.ts'
-import { codePointName, joinWords, textAfterLast, textBefore } from '../../src/base/text-parts.ts'
+import { codePointName, joinWords, textAfterLast, textBefore } from '../../src/base/text/text-parts.ts'
 
 test('a text is cut at its first or last separator, and left whole without one', () => {
   expect([textBefore('a@b@c', '@'), textBefore('a', '@'), textBefore('@b', '@')]).toEqual(['a', 'a', ''])

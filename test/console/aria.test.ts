@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { shortId } from '../../src/base/short-text.ts'
+import { shortId } from '../../src/base/text/short-text.ts'
 import { describeInBrowser, openPage } from './browser.ts'
 import { openDesk } from './open-desk.ts'
 

@@ -1,7 +1,7 @@
 /** What a tool's author says a call does, with arguments that a model wrote. Source: docs/design/approvals.md#the-card */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { HIDDEN_CHARACTER } from '../../src/base/invisible-text.ts'
+import { HIDDEN_CHARACTER } from '../../src/base/text/invisible-text.ts'
 import type { JsonValue } from '../../src/base/json/json.ts'
 import { summaryOf } from '../../src/policy/condition/call-summary.ts'
 

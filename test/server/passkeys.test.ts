@@ -11,9 +11,9 @@ import {
   type ExpectedCeremony,
 } from '../../src/server/operator/people/verify-passkey.ts'
 import { approvalChallengeText, confirmChallengeText, enrolChallengeText } from '../../src/view/passkey-challenge.ts'
-import { describeTaskView } from '../../src/view/task-view.ts'
+import { describeTaskView } from '../../src/view/task/task-view.ts'
 import { cases } from '../cases.ts'
-import { readInboxItem } from '../../src/view/task-content.ts'
+import { readInboxItem } from '../../src/view/task/task-content.ts'
 import type { InboxItem } from '../../src/operations/tasks.ts'
 import { openWaitingRefund } from './gated-desk.ts'
 import { ask } from './running.ts'

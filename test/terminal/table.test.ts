@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { drawCard } from '../../src/terminal/card.ts'
 import { drawTable, type TableColumn } from '../../src/terminal/table.ts'
 import { styleOfStatus } from '../../src/terminal/theme.ts'
-import { shortDuration, shortId } from '../../src/base/short-text.ts'
+import { shortDuration, shortId } from '../../src/base/text/short-text.ts'
 import { formatDuration, formatRelative, timeOfDay } from '../../src/terminal/time.ts'
 import { canvasOf, PIPE } from './recording.ts'
 

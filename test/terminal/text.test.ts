@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { array, assert, constantFrom, integer, jsonValue, oneof, property, string } from 'fast-check'
 import { expect, test } from 'vitest'
-import { safeBlock, safeJson, safeText } from '../../src/base/escape-text.ts'
+import { safeBlock, safeJson, safeText } from '../../src/base/text/escape-text.ts'
 import { widthOf } from '../../src/terminal/width.ts'
 import { foldText, padText, truncateText, wrapText } from '../../src/terminal/text.ts'
 

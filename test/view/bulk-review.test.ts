@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { JsonValue } from '../../src/base/json/json.ts'
 import { findBulkProblem, type ShownTask } from '../../src/spec/task.ts'
-import { bulkGroupOf, listSimilar, reviewTogether, sumAmounts } from '../../src/view/bulk-review.ts'
+import { bulkGroupOf, listSimilar, reviewTogether, sumAmounts } from '../../src/view/task/bulk-review.ts'
 
 const LIMIT = {
   id: 'acme.refund-limit',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { splitComparisons, weighArguments } from '../../src/view/call-arguments.ts'
+import { splitComparisons, weighArguments } from '../../src/view/task/call-arguments.ts'
 
 test.each([
   ['args.amount > 100 (180)', [{ argument: 'amount', text: 'args.amount > 100' }]],

@@ -1,8 +1,8 @@
 /** The card of a question that the server of a tool asks. */
 import { expect, test } from 'vitest'
 import type { ShownTask } from '../../src/spec/task.ts'
-import { presentKeyedTask } from '../../src/view/task-actions.ts'
-import { describeSubject } from '../../src/view/task-subject.ts'
+import { presentKeyedTask } from '../../src/view/task/task-actions.ts'
+import { describeSubject } from '../../src/view/task/task-subject.ts'
 
 const asked: ShownTask = {
   id: '019a9f3e-0000-7000-8000-0000009c1e77',

@@ -4,10 +4,10 @@ import type { TaskContent } from '../../src/spec/api.ts'
 import type { JsonValue } from '../../src/base/json/json.ts'
 import type { Digest } from '../../src/base/digest.ts'
 import type { TaskRecord } from '../../src/spec/task.ts'
-import { presentKeyedTask } from '../../src/view/task-actions.ts'
-import { describeSubject, findKeyArgument, nameOfKind } from '../../src/view/task-subject.ts'
-import { readClientTask, readTaskContent, toTaskContent } from '../../src/view/task-content.ts'
-import { describeTaskView } from '../../src/view/task-view.ts'
+import { presentKeyedTask } from '../../src/view/task/task-actions.ts'
+import { describeSubject, findKeyArgument, nameOfKind } from '../../src/view/task/task-subject.ts'
+import { readClientTask, readTaskContent, toTaskContent } from '../../src/view/task/task-content.ts'
+import { describeTaskView } from '../../src/view/task/task-view.ts'
 
 const ID = '019a9f3e-0000-7000-8000-0000009c1e77' as TaskId
 const NOW = Date.parse('2026-11-20T10:42:00.000Z')

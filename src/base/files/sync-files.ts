@@ -1,6 +1,6 @@
 /** Synchronous reads at the start of a command: loading `fs/promises` takes longer than reading these few files. */
 import { lstatSync, readdirSync, statSync, type Stats } from 'node:fs'
-import { readBoundedText } from '../net/read-bounded.ts'
+import { readBoundedText } from './read-bounded.ts'
 
 /** Undefined where the file is missing or cannot be read. */
 export const statIfAny = (path: string): Stats | undefined => attempt(() => statSync(path))

@@ -19,7 +19,7 @@ import { performS3Request, type S3Response, type ObjectStore } from './objects.t
 import { S3Error } from './s3-error.ts'
 import { verifySignature, type S3Credentials } from './sigv4.ts'
 import { errorXml } from './xml.ts'
-import { textBefore } from '../../base/text-parts.ts'
+import { textBefore } from '../../base/text/text-parts.ts'
 
 export interface LocalStorageOptions {
   readonly directory: string

@@ -1,9 +1,9 @@
 /** Keys of `svc dev` on a terminal. Source: docs/design/command-line.md#serving */
 import { isJsonObject } from '../../base/json/json.ts'
 import { isFailure } from '../../base/failure.ts'
-import { readInboxItem } from '../../view/task-content.ts'
-import { shortId } from '../../base/short-text.ts'
-import { safeText } from '../../base/escape-text.ts'
+import { readInboxItem } from '../../view/task/task-content.ts'
+import { shortId } from '../../base/text/short-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import { buildBundle } from '../release/build.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { decideTask } from '../runs/card/decide-task.ts'

@@ -1,6 +1,6 @@
 /** Checks whether the channels of `notify` can do what they need: of Slack, token and scopes. Nothing is sent to anybody. */
 import { signalWithin } from '../../base/signal-within.ts'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import { checkSlackScopes } from '../../server/notify/slack/check-scopes.ts'
 import { createSlackApi } from '../../server/notify/slack/slack-api.ts'
 import { loadDocuments } from '../project/documents.ts'

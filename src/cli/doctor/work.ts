@@ -1,6 +1,6 @@
 /** Checks for work that stands still, agents that operators have paused and runs that an outage holds, and for who may approve it. */
 import { isFailure } from '../../base/failure.ts'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import type { NoticeView } from '../../operations/notices.ts'
 import { resumeCommandOf } from '../../spec/steer/pause.ts'
 import { describePauseAct } from '../../view/pause-words.ts'

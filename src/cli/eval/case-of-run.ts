@@ -1,6 +1,6 @@
 /** A run as a case of a dataset: its input, what its tools and people answered, and what was true of it. Source: docs/design/evals.md#from-runs */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import { shortId } from '../../base/short-text.ts'
+import { shortId } from '../../base/text/short-text.ts'
 import type { Conversation } from '../../spec/api.ts'
 import { answeredCallsIn, answersOfPeople, toRecordedSteps, type RecordedStep } from '../../view/run-scenario.ts'
 import type { RecordedAnswer } from '../../scenario/scenario.ts'

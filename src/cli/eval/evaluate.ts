@@ -1,6 +1,6 @@
 /** Plays the cases of a dataset with one version or two, and checks each run. Source: docs/design/evals.md#how-data-flows */
 import { isFailure } from '../../base/failure.ts'
-import { cutText } from '../../base/cut-text.ts'
+import { cutText } from '../../base/text/cut-text.ts'
 import type { DecisionFlip } from '../../spec/explanation.ts'
 import { backtest } from '../../policy/replay/backtest.ts'
 import type { RecordedDecision } from '../../operations/decisions.ts'

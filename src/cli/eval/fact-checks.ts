@@ -1,5 +1,5 @@
 /** Checks on facts: what a run did, compared with what a case demands. Source: docs/design/evals.md#facts */
-import { cutText } from '../../base/cut-text.ts'
+import { cutText } from '../../base/text/cut-text.ts'
 import type { Digest } from '../../base/digest.ts'
 import { toScaled } from '../../base/json/decimal.ts'
 import { canonicalJson, containsJson, type JsonValue } from '../../base/json/json.ts'

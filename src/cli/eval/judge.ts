@@ -4,7 +4,7 @@
  */
 import { parseDuration } from '../../base/duration.ts'
 import { digestOf, digestOfJson } from '../../base/digest.ts'
-import { cutText } from '../../base/cut-text.ts'
+import { cutText } from '../../base/text/cut-text.ts'
 import { isFailure } from '../../base/failure.ts'
 import { canonicalJson, isJsonObject } from '../../base/json/json.ts'
 import type { JudgeConfig } from '../../spec/project/config.ts'

@@ -1,5 +1,5 @@
 /** What a server keeps of an evaluation. Source: docs/design/evals.md#kept-evaluations */
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import { MOST_CASES, MOST_OF_CASE } from '../../operations/evals.ts'
 import type { EvaluationCase, EvaluationReport } from '../../spec/evaluation.ts'
 import type { CaseResult, EvaluatedCase } from './evaluate.ts'

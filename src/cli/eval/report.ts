@@ -1,6 +1,6 @@
 /** An evaluation for people, for programs and for CI systems. */
 import { assumedLine } from '../../policy/replay/recorded-facts.ts'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import { describeCost } from '../../spec/price.ts'
 import type { EvaluationSide } from '../../spec/evaluation.ts'
 import type { ProjectConfig } from '../../spec/project/config.ts'

@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fail } from '../../base/failure.ts'
 import { fileFailure } from '../../base/files/file-error.ts'
-import { FIFO_POLL_MS, FIFO_WAIT_MS, isNotYetReadable, silentFifo, WITHOUT_WAITING } from '../../base/net/fifo.ts'
+import { FIFO_POLL_MS, FIFO_WAIT_MS, isNotYetReadable, silentFifo, WITHOUT_WAITING } from '../../base/files/fifo.ts'
 
 /** Larger than any text or bundle that a command takes. The limit also stops endless devices such as `/dev/zero`. */
 const MOST_MIB = 64

@@ -10,7 +10,7 @@ import { writeUserFile } from '../../base/files/write-file.ts'
 import { packageFile } from '../project/package-file.ts'
 import { readSchemaFile } from '../project/schema-file.ts'
 import { usageFailure } from '../../base/usage-failure.ts'
-import { textBefore } from '../../base/text-parts.ts'
+import { textBefore } from '../../base/text/text-parts.ts'
 
 /** The template without `--full`: eleven files. */
 export const SMALL_TEMPLATE = 'starter'

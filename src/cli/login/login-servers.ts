@@ -5,7 +5,7 @@ import { nameOfLogin, takesLogin, type LoginServer } from '../../tools/oauth/log
 import { withDotEnv } from '../project/dot-env.ts'
 import { loadDocuments } from '../project/documents.ts'
 import type { Project } from '../project/project.ts'
-import { suggestWord } from '../../base/nearest-word.ts'
+import { suggestWord } from '../../base/text/nearest-word.ts'
 import { usageFailure } from '../../base/usage-failure.ts'
 import { parseUrl } from '../../base/net/parse-url.ts'
 

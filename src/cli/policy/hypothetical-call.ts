@@ -7,7 +7,7 @@ import { CALL_FIELDS } from '../../policy/condition/fields.ts'
 import { firstCallFacts } from '../../policy/condition/first-call.ts'
 import { inWindow, withKey } from '../../policy/condition/history.ts'
 import { readPath } from '../../policy/condition/path.ts'
-import { suggestWord } from '../../base/nearest-word.ts'
+import { suggestWord } from '../../base/text/nearest-word.ts'
 import type { EvalSubject } from './subject.ts'
 import { usageFailure } from '../../base/usage-failure.ts'
 

@@ -6,7 +6,7 @@ import type { DecisionExplanation } from '../../policy/explain/explain.ts'
 import type { ExplainedNode, ExplainedPolicy } from '../../spec/explanation.ts'
 import { decisionMark } from '../../terminal/decision-mark.ts'
 import type { Theme } from '../../terminal/theme.ts'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import type { LeafPlaces } from './places.ts'
 
 interface TraceEntry {

@@ -15,10 +15,10 @@ import { delegationSchema } from '../../spec/delegation.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'
 import type { CompiledBundle, JsonSchema, AgentSnapshot } from '../../spec/snapshot.ts'
 import { documentsFailure } from '../release/findings.ts'
-import { suggestWord } from '../../base/nearest-word.ts'
+import { suggestWord } from '../../base/text/nearest-word.ts'
 import type { Project } from '../project/project.ts'
 import { loadDocuments } from '../project/documents.ts'
-import { textBefore } from '../../base/text-parts.ts'
+import { textBefore } from '../../base/text/text-parts.ts'
 
 /** A tool or sub-agent that the subject can call. */
 export interface EvalCallee {

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { ProjectConfig } from '../../spec/project/config.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { statIfAny, readTextIfAny } from '../../base/files/sync-files.ts'
-import { suggestWord } from '../../base/nearest-word.ts'
+import { suggestWord } from '../../base/text/nearest-word.ts'
 import { userDirectory } from './user-config.ts'
 import { usageFailure } from '../../base/usage-failure.ts'
 

@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
-import { suggestWord } from '../../base/nearest-word.ts'
+import { suggestWord } from '../../base/text/nearest-word.ts'
 import type { UnpackedArchive } from '../../compile/package/archive.ts'
 import { compileClosure, type CompileResult } from '../../compile/compile.ts'
 import { concernsClosure } from '../../compile/scope.ts'

@@ -2,7 +2,7 @@
 import type { Theme } from '../../terminal/theme.ts'
 import type { VersionChange, VersionDifference } from '../../authority/change.ts'
 import type { FileChange } from '../../compile/diff/files.ts'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 
 /** The JSON of a difference. Source: docs/design/bundles-and-authority.md#comparisons */
 export const differenceBody = ({ breaking, widens, required, changes }: VersionDifference) => ({

@@ -1,6 +1,6 @@
 /** The authority of an agent as text, for `svc compile --matrix` and the plan of a first publication. */
 import type { AuthorityRow } from '../../operations/versions.ts'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import type { Canvas, Screen } from '../../terminal/screen.ts'
 import { drawTable, type TableColumn } from '../../terminal/table.ts'
 import { padText, wrapText } from '../../terminal/text.ts'

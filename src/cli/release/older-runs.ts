@@ -1,6 +1,6 @@
 /** What a deployment leaves behind: runs of versions that allow more, which it offers to hold, and schedules that it breaks. */
-import { safeText } from '../../base/escape-text.ts'
-import { shortId } from '../../base/short-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
+import { shortId } from '../../base/text/short-text.ts'
 import type { OperatorRoutes } from '../../operations/operations.ts'
 import type { OperatorClient } from '../../client/operator.ts'
 import type { CommandContext } from '../shell/command.ts'

@@ -1,7 +1,7 @@
 /** A conversation as Markdown or as an HTML page, one entry per timeline item. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { Conversation, TimelineItem } from '../../spec/api.ts'
-import { escapeHtml, safeText } from '../../base/escape-text.ts'
+import { escapeHtml, safeText } from '../../base/text/escape-text.ts'
 
 interface ConversationEntry {
   readonly ordinal: number

@@ -1,6 +1,6 @@
 /** Markdown for the comment of a review: what documents and models say is shown in it, and means nothing to it. */
-import { shortenText } from '../../base/cut-text.ts'
-import { safeText } from '../../base/escape-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 
 /** Rows of each list. The rest is counted: a comment has at most 65,536 characters. */
 const MOST_ROWS = 50

@@ -1,5 +1,5 @@
 /** `--filter` of the test commands. Source: docs/design/command-line.md#tests */
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import { usageFailure } from '../../base/usage-failure.ts'
 
 export interface TestFilter {

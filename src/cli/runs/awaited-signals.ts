@@ -1,7 +1,7 @@
 /** Which signals a run waits for, as its timeline says. Source: docs/design/steering.md#waits-outside */
-import { safeJson, safeText } from '../../base/escape-text.ts'
+import { safeJson, safeText } from '../../base/text/escape-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import { shortId } from '../../base/short-text.ts'
+import { shortId } from '../../base/text/short-text.ts'
 import type { RunStatus, SvcClient } from '../../client/index.ts'
 import type { TimelineItem } from '../../spec/api.ts'
 import { readWhole } from '../../client/whole-conversation.ts'

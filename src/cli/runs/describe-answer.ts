@@ -1,9 +1,9 @@
 /** Says what an answer to a task did. A vote is reported as a vote, never as the decision. */
 import type { ShownTask } from '../../spec/task.ts'
-import { describeMissing } from '../../view/task-people.ts'
-import { describeSubject } from '../../view/task-subject.ts'
-import { safeText } from '../../base/escape-text.ts'
-import { shortId } from '../../base/short-text.ts'
+import { describeMissing } from '../../view/task/task-people.ts'
+import { describeSubject } from '../../view/task/task-subject.ts'
+import { safeText } from '../../base/text/escape-text.ts'
+import { shortId } from '../../base/text/short-text.ts'
 
 /**
  * `vote of operator ana counted for acme.refunds amount 1500: 1 of 2; waits for another treasurer`, or

@@ -1,5 +1,5 @@
 /** Shows the events of a run as lines; while a card is open they wait. */
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import { stepOf, type StreamEvent } from '../../client/index.ts'
 import type { ToolProgress } from '../../tools/tool.ts'
 import { createLiveTimeline } from '../../terminal/timeline.ts'

@@ -1,5 +1,5 @@
 /** Tells how to undo the effects of a run that failed or was cancelled. Source: docs/design/steering.md#undo */
-import { shortId } from '../../base/short-text.ts'
+import { shortId } from '../../base/text/short-text.ts'
 import { isTerminal } from '../../spec/run/run.ts'
 import type { UndoPlanView } from '../../operations/steering.ts'
 import type { OperatorClient } from '../../client/operator.ts'

@@ -1,7 +1,7 @@
 /** Lines of the server's log for people. Source: docs/design/command-line.md#serving */
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '../../base/json/json.ts'
 import type { Screen } from '../../terminal/screen.ts'
-import { safeJson, safeText } from '../../base/escape-text.ts'
+import { safeJson, safeText } from '../../base/text/escape-text.ts'
 import { timeOfDay } from '../../terminal/time.ts'
 
 /** Takes the JSON lines of the log, which have passed the redactor. */

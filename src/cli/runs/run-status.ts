@@ -1,6 +1,6 @@
 /** The status of one run as fields, and words for statuses that a person types. */
-import { safeJson, safeText } from '../../base/escape-text.ts'
-import { shortId } from '../../base/short-text.ts'
+import { safeJson, safeText } from '../../base/text/escape-text.ts'
+import { shortId } from '../../base/text/short-text.ts'
 import type { RunStatus } from '../../client/index.ts'
 import type { PendingAnswer } from '../../spec/api.ts'
 import { describeHold } from '../../spec/run/hold.ts'
@@ -15,7 +15,7 @@ import { describeUndone } from '../../view/undo.ts'
 import { formatDuration } from '../../terminal/time.ts'
 import type { OperatorClient } from '../../client/operator.ts'
 import { countNoun } from '../shell/counted.ts'
-import { suggestWord } from '../../base/nearest-word.ts'
+import { suggestWord } from '../../base/text/nearest-word.ts'
 import { usageFailure } from '../../base/usage-failure.ts'
 
 export interface RunStatusExtras {

@@ -1,6 +1,6 @@
 import { failures } from '../../base/failure.ts'
 import type { FailureRow } from '../../base/failures/failure-row.ts'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import { ownMember } from '../../base/json/own-member.ts'
 import type { TriggerView } from '../../operations/triggers.ts'
 

@@ -1,8 +1,8 @@
 /** Handles what a followed run waits for: by rules, as `--on-task` says, or by asking the person at the terminal. */
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import { isWaiting, pendingTasks, toAnswerBody, type RunStatus, type StreamEvent } from '../../client/index.ts'
 import type { ShownTask } from '../../spec/task.ts'
-import { readClientTask, readInboxItem } from '../../view/task-content.ts'
+import { readClientTask, readInboxItem } from '../../view/task/task-content.ts'
 import { unlessLeft } from '../shell/io.ts'
 import { decideTask } from './card/decide-task.ts'
 import type { TaskPromptContext } from './card/open-decision.ts'

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/j
 import type { TaskRequest } from '../../spec/task.ts'
 import { decisionMark } from '../../terminal/decision-mark.ts'
 import type { Canvas } from '../../terminal/screen.ts'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import { widthOf } from '../../terminal/width.ts'
 import { padText } from '../../terminal/text.ts'
 

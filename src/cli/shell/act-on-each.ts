@@ -1,5 +1,5 @@
 /** Acts on several things, one after the other: each has its own result, and the refusal of one stops none of the others. */
-import { shortId } from '../../base/short-text.ts'
+import { shortId } from '../../base/text/short-text.ts'
 import type { CommandContext } from './command.ts'
 import { describeCommandError, formatCommandError, type CommandError } from './exit.ts'
 import { Interrupted } from './io.ts'

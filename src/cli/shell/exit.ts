@@ -2,7 +2,7 @@
 import { failures, isFailure, type FailureCode } from '../../base/failure.ts'
 import { fileFailure } from '../../base/files/file-error.ts'
 import { SvcConnectionError, SvcError, SvcTimeoutError } from '../../client/index.ts'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import { Interrupted } from './io.ts'
 import { RefusedAnswer, remoteError, RemoteError } from '../../client/remote-error.ts'
 

@@ -1,6 +1,6 @@
 /** `--debug`: prints each HTTP request and response on stderr, with secrets masked. */
 import type { OutputSink } from '../../terminal/output-sink.ts'
-import { safeBlock } from '../../base/escape-text.ts'
+import { safeBlock } from '../../base/text/escape-text.ts'
 import { truncateText } from '../../terminal/text.ts'
 
 type Send = (request: Request) => Promise<Response>

@@ -1,7 +1,7 @@
 /** What git knows of the files that are published. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import type { PublicationStatement } from '../../spec/trust/statement.ts'
 
 const GIT_MS = 10_000

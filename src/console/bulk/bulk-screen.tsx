@@ -3,10 +3,10 @@
  * digest of what this list shows of it. What arrives later is not among them. Source: docs/design/console.md#several-tasks-at-once
  */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import { isIrreversibleCall, type ShownTask } from '../../spec/task.ts'
-import { listSimilar, sumAmounts } from '../../view/bulk-review.ts'
-import { readInboxItem } from '../../view/task-content.ts'
+import { listSimilar, sumAmounts } from '../../view/task/bulk-review.ts'
+import { readInboxItem } from '../../view/task/task-content.ts'
 import { mayDecide } from '../card/decision.ts'
 import { announce } from '../parts/announce.ts'
 import type { View } from '../parts/view.ts'

@@ -1,8 +1,8 @@
 /** The review list: a task in a row, an argument in a column. */
-import { safeText } from '../../base/escape-text.ts'
-import { shortId } from '../../base/short-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
+import { shortId } from '../../base/text/short-text.ts'
 import type { ShownTask } from '../../spec/task.ts'
-import { reviewTogether } from '../../view/bulk-review.ts'
+import { reviewTogether } from '../../view/task/bulk-review.ts'
 import { Badge } from '../parts/badge.tsx'
 import type { View } from '../parts/view.ts'
 import type { BulkResult } from './bulk-decision.ts'

@@ -1,6 +1,6 @@
 /** A form for JSON values by their schema: one input for each name, JSON for everything that no simple input has. */
 import { useState } from 'preact/hooks'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { FileView } from '../../operations/sessions.ts'
 import { FileField, isFileSchema } from './file-field.tsx'

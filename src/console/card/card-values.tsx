@@ -3,9 +3,9 @@
  * remembered for the decision.
  */
 import { useEffect, useRef } from 'preact/hooks'
-import { cutText } from '../../base/cut-text.ts'
-import { safeText } from '../../base/escape-text.ts'
-import type { CardValue } from '../../view/card-values.ts'
+import { cutText } from '../../base/text/cut-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
+import type { CardValue } from '../../view/task/card-values.ts'
 import type { View } from '../parts/view.ts'
 
 /** A text longer than this is folded, as is one of more lines. */

@@ -3,12 +3,12 @@
  * the button is held, or a sentence is confirmed.
  */
 import { useEffect, useState } from 'preact/hooks'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import type { JsonObject } from '../../base/json/json.ts'
-import { describeUnread, mustBeOpened, describeEarlyKeys, untilKeysDecide } from '../../view/card-reading.ts'
+import { describeUnread, mustBeOpened, describeEarlyKeys, untilKeysDecide } from '../../view/task/card-reading.ts'
 import { outputUnderReview } from '../../view/output-review.ts'
-import { findKeyArgument } from '../../view/task-subject.ts'
-import { presentTask } from '../../view/task-card.ts'
+import { findKeyArgument } from '../../view/task/task-subject.ts'
+import { presentTask } from '../../view/task/task-card.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { announce } from '../parts/announce.ts'
 import { HoldButton, useHold } from '../parts/hold-button.tsx'

@@ -1,7 +1,7 @@
 /** A file of a form: it is kept in the workspace as soon as it is chosen, and the form holds its name there. */
 import type { AriaAttributes } from 'preact'
 import { useState } from 'preact/hooks'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { FileView } from '../../operations/sessions.ts'
 import type { View } from '../parts/view.ts'

@@ -1,9 +1,9 @@
 /** The card of a task. All words come from `presentTask`, which the terminal draws from too; nothing is added to them. */
-import { safeText } from '../../base/escape-text.ts'
-import { shortId } from '../../base/short-text.ts'
-import { presentTask, type CardRow, type TaskCard } from '../../view/task-card.ts'
+import { safeText } from '../../base/text/escape-text.ts'
+import { shortId } from '../../base/text/short-text.ts'
+import { presentTask, type CardRow, type TaskCard } from '../../view/task/task-card.ts'
 import type { ShownTask } from '../../spec/task.ts'
-import type { UnreadValues } from '../../view/card-reading.ts'
+import type { UnreadValues } from '../../view/task/card-reading.ts'
 import { shortDigest } from '../wire/digest.ts'
 import { EffectBadge } from '../parts/badge.tsx'
 import type { Child, View } from '../parts/view.ts'

@@ -1,6 +1,6 @@
 /** Answers of tasks that ask for a value: an option, a text, a number, the outcome of a call, a reply. */
 import { useState } from 'preact/hooks'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import { parseJson, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { TaskDecision } from '../../client/index.ts'
 import type { ProbeView } from '../../operations/tasks.ts'

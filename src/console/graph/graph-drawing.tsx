@@ -1,8 +1,8 @@
 /** The graph as SVG: nodes are links, edges have the colour of what a call does and a mark where somebody stands before it. */
 import { Graph, layout } from '@dagrejs/dagre'
 import { useMemo } from 'preact/hooks'
-import { cutText } from '../../base/cut-text.ts'
-import { safeText } from '../../base/escape-text.ts'
+import { cutText } from '../../base/text/cut-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import type { BundleGraph, GraphEdge, GraphNode } from '../../operations/versions.ts'
 import { describeEdge } from '../../view/bundle-graph.ts'
 import type { View } from '../parts/view.ts'

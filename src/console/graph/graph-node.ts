@@ -1,5 +1,5 @@
 /** How a node is called, and what opens when it is chosen. */
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import type { GraphNode } from '../../operations/versions.ts'
 import { address } from '../wire/navigation.ts'
 

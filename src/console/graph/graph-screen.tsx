@@ -1,5 +1,5 @@
 /** What a version reaches: drawn, and as a list that says the same. Source: docs/design/console.md#screens */
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import type { BundleGraph } from '../../operations/versions.ts'
 import { describeEdge } from '../../view/bundle-graph.ts'
 import type { View } from '../parts/view.ts'

@@ -1,5 +1,5 @@
 /** States as an icon and a word: colour alone says nothing. */
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import type { View } from './view.ts'
 import { Icon, type IconName } from './icon.tsx'
 

@@ -1,5 +1,5 @@
 /** One of some values, under a name. */
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import type { View } from './view.ts'
 import { takeText } from './input.ts'
 

@@ -1,5 +1,5 @@
 /** Texts that a screen hands over as files. */
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 
 /** Saves a text under a name, without a request. */
 export function downloadText(name: string, type: string, text: string): void {

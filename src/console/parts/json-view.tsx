@@ -1,6 +1,6 @@
 /** A JSON value as a tree: what is large is drawn when it is opened. */
 import { useState } from 'preact/hooks'
-import { safeJson } from '../../base/escape-text.ts'
+import { safeJson } from '../../base/text/escape-text.ts'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { View } from './view.ts'
 import { LongText, referenceIn, StoredValue } from './long-text.tsx'

@@ -1,7 +1,7 @@
 /** Texts and values that may be a megabyte: the beginning is drawn, the rest when it is asked for, a part at a time. */
 import { useEffect, useState } from 'preact/hooks'
-import { shortenText } from '../../base/cut-text.ts'
-import { safeBlock, safeText } from '../../base/escape-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
+import { safeBlock, safeText } from '../../base/text/escape-text.ts'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { fromJson } from '../../base/json/typed-json.ts'
 import type { ValueReference } from '../../spec/api.ts'

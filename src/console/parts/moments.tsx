@@ -1,4 +1,4 @@
-import { shortDuration } from '../../base/short-text.ts'
+import { shortDuration } from '../../base/text/short-text.ts'
 import { clockTime, describeAge, exactTime, now, serverTime } from '../wire/moment.ts'
 import type { View } from './view.ts'
 import { useSignal } from '../wire/use-signal.ts'

@@ -1,6 +1,6 @@
 /** A button that confirms what another one asked for, often in that one's place. */
 import { useEffect, useState } from 'preact/hooks'
-import { describeEarlyPress } from '../../view/card-reading.ts'
+import { describeEarlyPress } from '../../view/task/card-reading.ts'
 import { HOLD_MS } from './hold-button.tsx'
 import type { Child, View } from './view.ts'
 

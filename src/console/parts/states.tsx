@@ -1,5 +1,5 @@
 /** What stands where there is nothing to show: not yet, nothing, or not reachable. */
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import type { RequestError } from '../wire/request.ts'
 import type { Resource } from '../wire/resource.ts'
 import type { Child, View } from './view.ts'

@@ -1,6 +1,6 @@
 /** Passkeys of people: who has which, a form for another one, and the end of one's own. */
 import { useState } from 'preact/hooks'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import { addPasskey, removePasskey } from './passkey-ceremony.ts'
 import { announce } from '../parts/announce.ts'
 import { Badge } from '../parts/badge.tsx'

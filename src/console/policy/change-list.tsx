@@ -1,5 +1,5 @@
 /** What one version does that another did not, each with a call that shows it. */
-import { safeJson, safeText } from '../../base/escape-text.ts'
+import { safeJson, safeText } from '../../base/text/escape-text.ts'
 import type { ChangeView } from '../../operations/versions.ts'
 import { Badge } from '../parts/badge.tsx'
 import type { View } from '../parts/view.ts'

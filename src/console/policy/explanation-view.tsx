@@ -1,5 +1,5 @@
 /** Why a call is decided so: the sentence, every policy that was asked with its own lines, and what would change it. */
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import { isDecisionProof, PROOF_NAMES } from '../../spec/people/decision-proof.ts'
 import type { ExplainedDecision, ExplainedNode, ExplainedPolicy, WrittenPolicy } from '../../spec/explanation.ts'
 import { Badge } from '../parts/badge.tsx'

@@ -1,6 +1,6 @@
 /** The document of a policy as its author wrote it: what decided is marked, with the values that it saw. */
 import { useState } from 'preact/hooks'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import type { ExplainedNode, ExplainedPolicy, WrittenPolicy } from '../../spec/explanation.ts'
 import type { View } from '../parts/view.ts'
 import { TRUTHS } from './truth.ts'

@@ -1,8 +1,8 @@
 /** A new run with the first steps of another as they were, or told what it would do: `svc runs fork [--dry]`. */
 import { useState } from 'preact/hooks'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import { isJsonObject, parseJson, type JsonValue } from '../../base/json/json.ts'
-import { shortId } from '../../base/short-text.ts'
+import { shortId } from '../../base/text/short-text.ts'
 import type { DryForkView } from '../../operations/steering.ts'
 import type { OutlineRun } from '../../operations/runs.ts'
 import { describeDryDifference, describeDryFork } from '../../view/dry-fork-words.ts'

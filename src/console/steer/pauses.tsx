@@ -1,9 +1,9 @@
 /** What operators have paused, and how a pause begins and ends: `svc stop`, `svc agents pause|resume`. */
 import { useState } from 'preact/hooks'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import type { PauseView } from '../../operations/pauses.ts'
 import { CHECKPOINT_DEMAND, describePaused, type PauseTarget } from '../../spec/steer/pause.ts'
-import { describeApprover } from '../../view/task-people.ts'
+import { describeApprover } from '../../view/task/task-people.ts'
 import { announce } from '../parts/announce.ts'
 import type { View } from '../parts/view.ts'
 import { Icon } from '../parts/icon.tsx'

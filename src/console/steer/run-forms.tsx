@@ -1,7 +1,7 @@
 /** Ends a run, resumes it where it stopped, or starts it again: `svc runs cancel|resume|retry`. */
 import { useState } from 'preact/hooks'
-import { safeText } from '../../base/escape-text.ts'
-import { shortId } from '../../base/short-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
+import { shortId } from '../../base/text/short-text.ts'
 import type { OutlineRun } from '../../operations/runs.ts'
 import { announce } from '../parts/announce.ts'
 import type { View } from '../parts/view.ts'

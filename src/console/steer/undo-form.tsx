@@ -1,7 +1,7 @@
 /** Undoes what a run made: the plan call by call, and the request: `svc runs undo`. */
 import { useState } from 'preact/hooks'
-import { safeJson, safeText } from '../../base/escape-text.ts'
-import { shortId } from '../../base/short-text.ts'
+import { safeJson, safeText } from '../../base/text/escape-text.ts'
+import { shortId } from '../../base/text/short-text.ts'
 import type { UndoItemView, UndoPlanView } from '../../operations/steering.ts'
 import { describeUndoItem } from '../../view/undo.ts'
 import { announce } from '../parts/announce.ts'

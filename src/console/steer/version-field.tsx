@@ -1,5 +1,5 @@
 /** Chooses the version with which a run goes on. */
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import type { View } from '../parts/view.ts'
 import { takeText } from '../parts/input.ts'
 import { aboutWorkspace, useOperator } from '../wire/resource.ts'

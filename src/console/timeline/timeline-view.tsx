@@ -1,7 +1,7 @@
 /** The timeline of a run: a tree of steps beside bars of time. Only the rows in sight are drawn, so that ten thousand are as fast as ten. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { safeText } from '../../base/escape-text.ts'
-import { shortDuration } from '../../base/short-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
+import { shortDuration } from '../../base/text/short-text.ts'
 import type { View } from '../parts/view.ts'
 import type { Holder } from '../parts/holder.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'

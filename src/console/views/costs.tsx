@@ -1,6 +1,6 @@
 /** Tokens and money by agent, version, model and day; how runs ended, and how long they waited for people. */
-import { safeText } from '../../base/escape-text.ts'
-import { shortDuration } from '../../base/short-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
+import { shortDuration } from '../../base/text/short-text.ts'
 import type { CostSums, CostView, RunOutcomes } from '../../operations/insight.ts'
 import { describeCost } from '../../spec/price.ts'
 import { downloadText, writeCsv, type CsvCell } from '../parts/download.ts'

@@ -1,5 +1,5 @@
 /** Files of the workspace. They are saved, never shown: their content is other people's. */
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import type { FileView } from '../../operations/sessions.ts'
 import { formatBytes } from '../parts/bytes.ts'
 import type { View } from '../parts/view.ts'
@@ -7,7 +7,7 @@ import { Table } from '../parts/table.tsx'
 import { Age } from '../parts/moments.tsx'
 import { EmptyState, showUnread } from '../parts/states.tsx'
 import { useOperator } from '../wire/resource.ts'
-import { textAfterLast } from '../../base/text-parts.ts'
+import { textAfterLast } from '../../base/text/text-parts.ts'
 
 export function FilesScreen(): View {
   const files = useOperator('GET /files', { query: { take: '200' } })

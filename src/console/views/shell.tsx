@@ -1,7 +1,7 @@
 /** What stands around every screen: the sections, who is signed in, and whether the server answers. */
 import { createSignal } from '../wire/signal.ts'
 import { useEffect, useState } from 'preact/hooks'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import type { OperatorRoutes } from '../../operations/operations.ts'
 import { announce, announcement } from '../parts/announce.ts'
 import type { Child, View } from '../parts/view.ts'

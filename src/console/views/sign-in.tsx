@@ -1,6 +1,6 @@
 /** Shown while nobody is signed in in this browser. */
 import { useEffect, useState } from 'preact/hooks'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import type { View } from '../parts/view.ts'
 import { takeText } from '../parts/input.ts'
 import { findRefusal, keepPageKey, sendOperatorRequest, signedIn, type SignInState } from '../wire/request.ts'

@@ -10,7 +10,7 @@ import { EditorState } from '@codemirror/state'
 import { EditorView, highlightActiveLine, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { useEffect, useRef } from 'preact/hooks'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import type { WrittenFinding } from '../../spec/explanation.ts'
 import type { View } from '../parts/view.ts'
 

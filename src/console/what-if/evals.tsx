@@ -1,6 +1,6 @@
 /** Evaluations that were kept: how often runs were as they should be, beside the version before, and what policies decide otherwise. */
 import { useState } from 'preact/hooks'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import type { KeptEvaluationView } from '../../operations/evals.ts'
 import type { EvaluationCase, EvaluationSide } from '../../spec/evaluation.ts'
 import { describeCost } from '../../spec/price.ts'

@@ -1,7 +1,7 @@
 /** What an edit would change: a sentence, and each call that would be decided otherwise. */
 import { useState } from 'preact/hooks'
-import { safeText } from '../../base/escape-text.ts'
-import { shortId } from '../../base/short-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
+import { shortId } from '../../base/text/short-text.ts'
 import type { DecideView, WhatIfView } from '../../operations/decisions.ts'
 import type { View } from '../parts/view.ts'
 import { Icon } from '../parts/icon.tsx'

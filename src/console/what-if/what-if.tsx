@@ -2,7 +2,7 @@
 import { createSignal } from '../wire/signal.ts'
 import { useSignal } from '../wire/use-signal.ts'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import type { WhatIfView } from '../../operations/decisions.ts'
 import type { SourcesView } from '../../operations/versions.ts'
 import type { WrittenFinding } from '../../spec/explanation.ts'

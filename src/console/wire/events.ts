@@ -1,5 +1,5 @@
 /** Stored events of a run, read from its stream until what is stored ends. */
-import { cutText } from '../../base/cut-text.ts'
+import { cutText } from '../../base/text/cut-text.ts'
 import type { StreamEvent } from '../../spec/api.ts'
 
 export interface EventLine {

@@ -1,6 +1,6 @@
 /** The time that screens show, and how they say it. */
 import { createSignal } from './signal.ts'
-import { shortDuration } from '../../base/short-text.ts'
+import { shortDuration } from '../../base/text/short-text.ts'
 
 /** How far the server's clock is ahead of this device's, whose clock may be set wrong: what is shown happened at the server. */
 let aheadMs = 0

@@ -1,5 +1,5 @@
-import { cutText } from '../../base/cut-text.ts'
-import { safeText } from '../../base/escape-text.ts'
+import { cutText } from '../../base/text/cut-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import { widthOf } from '../../terminal/width.ts'
 import { createTheme, type TextStyle, type Theme } from '../../terminal/theme.ts'
 import type { Diagnostic, LintSeverity } from '../text/diagnostic.ts'

@@ -1,6 +1,6 @@
 /** A finding: something about a document that its author should know. It is a value; it is never thrown. */
 import { compareText } from '../../base/values/compare-text.ts'
-import { cutText } from '../../base/cut-text.ts'
+import { cutText } from '../../base/text/cut-text.ts'
 import type { TextSpan } from './source.ts'
 
 export const SEVERITIES = ['error', 'warning', 'info'] as const

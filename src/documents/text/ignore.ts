@@ -1,5 +1,5 @@
 /** Patterns of `.svcignore` and `include`: a subset of gitignore. */
-import { firstCodePoint } from '../../base/text-parts.ts'
+import { firstCodePoint } from '../../base/text/text-parts.ts'
 
 export interface IgnorePatterns {
   /** @param path relative, `/` separated; a directory ends with `/` */

@@ -1,6 +1,6 @@
 /** The forms of references between documents. Source: docs/design/bundles-and-authority.md#references */
 import { parse, Range } from 'semver'
-import { cutText } from '../../base/cut-text.ts'
+import { cutText } from '../../base/text/cut-text.ts'
 import { memoizeByText } from './memoize-by-text.ts'
 
 /** A tool or an agent by logical id, `namespace.name[@range]`. */

@@ -8,7 +8,7 @@ import {
   type ScalarEvent,
   type SequenceEvent,
 } from 'js-yaml'
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import { isExactNumber } from '../../base/json/exact-number.ts'
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { createFinding, type Diagnostic, type FindingText } from './diagnostic.ts'

@@ -6,7 +6,7 @@ import { createFinding, replaceScalarFix, type Diagnostic } from '../text/diagno
 import type { Document } from '../text/document.ts'
 import { didYouMean, nearestCandidate } from '../text/suggest.ts'
 import { misspeltKey } from './unknown-keys.ts'
-import { joinWords } from '../../base/text-parts.ts'
+import { joinWords } from '../../base/text/text-parts.ts'
 
 /** True for a value that declares our `apiVersion`, or has a kind of ours and looks like a document. */
 export function isOurs(value: JsonValue): boolean {

@@ -3,7 +3,7 @@ import type { ErrorObject } from 'ajv'
 import { pointerTo } from '../../base/json/pointer.ts'
 import type { SchemaName } from './schema-keys.ts'
 import { noteOf } from './schema-notes.ts'
-import { joinWords } from '../../base/text-parts.ts'
+import { joinWords } from '../../base/text/text-parts.ts'
 
 export interface MissingKeys {
   readonly keys: readonly string[]

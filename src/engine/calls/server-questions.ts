@@ -2,7 +2,7 @@
  * Calls whose server asks a person something. A server that answers with its questions gets the call again with the answers; one
  * that asks while the call is under way gets them on the open request. Source: docs/design/foreign-peers.md#questions-of-servers
  */
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import type { Instant } from '../../base/clock.ts'
 import type { RunState, ToolCall } from '../../spec/run/run.ts'
 import {

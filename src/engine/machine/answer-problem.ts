@@ -1,7 +1,7 @@
 /** Whether an answer to a user task is acceptable. Source: docs/design/approvals.md#who-may-decide */
 import { toIsoText } from '../../base/clock.ts'
 import { fail, type Failure } from '../../base/failure.ts'
-import { digestStart } from '../../base/short-text.ts'
+import { digestStart } from '../../base/text/short-text.ts'
 import { canonicalJson, isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { hasNeededRoles } from '../../spec/people/approver-role.ts'
 import { isProofAtLeast, PROOF_NAMES } from '../../spec/people/decision-proof.ts'

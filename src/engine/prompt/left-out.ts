@@ -2,7 +2,7 @@
  * The part of a long run that its prompts leave out. It is chosen before a completion that would not fit, and stored in a
  * step, so every later prompt follows from the steps alone. Source: docs/design/steering.md#context
  */
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import { isJsonObject, textOf, type JsonObject } from '../../base/json/json.ts'
 import { PAUSE_TURN, type ModelMessage } from '../../providers/provider.ts'
 import type { RunStep } from '../../spec/step.ts'

@@ -1,5 +1,5 @@
 /** The calls that runs undo. Source: docs/design/steering.md#undo */
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import type { RunId } from '../../base/ids.ts'
 import { boundedKey, type EffectKey } from '../../policy/condition/effect-key.ts'
 import { isTerminal, undoneCallOf, type CallReference, type Run } from '../../spec/run/run.ts'

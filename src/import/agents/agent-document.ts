@@ -8,8 +8,8 @@ import { convertSchema } from '../openapi-schema.ts'
 import type { ForeignAgent, ForeignModel, ForeignServer, ForeignTool } from './foreign-project.ts'
 import { planServer, type ServerNames } from './foreign-server.ts'
 import type { ToolPlan } from './tool-document.ts'
-import { cutText } from '../../base/cut-text.ts'
-import { UNSEEN_CHARACTER } from '../../base/unseen-character.ts'
+import { cutText } from '../../base/text/cut-text.ts'
+import { UNSEEN_CHARACTER } from '../../base/text/unseen-character.ts'
 import { maskCredentials, maskPrivateKeys } from '../../documents/text/credentials.ts'
 
 export interface AgentPlanOptions {

@@ -1,5 +1,5 @@
 /** An MCP server of a source, as an entry of `spec.mcp_servers` and, for a program, of the project file. Secrets are named, never written. */
-import { cutText } from '../../base/cut-text.ts'
+import { cutText } from '../../base/text/cut-text.ts'
 import { isLoopback } from '../../base/net/loopback.ts'
 import { findCredential, looksLikeValue } from '../../documents/text/credentials.ts'
 import type { JsonObject } from '../../base/json/json.ts'

@@ -1,6 +1,6 @@
 /** JSON with comments and commas before closing brackets, as editors write it, with the places of its members. */
 import { findExceededBound, isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import { usageFailure } from '../../base/usage-failure.ts'
 
 /** A member of an object in a text, by its places. */

@@ -2,7 +2,7 @@
 import { basename, dirname, resolve } from 'node:path'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { fileFailure } from '../../base/files/file-error.ts'
-import { readBoundedText } from '../../base/net/read-bounded.ts'
+import { readBoundedText } from '../../base/files/read-bounded.ts'
 import type { ToolListing } from '../../tools/mcp/listed-tool.ts'
 import { createToolListReader } from '../../tools/mcp/mcp-tool-list.ts'
 import { usageFailure } from '../../base/usage-failure.ts'

@@ -3,10 +3,10 @@
  * of arguments, which are a model's words: each stands there as one value, quoted unless it is a number or one plain word, and is
  * cut, so that none can add to the sentence. Source: docs/design/approvals.md#the-card
  */
-import { shortenText } from '../../base/cut-text.ts'
-import { safeJson, safeText } from '../../base/escape-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
+import { safeJson, safeText } from '../../base/text/escape-text.ts'
 import type { JsonValue } from '../../base/json/json.ts'
-import { isMoneyName } from '../../view/call-arguments.ts'
+import { isMoneyName } from '../../view/task/call-arguments.ts'
 import { cacheTemplates } from './argument-template.ts'
 import { argumentAt } from './path.ts'
 

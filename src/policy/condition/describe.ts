@@ -1,6 +1,6 @@
 /** Describes conditions in one line, with the values of a call. */
 import { toIsoText } from '../../base/clock.ts'
-import { cutText, shortenText } from '../../base/cut-text.ts'
+import { cutText, shortenText } from '../../base/text/cut-text.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import type { Condition, ConditionLeaf } from './condition.ts'
 import { inWindow } from './history.ts'

@@ -1,5 +1,5 @@
 /** Effect keys of Tool documents: the labels, the template, and the key of one call. Source: docs/design/policies.md#effect-keys */
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import { digestOf } from '../../base/digest.ts'
 import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
 import type { SideEffectClass } from '../../spec/document.ts'

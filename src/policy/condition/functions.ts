@@ -6,7 +6,7 @@ import { domainToASCII } from 'node:url'
 import { foldIdentity } from '../../base/identity.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import type { PathFunction } from './path.ts'
-import { textAfterLast } from '../../base/text-parts.ts'
+import { textAfterLast } from '../../base/text/text-parts.ts'
 import { parseUrl } from '../../base/net/parse-url.ts'
 
 export const FUNCTIONS: Readonly<Record<PathFunction, (value: JsonValue) => JsonValue | undefined>> = {

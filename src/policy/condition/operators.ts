@@ -1,7 +1,7 @@
 /** The operators of comparisons: exact, typed and case-sensitive, without conversion. Source: docs/design/policies.md#operators */
 import ipaddr from 'ipaddr.js'
 import semver from 'semver'
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
 import { loadRe2 } from '../../base/pattern/re2.ts'
 import { showValue, UnusableValue, type ValueTest, type TruthValue } from './truth.ts'

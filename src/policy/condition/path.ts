@@ -3,7 +3,7 @@ import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
 import { CALL_FIELDS, PREVIOUS_FIELDS } from './fields.ts'
 import type { PathSegment } from './segment.ts'
 import { historyText, type HistoryMeasure, type HistoryScope, type HistorySubject } from './history.ts'
-import { textBefore } from '../../base/text-parts.ts'
+import { textBefore } from '../../base/text/text-parts.ts'
 import { ownMember } from '../../base/json/own-member.ts'
 
 export const PATH_FUNCTIONS = ['length', 'lower', 'fold', 'host', 'email_domain'] as const

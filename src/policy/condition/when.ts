@@ -6,7 +6,7 @@
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { onlyItem } from '../../base/values/collections.ts'
 import { ownMember } from '../../base/json/own-member.ts'
-import { firstCodePoint } from '../../base/text-parts.ts'
+import { firstCodePoint } from '../../base/text/text-parts.ts'
 
 /** A part of the text: from `start` up to, not including, `end`. */
 export interface TextRange {

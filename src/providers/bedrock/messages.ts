@@ -6,7 +6,7 @@ import type {
   Message,
   ToolResultContentBlock,
 } from '@aws-sdk/client-bedrock-runtime'
-import { cutText } from '../../base/cut-text.ts'
+import { cutText } from '../../base/text/cut-text.ts'
 import { alternatingTurns, isBlank, NOTHING_TO_READ, partsToRead } from '../alternating-turns.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { ToolMedia } from '../../spec/tool-media.ts'

@@ -2,7 +2,7 @@
  * An answer arrived, but not in the form of its protocol. The place tells the people who run the model server what to mend; another
  * attempt would cost as much and read the same.
  */
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 
 /** What a collector throws; the provider adds its name. */
 export class FormProblem extends Error {

@@ -3,7 +3,7 @@
  * stream is one answer. The SDKs' own readers fail on both.
  */
 import { createParser } from 'eventsource-parser'
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { ENDLESS_ANSWER } from '../../base/net/chunk-response.ts'
 import { CutStream, FormProblem } from './form-problem.ts'

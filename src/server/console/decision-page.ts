@@ -2,7 +2,7 @@
  * The page behind a one-time link. Reading it changes nothing, however often a scanner does; only the page's own form decides, with a
  * seal that only the page carries. Source: docs/design/notifications.md#links-that-decide
  */
-import { textBefore } from '../../base/text-parts.ts'
+import { textBefore } from '../../base/text/text-parts.ts'
 import type { TaskId } from '../../base/ids.ts'
 import { DECISION_PATH, taskAddress } from '../../view/console-address.ts'
 import { readBytes } from '../http/body.ts'

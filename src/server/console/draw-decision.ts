@@ -1,11 +1,11 @@
 /** The page of a one-time link as HTML: the card's words and a form, without a script, from a screen of 320 px on. */
 import { createHash } from 'node:crypto'
 import { type Instant, toMinuteText } from '../../base/clock.ts'
-import { shortenText } from '../../base/cut-text.ts'
-import { escapeHtml, safeText } from '../../base/escape-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
+import { escapeHtml, safeText } from '../../base/text/escape-text.ts'
 import type { ShownTask } from '../../spec/task.ts'
-import type { CardValue } from '../../view/card-values.ts'
-import { presentTask, type CardRow } from '../../view/task-card.ts'
+import type { CardValue } from '../../view/task/card-values.ts'
+import { presentTask, type CardRow } from '../../view/task/task-card.ts'
 
 export const MOST_OF_COMMENT = 2000
 /** Of what is beside the call; what is approved is always shown whole. */

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { extname } from 'node:path'
-import { textBefore } from '../../base/text-parts.ts'
+import { textBefore } from '../../base/text/text-parts.ts'
 
 /** A build has the directory beside the bundle, or above its chunks; the sources find that of the last build. */
 const PLACES = ['./console/', '../console/', '../../console/', '../../../dist/console/']

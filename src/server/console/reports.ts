@@ -2,9 +2,9 @@
  * POST /console/reports: logs violations of the page's content security policy. An unchanged page has none, so a report
  * means that the page was modified or that a browser extension interferes. Source: docs/design/console.md#what-the-page-may-do
  */
-import { cutText } from '../../base/cut-text.ts'
+import { cutText } from '../../base/text/cut-text.ts'
 import { isJsonObject } from '../../base/json/json.ts'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import { readJson, type BodyLimits } from '../http/body.ts'
 import { okReply } from '../http/reply.ts'
 import type { ApiRoute } from '../http/route.ts'

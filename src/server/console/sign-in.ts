@@ -1,8 +1,8 @@
 /** Signs a browser in and out. Source: docs/design/console.md#signing-in */
 import { hashKey, hashOfCommandCredential } from '../../base/api-key.ts'
 import type { Instant } from '../../base/clock.ts'
-import { cutText } from '../../base/cut-text.ts'
-import { safeText } from '../../base/escape-text.ts'
+import { cutText } from '../../base/text/cut-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import { fail } from '../../base/failure.ts'
 import { isJsonObject } from '../../base/json/json.ts'
 import type { NewAct } from '../../spec/people/act.ts'

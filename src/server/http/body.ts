@@ -5,7 +5,7 @@ import { InexactNumberError, describeInexactNumber } from '../../base/json/exact
 import { EXTERNAL_JSON, isJsonObject, JsonBoundError, parseJson, type JsonBounds } from '../../base/json/json.ts'
 import type { ProjectConfig } from '../../spec/project/config.ts'
 import type { AsyncReadable, HttpRequestContext } from './route.ts'
-import { textBefore } from '../../base/text-parts.ts'
+import { textBefore } from '../../base/text/text-parts.ts'
 import { onlyItem } from '../../base/values/collections.ts'
 
 export interface BodyLimits extends JsonBounds {

@@ -1,6 +1,6 @@
 /** Addresses and the ranges that a trigger allows. Source: docs/design/security.md#keys */
 import ipaddr from 'ipaddr.js'
-import { textBefore } from '../../base/text-parts.ts'
+import { textBefore } from '../../base/text/text-parts.ts'
 
 /** True for an address or a CIDR, IPv4 or IPv6. */
 export const isIpRange = (text: string): boolean => rangeOf(text) !== undefined

@@ -1,6 +1,6 @@
 /** The server's log: JSON lines. Source: docs/design/security.md#secrets */
 import { pino, type DestinationStream } from 'pino'
-import { escapeAsJson } from '../../base/escape-text.ts'
+import { escapeAsJson } from '../../base/text/escape-text.ts'
 import type { LogLevel, Log } from '../../base/log.ts'
 import type { Redactor } from '../../base/secret.ts'
 

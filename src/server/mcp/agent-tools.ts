@@ -3,7 +3,7 @@
  * limits and idempotency are those of a start; nothing here answers a task. Source: docs/design/http.md#agents-as-mcp-tools
  */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
-import { cutText } from '../../base/cut-text.ts'
+import { cutText } from '../../base/text/cut-text.ts'
 import { compareText } from '../../base/values/compare-text.ts'
 import { digestOf } from '../../base/digest.ts'
 import { fail, isFailure } from '../../base/failure.ts'

@@ -2,7 +2,7 @@
  * Counters and histograms. A metric has at most `MOST_SERIES` combinations of labels, whatever the
  * names of agents, tools and models are: what comes later is counted under `other`, so that a scrape stays small.
  */
-import { cutText } from '../../base/cut-text.ts'
+import { cutText } from '../../base/text/cut-text.ts'
 
 const MOST_SERIES = 500
 /** A longer label is cut. */

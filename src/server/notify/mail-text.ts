@@ -1,11 +1,11 @@
 /** The words of a mail: those of the card for one notice, a list for many. Every text of others is escaped, as text and as HTML. */
 import { type Instant, toMinuteText } from '../../base/clock.ts'
-import { shortenText } from '../../base/cut-text.ts'
-import { escapeHtml, safeText } from '../../base/escape-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
+import { escapeHtml, safeText } from '../../base/text/escape-text.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import type { NoticeEvent } from '../../spec/notice.ts'
-import type { CardValue } from '../../view/card-values.ts'
-import { presentTask } from '../../view/task-card.ts'
+import type { CardValue } from '../../view/task/card-values.ts'
+import { presentTask } from '../../view/task/task-card.ts'
 import type { DecisionLink, NoticeMessage } from './channel.ts'
 
 export interface MailText {

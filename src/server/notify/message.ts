@@ -9,8 +9,8 @@ import type { StoredNotice } from '../../spec/notice.ts'
 import type { Run } from '../../spec/run/run.ts'
 import { countApprovals, isOperatorOnly, type TaskPeople, type TaskRecord } from '../../spec/task.ts'
 import type { Store } from '../../store/store.ts'
-import { describeApprover } from '../../view/task-people.ts'
-import { toTaskContent } from '../../view/task-content.ts'
+import { describeApprover } from '../../view/task/task-people.ts'
+import { toTaskContent } from '../../view/task/task-content.ts'
 import type { DeskTask, NoticeMessage } from './channel.ts'
 
 /** Of `data`: a field is added without a new number; what changes its meaning gets one. */

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto'
 import { readOpenApi } from '../http/openapi.ts'
 import type { OperatorAction } from './people/act.ts'
-import { escapeHtml } from '../../base/escape-text.ts'
+import { escapeHtml } from '../../base/text/escape-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue, objectOf, listOf } from '../../base/json/json.ts'
-import { textAfterLast } from '../../base/text-parts.ts'
+import { textAfterLast } from '../../base/text/text-parts.ts'
 
 let page: Promise<string> | undefined
 

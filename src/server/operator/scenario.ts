@@ -1,5 +1,5 @@
 /** GET /runs/:id/scenario: a run as a test, for `svc runs scenario` and the console. */
-import { shortId } from '../../base/short-text.ts'
+import { shortId } from '../../base/text/short-text.ts'
 import type { TimelineItem } from '../../spec/api.ts'
 import { writeScenario } from '../../view/run-scenario.ts'
 import { findRun } from './find/find.ts'

@@ -1,5 +1,5 @@
 /** Uploads in three steps: presign an address, send the bytes to it, finalize. Source: docs/design/http.md#files */
-import { cutText } from '../../base/cut-text.ts'
+import { cutText } from '../../base/text/cut-text.ts'
 import { dieAtFailpoint } from '../../base/failpoint.ts'
 import { fail } from '../../base/failure.ts'
 import type { WorkspaceId } from '../../base/ids.ts'

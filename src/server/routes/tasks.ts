@@ -1,7 +1,7 @@
 import { fail } from '../../base/failure.ts'
 import { isUuid, type TaskId } from '../../base/ids.ts'
 import type { TaskItem, TaskList } from '../../spec/api.ts'
-import { toTaskContent } from '../../view/task-content.ts'
+import { toTaskContent } from '../../view/task/task-content.ts'
 import type { TaskInSession } from '../../store/queries.ts'
 import { seesTimeline, withCaller, type ApiPrincipal, type IdentifyCaller } from '../auth/auth.ts'
 import { runInScope } from '../auth/scope.ts'

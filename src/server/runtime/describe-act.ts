@@ -1,7 +1,7 @@
 /** Records of what operators and the server do: masked, bounded, in the words of the log. Source: docs/design/audit.md#acts */
-import { cutText } from '../../base/cut-text.ts'
+import { cutText } from '../../base/text/cut-text.ts'
 import { digestOfJson } from '../../base/digest.ts'
-import { safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import type { ActAbout, ActKind, NewAct } from '../../spec/people/act.ts'
 import type { ServerServices } from './services.ts'

@@ -4,7 +4,7 @@
  */
 import type { JSONWebKeySet, JWTPayload } from 'jose'
 import type { Instant } from '../../base/clock.ts'
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 
 /** The token does not count. The message is the end of a sentence that begins with the provider. */
 export class IdTokenError extends Error {

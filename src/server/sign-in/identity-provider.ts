@@ -3,8 +3,8 @@
  * nothing else, and sessions that exist go on. svc keeps no token of it. Source: docs/design/security.md#sign-in-for-teams
  */
 import type { JSONWebKeySet } from 'jose'
-import { shortenText } from '../../base/cut-text.ts'
-import { safeText } from '../../base/escape-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
 import { fail, innermostMessage, isFailure, type Failure } from '../../base/failure.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { fromJson, toJson } from '../../base/json/typed-json.ts'

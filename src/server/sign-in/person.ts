@@ -1,5 +1,5 @@
 /** Who a provider says that somebody is, and what that lets them do here. Source: docs/design/security.md#sign-in-for-teams */
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import { foldIdentity } from '../../base/identity.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { OPERATOR_RIGHTS, type OperatorRight, type SignInConfig } from '../../spec/project/config.ts'

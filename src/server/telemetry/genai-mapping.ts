@@ -4,7 +4,7 @@
  * no span, unless somebody asks for content. Source: docs/design/telemetry.md#names
  */
 import type { Attributes } from '@opentelemetry/api'
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { Run } from '../../spec/run/run.ts'
 import type { RunStep } from '../../spec/step.ts'

@@ -1,6 +1,6 @@
 /** The checks of what is signed, in the order in which they are made. Source: docs/design/trust.md#order-of-checks */
 import { toIsoText, type Instant } from '../../base/clock.ts'
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import type { Digest } from '../../base/digest.ts'
 import { byName, digestOfClosure } from '../snapshot.ts'
 import { MAX_ENVELOPES, preAuthEncoding, readEnvelope, type DsseEnvelope } from './dsse.ts'

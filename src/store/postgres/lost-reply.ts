@@ -4,7 +4,7 @@
  * Source: docs/design/several-processes.md#saves
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { cutText } from '../../base/cut-text.ts'
+import { cutText } from '../../base/text/cut-text.ts'
 import { isLostConnection, storeUnreachable } from './database/errors.ts'
 import type { PostgresPool } from './database/pool.ts'
 import { queriesOn, type PostgresQueries } from './database/queries.ts'

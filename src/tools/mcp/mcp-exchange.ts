@@ -4,7 +4,7 @@
  */
 import { setMaxListeners } from 'node:events'
 import { ReadableStream } from 'node:stream/web'
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue, objectOf } from '../../base/json/json.ts'
 import type { FetchFunction } from '../../base/net/transport.ts'
 import type { Redactor } from '../../base/secret.ts'

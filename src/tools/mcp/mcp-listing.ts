@@ -1,6 +1,6 @@
 /** Lists the tools of MCP servers for `svc lint --mcp-live` and `svc compile --mcp`. */
 import { systemClock } from '../../base/clock.ts'
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import type { Redactor } from '../../base/secret.ts'
 import type { FetchFunction } from '../../base/net/transport.ts'
 import { innermostMessage } from '../../base/failure.ts'

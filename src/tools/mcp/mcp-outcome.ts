@@ -1,5 +1,5 @@
 /** Outcomes of calls to MCP servers: what the answer, an error or a time-out says about the call. */
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import { innermostMessage } from '../../base/failure.ts'
 import { findExceededBound, isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { unsentCode } from '../../base/net/transport.ts'

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import { UnsentError, unsentBecause } from '../../base/net/transport.ts'
 import type { Redactor } from '../../base/secret.ts'
 import { createLineReader, type OutputLine } from './output-lines.ts'

@@ -1,6 +1,6 @@
 /** Reports of MCP servers about calls under way: seldom, short, and of one line each. */
 import type { Clock } from '../../base/clock.ts'
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import type { Redactor } from '../../base/secret.ts'
 import type { ToolProgress } from '../tool.ts'
 

@@ -2,7 +2,7 @@
  * Reads what an MCP server asks a person ("elicitation"), within bounds: forms of the fields that the protocol allows, and addresses.
  * Source: docs/design/foreign-peers.md#questions-of-servers
  */
-import { cutText } from '../../base/cut-text.ts'
+import { cutText } from '../../base/text/cut-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { CHOICE_NAMES, type ServerAnswer, type ServerQuestion } from '../../spec/server-question.ts'
 import { parseUrl } from '../../base/net/parse-url.ts'

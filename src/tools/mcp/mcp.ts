@@ -4,7 +4,7 @@
  * The outcome of a failed call depends on whether the server may have received the request that carries it.
  */
 import type { Clock } from '../../base/clock.ts'
-import { cutText, shortenText } from '../../base/cut-text.ts'
+import { cutText, shortenText } from '../../base/text/cut-text.ts'
 import { retryAfterMs } from '../../base/retry.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { Log } from '../../base/log.ts'

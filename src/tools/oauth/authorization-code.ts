@@ -3,7 +3,7 @@
  * brings back. Source: RFC 6749, 4.1; RFC 7636; RFC 9207; RFC 9700, 2.1.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import { isLoopback } from '../../base/net/loopback.ts'
 import { describeOauthError, isSameIssuer, type AuthorizationServer } from './authorization-server.ts'
 import { parseUrl } from '../../base/net/parse-url.ts'

@@ -1,5 +1,5 @@
 /** What svc asks of authorization servers: their metadata, and tokens. What they answer is foreign, and bounded. */
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import { innermostMessage } from '../../base/failure.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { parseKeepingDigits } from '../../base/json/keep-digits.ts'

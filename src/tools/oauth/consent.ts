@@ -3,7 +3,7 @@
  * for it where the document names none. Source: RFC 6749, 4.1; RFC 7636; RFC 7591; RFC 9207.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import { innermostMessage } from '../../base/failure.ts'
 import type { FetchFunction } from '../../base/net/transport.ts'
 import { addressOfCodeRequest, ConsentError, isSameValue, readCode, readCodeEndpoint } from './authorization-code.ts'

@@ -3,7 +3,7 @@
  * read from stdin, or nothing.
  */
 import { systemClock } from '../../base/clock.ts'
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import { isJsonObject, parseJson, type JsonValue } from '../../base/json/json.ts'
 import { createRedactor } from '../../base/secret.ts'
 import type { ProjectConfig } from '../../spec/project/config.ts'

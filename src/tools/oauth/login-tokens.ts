@@ -2,7 +2,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { FetchFunction } from '../../base/net/transport.ts'
 import type { Redactor } from '../../base/secret.ts'
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import { innermostMessage } from '../../base/failure.ts'
 import {
   askForToken,

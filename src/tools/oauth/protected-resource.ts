@@ -1,5 +1,5 @@
 /** Which authorization server an MCP server names, and what tokens for it are asked for. Source: RFC 9728. */
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import { isLoopback } from '../../base/net/loopback.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { AskOauth } from './authorization-server.ts'

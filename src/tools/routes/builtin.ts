@@ -1,4 +1,4 @@
-import { cutText } from '../../base/cut-text.ts'
+import { cutText } from '../../base/text/cut-text.ts'
 import { isJsonObject } from '../../base/json/json.ts'
 import { returnedOutcome } from '../outcome.ts'
 import type { ToolInvocation, ToolOutcome } from '../tool.ts'

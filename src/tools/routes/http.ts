@@ -3,7 +3,7 @@
  * Source: docs/design/models-and-tools.md#where-a-tool-runs
  */
 import type { Clock } from '../../base/clock.ts'
-import { shortenText } from '../../base/cut-text.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
 import type { Redactor } from '../../base/secret.ts'
 import { retryAfterMs } from '../../base/retry.ts'
 import { isHeldBack, isUnsent, unsentCode, type FetchFunction } from '../../base/net/transport.ts'

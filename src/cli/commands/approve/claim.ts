@@ -1,8 +1,8 @@
 /** `svc claim`: shows others that somebody is looking at a task. Anybody may still decide it. Source: docs/design/console.md#screens */
-import { safeText } from '../../../base/escape-text.ts'
-import { describeLooking } from '../../../view/task-people.ts'
-import { describeSubject } from '../../../view/task-subject.ts'
-import { readInboxItem } from '../../../view/task-content.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
+import { describeLooking } from '../../../view/task/task-people.ts'
+import { describeSubject } from '../../../view/task/task-subject.ts'
+import { readInboxItem } from '../../../view/task/task-content.ts'
 import { eachCommand } from '../../project/request-command.ts'
 import { taskOf } from '../../project/reference.ts'
 import { publishedItem } from './inbox.ts'

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { silentLog } from '../../../base/log.ts'
-import { shortId } from '../../../base/short-text.ts'
+import { shortId } from '../../../base/text/short-text.ts'
 import {
   answerTask,
   isTerminal,
@@ -17,7 +17,7 @@ import {
   type StreamEvent,
   type UserTask,
 } from '../../../client/index.ts'
-import { readClientTask } from '../../../view/task-content.ts'
+import { readClientTask } from '../../../view/task/task-content.ts'
 import { createLiveTimeline } from '../../../terminal/timeline.ts'
 import { formatDuration } from '../../../terminal/time.ts'
 import type { CommandContext } from '../../shell/command.ts'

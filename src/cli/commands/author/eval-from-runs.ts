@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { fail } from '../../../base/failure.ts'
 import type { JsonObject } from '../../../base/json/json.ts'
-import { shortId } from '../../../base/short-text.ts'
+import { shortId } from '../../../base/text/short-text.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import { readWhole } from '../../../client/whole-conversation.ts'
 import { caseOfRun } from '../../eval/case-of-run.ts'

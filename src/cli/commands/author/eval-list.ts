@@ -1,5 +1,5 @@
 /** `svc eval list`. */
-import { safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import type { KeptEvaluationView } from '../../../operations/evals.ts'
 import { describeCost } from '../../../spec/price.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'

@@ -2,7 +2,7 @@
 import { realpathSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { fileFailure } from '../../../base/files/file-error.ts'
-import { readBoundedText } from '../../../base/net/read-bounded.ts'
+import { readBoundedText } from '../../../base/files/read-bounded.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import type { gatewayListAnswer, unwrapAnswer, wrapAnswer } from '../../answers/gateway.ts'
 import { writeUserFile } from '../../../base/files/write-file.ts'

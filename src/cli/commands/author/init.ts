@@ -3,7 +3,7 @@ import { relative, resolve } from 'node:path'
 import type { CommandContext } from '../../shell/command.ts'
 import type { PipelineHost } from '../../init/ci-files.ts'
 import { REAL_MODELS, type RealModelProvider } from '../../init/real-model.ts'
-import { nearestWord } from '../../../base/nearest-word.ts'
+import { nearestWord } from '../../../base/text/nearest-word.ts'
 import { openProject } from '../../project/project.ts'
 import {
   aboutTemplate,

@@ -9,7 +9,7 @@ import { assumedLine, rememberSnapshots } from '../../../policy/replay/recorded-
 import type { DecisionFlip } from '../../../spec/explanation.ts'
 import type { CompiledBundle, AgentSnapshot } from '../../../spec/snapshot.ts'
 import { drawTable, type TableColumn } from '../../../terminal/table.ts'
-import { shortId } from '../../../base/short-text.ts'
+import { shortId } from '../../../base/text/short-text.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { answerScreen } from '../../shell/screen/list.ts'
 import { parseMoment } from '../../shell/numbers.ts'

@@ -13,9 +13,9 @@ import {
   rememberSnapshots,
 } from '../../../policy/replay/recorded-facts.ts'
 import type { RecordedDecision } from '../../../operations/decisions.ts'
-import { safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import { createTheme } from '../../../terminal/theme.ts'
-import { shortId } from '../../../base/short-text.ts'
+import { shortId } from '../../../base/text/short-text.ts'
 import { timeOfDay } from '../../../terminal/time.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { answerScreen } from '../../shell/screen/list.ts'
@@ -32,7 +32,7 @@ import { RemoteError } from '../../../client/remote-error.ts'
 import { explainPolicies } from '../../runs/why.ts'
 import type { explainedTask, explainRun, explainReference } from '../../answers/author.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
-import { textBefore } from '../../../base/text-parts.ts'
+import { textBefore } from '../../../base/text/text-parts.ts'
 
 /** `namespace.name` of a tool or a policy; ids and their endings have no dot. */
 const LOGICAL = /^[^@\s]+\.[^@\s]+$/

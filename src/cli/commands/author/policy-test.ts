@@ -1,7 +1,7 @@
 /** Runs table tests of policies: calls with the decision expected for each. Source: docs/design/policies.md#replay */
 import { relative, resolve } from 'node:path'
 import { isFailure } from '../../../base/failure.ts'
-import { safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import { formatDuration } from '../../../terminal/time.ts'
 import { createTheme } from '../../../terminal/theme.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -27,7 +27,7 @@ import { readUserFile } from '../../files/read-file.ts'
 import { writeUserFile } from '../../../base/files/write-file.ts'
 import type { policyTestAnswer } from '../../answers/author.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
-import { textAfterLast } from '../../../base/text-parts.ts'
+import { textAfterLast } from '../../../base/text/text-parts.ts'
 
 interface PolicyCaseResult extends TestCase {
   /** Absent for a file that could not be read. */

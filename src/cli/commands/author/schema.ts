@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../base/json/json.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { packageFile } from '../../project/package-file.ts'
 import { readSchemaFile } from '../../project/schema-file.ts'
-import { suggestWord } from '../../../base/nearest-word.ts'
+import { suggestWord } from '../../../base/text/nearest-word.ts'
 import { usageFailure } from '../../../base/usage-failure.ts'
 import { expectDefined } from '../../../base/values/expect-defined.ts'
 

@@ -1,7 +1,7 @@
 /** Runs scenario tests with tool doubles and scripted answers, in memory and in virtual time. Source: docs/design/command-line.md#tests */
 import { relative, resolve } from 'node:path'
 import { isFailure } from '../../../base/failure.ts'
-import { safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import { formatDuration } from '../../../terminal/time.ts'
 import { createTheme } from '../../../terminal/theme.ts'
 import { wrapText } from '../../../terminal/text.ts'

@@ -1,6 +1,6 @@
 /** `svc runs calls` and `svc runs scenario`: the ledger of a run, and the run as a test. */
-import { safeText } from '../../../base/escape-text.ts'
-import { shortId } from '../../../base/short-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
+import { shortId } from '../../../base/text/short-text.ts'
 import type { CallView } from '../../../operations/runs.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { withOperator } from '../../project/server/operator.ts'

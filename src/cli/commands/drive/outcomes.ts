@@ -1,5 +1,5 @@
 /** `svc runs outcomes`: how runs ended, and how long they waited for people. */
-import { shortDuration } from '../../../base/short-text.ts'
+import { shortDuration } from '../../../base/text/short-text.ts'
 import type { RunOutcomes } from '../../../operations/insight.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { agentOption, listCommand, momentOptions } from '../../project/request-command.ts'

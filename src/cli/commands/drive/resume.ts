@@ -1,6 +1,6 @@
 import type { RunView } from '../../../operations/runs.ts'
-import { safeText } from '../../../base/escape-text.ts'
-import { shortId } from '../../../base/short-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
+import { shortId } from '../../../base/text/short-text.ts'
 import { describeHold } from '../../../spec/run/hold.ts'
 import { OUTAGE_REASONS } from '../../../spec/run/outage.ts'
 import { askOfRun, eachCommand, requestCommand } from '../../project/request-command.ts'

@@ -1,8 +1,8 @@
 /** Lists of runs: their columns, and the full screen that shows them with their conversations. */
 import type { Conversation } from '../../../spec/api.ts'
 import type { RunView } from '../../../operations/runs.ts'
-import { safeText } from '../../../base/escape-text.ts'
-import { shortDuration, shortId, withoutNamespace } from '../../../base/short-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
+import { shortDuration, shortId, withoutNamespace } from '../../../base/text/short-text.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { truncateText } from '../../../terminal/text.ts'

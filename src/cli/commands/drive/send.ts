@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { fileItem, type FileItem, type RunMessage, type RunStatus } from '../../../client/index.ts'
 import { isJsonObject } from '../../../base/json/json.ts'
-import { shortId } from '../../../base/short-text.ts'
+import { shortId } from '../../../base/text/short-text.ts'
 import type { MessageAccepted, StartRunResponse } from '../../../spec/api.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { exitOfCode } from '../../shell/exit.ts'

@@ -1,5 +1,5 @@
 /** Naming, holding and erasing sessions. Source: docs/design/http.md#sessions-and-lists */
-import { shortId } from '../../../base/short-text.ts'
+import { shortId } from '../../../base/text/short-text.ts'
 import { metadataOf } from '../../project/metadata.ts'
 import { requestCommand } from '../../project/request-command.ts'
 import { sessionIdOf } from '../../project/reference.ts'

@@ -1,7 +1,7 @@
 /** `svc runs steps`: the outline that the console draws, or one step in full. */
 import { isJsonObject, type JsonValue } from '../../../base/json/json.ts'
-import { safeJson, safeText } from '../../../base/escape-text.ts'
-import { shortDuration } from '../../../base/short-text.ts'
+import { safeJson, safeText } from '../../../base/text/escape-text.ts'
+import { shortDuration } from '../../../base/text/short-text.ts'
 import type { OutlineRow, RunOutline } from '../../../operations/runs.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { timeOfDay } from '../../../terminal/time.ts'

@@ -1,5 +1,5 @@
 import { stepOf, type StreamEvent } from '../../../client/index.ts'
-import { safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import { createLiveTimeline } from '../../../terminal/timeline.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { createForward } from '../../runs/forward.ts'

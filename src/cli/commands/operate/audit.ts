@@ -1,7 +1,7 @@
 /** `svc audit export` and `svc audit verify`. Source: docs/design/audit.md#the-export */
 import { resolve } from 'node:path'
 import { digestOf } from '../../../base/digest.ts'
-import { safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import type { ActRecord } from '../../../spec/people/act.ts'
 import { readKeyLine, type CheckpointKey } from '../../../spec/chain/checkpoint.ts'

@@ -1,6 +1,6 @@
 import { fail } from '../../../base/failure.ts'
 import type { EffectView } from '../../../operations/steering.ts'
-import { describeApprover } from '../../../view/task-people.ts'
+import { describeApprover } from '../../../view/task/task-people.ts'
 import { describeUndoing } from '../../../view/undo.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { formatRelative } from '../../../terminal/time.ts'

@@ -3,7 +3,7 @@ import { wrapMessage } from '../../../terminal/message.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { exitCodes } from '../../shell/exit-codes.ts'
 import { answerScreen, printLong } from '../../shell/screen/list.ts'
-import { suggestWord } from '../../../base/nearest-word.ts'
+import { suggestWord } from '../../../base/text/nearest-word.ts'
 import type { helpAnswer } from '../../answers/operate.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 

@@ -1,5 +1,5 @@
-import { safeText } from '../../../base/escape-text.ts'
-import { shortId } from '../../../base/short-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
+import { shortId } from '../../../base/text/short-text.ts'
 import type { NoticeView } from '../../../operations/notices.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
 import type { TableColumn } from '../../../terminal/table.ts'

@@ -1,4 +1,4 @@
-import { safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import type { SecretView } from '../../../operations/server.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { listCommand } from '../../project/request-command.ts'

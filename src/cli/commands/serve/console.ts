@@ -3,7 +3,7 @@
  * Source: docs/design/console.md#signing-in
  */
 import { fail } from '../../../base/failure.ts'
-import { shortId } from '../../../base/short-text.ts'
+import { shortId } from '../../../base/text/short-text.ts'
 import type { ConsoleSessionView } from '../../../operations/server.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'

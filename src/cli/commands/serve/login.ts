@@ -4,7 +4,7 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import { codeOfChallenge, createCommandHalf, isWellFormedKey, joinCommandHalves } from '../../../base/api-key.ts'
-import { safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import { fail } from '../../../base/failure.ts'
 import { isJsonObject, type JsonObject, parseJsonIfAny } from '../../../base/json/json.ts'
 import { fromJson } from '../../../base/json/typed-json.ts'

@@ -1,5 +1,5 @@
 /** `svc mcp login` and `logout`: a person's consent that svc uses a hosted MCP server. Source: docs/design/models-and-tools.md#consent-to-an-mcp-server */
-import { safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import { dieAtFailpoint } from '../../../base/failpoint.ts'
 import { fail, type Failure } from '../../../base/failure.ts'
 import { createEgress } from '../../../base/net/egress.ts'

@@ -4,7 +4,7 @@
  */
 import type { RepeatView, RestoredView } from '../../../operations/server.ts'
 import { drawTable, type TableColumn } from '../../../terminal/table.ts'
-import { shortId } from '../../../base/short-text.ts'
+import { shortId } from '../../../base/text/short-text.ts'
 import { parseDuration } from '../../../base/duration.ts'
 import { readText } from '../../runs/input.ts'
 import type { CommandContext } from '../../shell/command.ts'

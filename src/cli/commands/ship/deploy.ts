@@ -1,6 +1,6 @@
 import { compare } from 'semver'
 import { isoOrNull } from '../../../base/clock.ts'
-import { safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { parseEnd } from '../../shell/numbers.ts'
 import { publishedClosure } from '../../release/closures.ts'

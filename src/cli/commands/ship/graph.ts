@@ -1,5 +1,5 @@
 /** `svc agents graph`: the agents, tools, servers and secrets that a version reaches, one edge per line. */
-import { safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import type { BundleGraph, GraphEdge, GraphNode } from '../../../operations/versions.ts'
 import { describeEdge } from '../../../view/bundle-graph.ts'
 import type { TableColumn } from '../../../terminal/table.ts'

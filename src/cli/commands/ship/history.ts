@@ -1,13 +1,13 @@
 /** `svc versions files` and `svc versions history`: published files as they were written, and who deployed what and why. */
 import { fail } from '../../../base/failure.ts'
-import { safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import type { DeploymentView, SourcesView } from '../../../operations/versions.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { describeDeployed } from '../../../view/deployed-version.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { askOfAgent, listCommand } from '../../project/request-command.ts'
 import { splitVersion } from '../../project/reference.ts'
-import { suggestWord } from '../../../base/nearest-word.ts'
+import { suggestWord } from '../../../base/text/nearest-word.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { printTable } from '../../shell/screen/list.ts'
 

@@ -1,6 +1,6 @@
 import { fail } from '../../../base/failure.ts'
-import { safeText } from '../../../base/escape-text.ts'
-import { shortId } from '../../../base/short-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
+import { shortId } from '../../../base/text/short-text.ts'
 import type { PasskeyView } from '../../../operations/passkeys.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { formatRelative } from '../../../terminal/time.ts'

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isoOrNull } from '../../../base/clock.ts'
-import { safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import { loadWorkspace } from '../../../documents/workspace/load.ts'
 import type { OperatorAnswer } from '../../../operations/operations.ts'
 import type { ValueOf } from '../../../operations/schema.ts'

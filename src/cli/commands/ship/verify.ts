@@ -1,7 +1,7 @@
 /** `svc verify`: whether those who may have signed it, and nothing was changed since. Source: docs/design/trust.md#verifying */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import type { TrustDocument } from '../../../spec/trust/trust-document.ts'
 import { TrustProblem } from '../../../spec/trust/trust-problem.ts'
 import { openTrust } from '../../../spec/trust/verify-trust.ts'

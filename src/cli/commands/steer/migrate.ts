@@ -1,6 +1,6 @@
 /** `svc runs migrate`. Source: docs/design/steering.md#migrate */
 import { fail } from '../../../base/failure.ts'
-import { shortId } from '../../../base/short-text.ts'
+import { shortId } from '../../../base/text/short-text.ts'
 import type { migratedRuns } from '../../answers/drive.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
 import type { OperatorClient } from '../../../client/operator.ts'

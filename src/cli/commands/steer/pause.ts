@@ -5,7 +5,7 @@
 import type { OperatorRoutes, OperatorAnswer } from '../../../operations/operations.ts'
 import type { PauseView } from '../../../operations/pauses.ts'
 import { CHECKPOINT_DEMAND, describePaused, type PauseTarget } from '../../../spec/steer/pause.ts'
-import { describeApprover } from '../../../view/task-people.ts'
+import { describeApprover } from '../../../view/task/task-people.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { withOperator } from '../../project/server/operator.ts'
 import { listCommand } from '../../project/request-command.ts'

@@ -1,7 +1,7 @@
 /** `svc runs undo`. Source: docs/design/steering.md#undo */
-import { safeJson, safeText } from '../../../base/escape-text.ts'
+import { safeJson, safeText } from '../../../base/text/escape-text.ts'
 import { fail, type Failure } from '../../../base/failure.ts'
-import { shortId } from '../../../base/short-text.ts'
+import { shortId } from '../../../base/text/short-text.ts'
 import type { RunStatusBody } from '../../../spec/api.ts'
 import { isTerminal } from '../../../spec/run/run.ts'
 import type { RunView } from '../../../operations/runs.ts'

@@ -1,7 +1,7 @@
 import { unlessLeft, type Prompts } from '../../shell/io.ts'
 import type { JsonValue } from '../../../base/json/json.ts'
-import { findKeyArgument } from '../../../view/task-subject.ts'
-import { safeText } from '../../../base/escape-text.ts'
+import { findKeyArgument } from '../../../view/task/task-subject.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 
 /**
  * Where a policy requires comprehension, the approver types the key fact: the first number among the arguments, else the

@@ -1,10 +1,10 @@
 /** Asks for the parts of an answer: an acknowledgement, edited arguments, an outcome, a value. */
 import { fail, isFailure } from '../../../base/failure.ts'
-import { safeJson, safeText } from '../../../base/escape-text.ts'
+import { safeJson, safeText } from '../../../base/text/escape-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { questionFieldsIn, isAnsweredWithFields, isRequired, type TaskQuestion } from '../../../spec/server-question.ts'
 import { isIrreversibleCall, repeatsEarlierCall, type ShownTask } from '../../../spec/task.ts'
-import { presentKeyedTask } from '../../../view/task-actions.ts'
+import { presentKeyedTask } from '../../../view/task/task-actions.ts'
 import { fitApproval } from '../../../terminal/approval.ts'
 import { wrapText } from '../../../terminal/text.ts'
 import { unlessLeft } from '../../shell/io.ts'

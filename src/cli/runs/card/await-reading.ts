@@ -1,6 +1,6 @@
 /** Offers the keys of a card only when it can have been read, and takes one that decides only if it was pressed alone. */
 import { setTimeout as after } from 'node:timers/promises'
-import { describeEarlyKeys, untilKeysDecide } from '../../../view/card-reading.ts'
+import { describeEarlyKeys, untilKeysDecide } from '../../../view/task/card-reading.ts'
 import { tell, type OpenDecision } from './open-decision.ts'
 
 /** How often typed keys are looked at meanwhile. */

@@ -1,6 +1,6 @@
 /** The decision of one task while its card is open: what is known, shown, and was done with it. */
 import { wrapText } from '../../../terminal/text.ts'
-import { safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import type { SvcClient, TaskDecision } from '../../../client/index.ts'
 import type { OperatorClient } from '../../../client/operator.ts'
 import type { CommandContext } from '../../shell/command.ts'

@@ -12,9 +12,9 @@ import { unifiedDiff } from '../../../documents/fmt/diff.ts'
 import { type Document, isIdentified, type IdentifiedDocument } from '../../../documents/text/document.ts'
 import type { Workspace } from '../../../documents/workspace/workspace.ts'
 import type { ShownTask } from '../../../spec/task.ts'
-import { splitComparisons } from '../../../view/call-arguments.ts'
+import { splitComparisons } from '../../../view/task/call-arguments.ts'
 import { writeUserFile } from '../../../base/files/write-file.ts'
-import { textAfterLast, textBefore } from '../../../base/text-parts.ts'
+import { textAfterLast, textBefore } from '../../../base/text/text-parts.ts'
 
 export type ProposedVerdict = 'allow' | 'deny'
 

@@ -1,9 +1,9 @@
 /** `W`: the policy that would have decided so, proposed on the card. */
 import { relative } from 'node:path'
 import { isFailure } from '../../../base/failure.ts'
-import { safeBlock, safeText } from '../../../base/escape-text.ts'
+import { safeBlock, safeText } from '../../../base/text/escape-text.ts'
 import type { ShownTask } from '../../../spec/task.ts'
-import { presentKeyedTask } from '../../../view/task-actions.ts'
+import { presentKeyedTask } from '../../../view/task/task-actions.ts'
 import { fitApproval } from '../../../terminal/approval.ts'
 import type { Canvas } from '../../../terminal/screen.ts'
 import { wrapText } from '../../../terminal/text.ts'

@@ -1,5 +1,5 @@
 /** Decodes what a terminal sends in raw mode into keys, pastes, and whole sequences that mean nothing to svc. */
-import { cutText } from '../../../base/cut-text.ts'
+import { cutText } from '../../../base/text/cut-text.ts'
 import { createCharacterReader, NO_CHARACTER } from './characters.ts'
 
 /**

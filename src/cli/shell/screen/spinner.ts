@@ -1,5 +1,5 @@
 /** Shows what a command waits for. Source: docs/design/command-line.md#asking */
-import { safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import type { CommandContext } from '../command.ts'
 import { messageScreen } from './list.ts'
 

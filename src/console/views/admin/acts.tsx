@@ -1,6 +1,6 @@
 /** What operators did, newest first. */
-import { cutText } from '../../../base/cut-text.ts'
-import { safeJson, safeText } from '../../../base/escape-text.ts'
+import { cutText } from '../../../base/text/cut-text.ts'
+import { safeJson, safeText } from '../../../base/text/escape-text.ts'
 import type { ActView } from '../../../operations/acts.ts'
 import { nameAct, describeActor } from '../../../view/act-line.ts'
 import { Badge } from '../../parts/badge.tsx'

@@ -1,6 +1,6 @@
 /** Keys, triggers, browsers that are signed in, what operators did, and the log. */
-import { safeText } from '../../../base/escape-text.ts'
-import { shortId } from '../../../base/short-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
+import { shortId } from '../../../base/text/short-text.ts'
 import type { KeyView, OperatorKeyView } from '../../../operations/keys.ts'
 import type { TriggerView } from '../../../operations/triggers.ts'
 import { Badge } from '../../parts/badge.tsx'

@@ -1,5 +1,5 @@
 /** The server's log, newest last. */
-import { safeJson, safeText } from '../../../base/escape-text.ts'
+import { safeJson, safeText } from '../../../base/text/escape-text.ts'
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import { Badge, type Tone } from '../../parts/badge.tsx'
 import type { View } from '../../parts/view.ts'

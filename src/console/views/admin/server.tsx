@@ -1,5 +1,5 @@
 /** The server that answers, where it keeps what it knows, and the other processes of its store. */
-import { safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import type { StorageView, WorkerView } from '../../../operations/server.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { formatBytes } from '../../parts/bytes.ts'

@@ -1,6 +1,6 @@
 /** Deploying a version: what it may do more is read first, and why it is done is asked. */
 import { useState } from 'preact/hooks'
-import { safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import type { VersionView } from '../../../operations/versions.ts'
 import { announce } from '../../parts/announce.ts'
 import type { View } from '../../parts/view.ts'

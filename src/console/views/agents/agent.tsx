@@ -1,6 +1,6 @@
 /** One agent: what its deployed version may do, its versions, and what one may do that another could not. */
 import { useState } from 'preact/hooks'
-import { safeText, safeBlock } from '../../../base/escape-text.ts'
+import { safeText, safeBlock } from '../../../base/text/escape-text.ts'
 import type { VersionView } from '../../../operations/versions.ts'
 import { Badge } from '../../parts/badge.tsx'
 import type { View } from '../../parts/view.ts'

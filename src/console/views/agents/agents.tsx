@@ -1,5 +1,5 @@
 /** The agents of the workspace. */
-import { safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import type { View } from '../../parts/view.ts'
 import { Table } from '../../parts/table.tsx'
 import { Age } from '../../parts/moments.tsx'

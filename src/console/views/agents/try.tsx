@@ -3,9 +3,9 @@
  * next run of an ended one.
  */
 import { useState } from 'preact/hooks'
-import { safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
-import { shortId } from '../../../base/short-text.ts'
+import { shortId } from '../../../base/text/short-text.ts'
 import type { Conversation } from '../../../spec/api.ts'
 import type { VersionView } from '../../../operations/versions.ts'
 import { isTerminal } from '../../../spec/run/run.ts'

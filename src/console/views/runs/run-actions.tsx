@@ -1,6 +1,6 @@
 /** What can be done about a run: end it, resume it, repeat it, and take it elsewhere as a command. */
 import { useState } from 'preact/hooks'
-import { shortId } from '../../../base/short-text.ts'
+import { shortId } from '../../../base/text/short-text.ts'
 import type { RunStatusBody } from '../../../spec/api.ts'
 import type { OutlineRun } from '../../../operations/runs.ts'
 import { announce } from '../../parts/announce.ts'

@@ -1,6 +1,6 @@
 /** The ledger of a run: every call with its keys, how often it was sent, and what became of it. */
-import { safeText } from '../../../base/escape-text.ts'
-import { shortId } from '../../../base/short-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
+import { shortId } from '../../../base/text/short-text.ts'
 import type { CallView } from '../../../operations/runs.ts'
 import { describeUndoing } from '../../../view/undo.ts'
 import { Badge, type Tone } from '../../parts/badge.tsx'

@@ -1,6 +1,6 @@
 /** The table of a list of runs. */
-import { safeText } from '../../../base/escape-text.ts'
-import { shortId } from '../../../base/short-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
+import { shortId } from '../../../base/text/short-text.ts'
 import type { RunView } from '../../../operations/runs.ts'
 import { describeCost } from '../../../spec/price.ts'
 import { StatusBadge } from '../../parts/badge.tsx'

@@ -1,7 +1,7 @@
 /** Further looks at a run: what was said, its events, and everything as it is stored. */
 import { useState } from 'preact/hooks'
-import { safeText } from '../../../base/escape-text.ts'
-import { describeOrigin } from '../../../view/task-people.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
+import { describeOrigin } from '../../../view/task/task-people.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { toJson } from '../../../base/json/typed-json.ts'
 import type { Conversation, TimelineItem } from '../../../spec/api.ts'

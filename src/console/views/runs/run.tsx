@@ -1,7 +1,7 @@
 /** One run: what it is doing, its timeline, and what was said. */
 import { useMemo, useRef, useState } from 'preact/hooks'
-import { safeText } from '../../../base/escape-text.ts'
-import { shortId } from '../../../base/short-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
+import { shortId } from '../../../base/text/short-text.ts'
 import type { RunStatusBody } from '../../../spec/api.ts'
 import type { OutlineRow, RunBudget, RunOutline } from '../../../operations/runs.ts'
 import { describeCost } from '../../../spec/price.ts'

@@ -1,5 +1,5 @@
 /** One step, whole: read when it is chosen. */
-import { safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import type { TimelineItem } from '../../../spec/api.ts'
 import type { View } from '../../parts/view.ts'

@@ -1,7 +1,7 @@
 /** Why the calls of a run were held or let through: each decision with the lines that made it, and other arguments to try. */
 import { useMemo, useState } from 'preact/hooks'
-import { cutText } from '../../../base/cut-text.ts'
-import { safeJson, safeText } from '../../../base/escape-text.ts'
+import { cutText } from '../../../base/text/cut-text.ts'
+import { safeJson, safeText } from '../../../base/text/escape-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import type { DecideView, RecordedDecision } from '../../../operations/decisions.ts'
 import { ArgumentForm, fieldsOf, textsOfFields, type FormOutcome } from '../../card/argument-form.tsx'

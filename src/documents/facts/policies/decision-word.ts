@@ -2,7 +2,7 @@ import { decisionOf } from './decision.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import type { LintRule } from '../rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
-import { joinWords } from '../../../base/text-parts.ts'
+import { joinWords } from '../../../base/text/text-parts.ts'
 
 /** The check that a text of a policy's decision is one of a few words. */
 export const checkDecisionWord =

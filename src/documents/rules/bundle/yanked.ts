@@ -1,5 +1,5 @@
 import { lockOf, registryKindOf } from '../../facts/lock/lock-file.ts'
-import { safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import type { LintRule, YankMark } from '../../facts/rule.ts'
 
 export const bundleYanked: LintRule = {

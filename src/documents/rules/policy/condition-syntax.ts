@@ -8,7 +8,7 @@ import { segmentsOf, parentPointer } from '../../../base/json/pointer.ts'
 import type { ReportFault, LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 import { rewrittenText } from '../../workspace/wrong-forms.ts'
-import { textAfterLast } from '../../../base/text-parts.ts'
+import { textAfterLast } from '../../../base/text/text-parts.ts'
 import { ownMember } from '../../../base/json/own-member.ts'
 
 export const policyConditionSyntax: LintRule = {

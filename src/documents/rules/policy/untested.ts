@@ -1,5 +1,5 @@
 import type { LintRule } from '../../facts/rule.ts'
-import { joinWords } from '../../../base/text-parts.ts'
+import { joinWords } from '../../../base/text/text-parts.ts'
 
 export const policyUntested: LintRule<'coverage'> = {
   severity: 'info',

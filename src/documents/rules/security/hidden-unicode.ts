@@ -1,10 +1,10 @@
-import { HIDDEN_CHARACTER } from '../../../base/invisible-text.ts'
+import { HIDDEN_CHARACTER } from '../../../base/text/invisible-text.ts'
 import { canonicalJson } from '../../../base/json/json.ts'
 import { mcpUsesOf } from '../../facts/agents/mcp-uses.ts'
 import type { LintProject, LintRule } from '../../facts/rule.ts'
 import type { Document } from '../../text/document.ts'
 import { writtenTexts } from '../../workspace/texts.ts'
-import { codePointName } from '../../../base/text-parts.ts'
+import { codePointName } from '../../../base/text/text-parts.ts'
 
 export const securityHiddenUnicode: LintRule = {
   severity: 'error',

@@ -1,6 +1,6 @@
 import { isMixed } from '../../text/scripts.ts'
 import type { LintRule } from '../../facts/rule.ts'
-import { codePointName } from '../../../base/text-parts.ts'
+import { codePointName } from '../../../base/text/text-parts.ts'
 
 export const securityMixedScript: LintRule = {
   severity: 'warning',

@@ -2,8 +2,8 @@
  * Why an agent makes a call, for the person who decides it: the last words of its model, and results that the run had before and
  * that concern the arguments of the call. Source: docs/design/approvals.md#the-card
  */
-import { shortenText } from '../../../base/cut-text.ts'
-import { safeJson } from '../../../base/escape-text.ts'
+import { shortenText } from '../../../base/text/cut-text.ts'
+import { safeJson } from '../../../base/text/escape-text.ts'
 import { isJsonObject, textOf, type JsonValue } from '../../../base/json/json.ts'
 import { findValue, isAttributable, SearchBudget, SearchExhausted } from '../../../policy/condition/attributable.ts'
 import type { RunStep } from '../../../spec/step.ts'

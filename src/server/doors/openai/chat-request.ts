@@ -1,6 +1,6 @@
 /** Reads what clients of OpenAI's interfaces send, as far as an agent takes it. */
 import { fail } from '../../../base/failure.ts'
-import { shortenText } from '../../../base/cut-text.ts'
+import { shortenText } from '../../../base/text/cut-text.ts'
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 
 export interface ChatMessage {

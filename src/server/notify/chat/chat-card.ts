@@ -3,13 +3,13 @@
  * and bounded; whoever draws it has to draw them as text and as nothing else. Source: docs/design/notifications.md#chats
  */
 import type { Instant } from '../../../base/clock.ts'
-import { cutText } from '../../../base/cut-text.ts'
-import { safeText } from '../../../base/escape-text.ts'
+import { cutText } from '../../../base/text/cut-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import type { ShownTask, TaskPeople } from '../../../spec/task.ts'
-import { describeDecided, describeMissing } from '../../../view/task-people.ts'
-import { describeSubject, nameOfKind } from '../../../view/task-subject.ts'
-import { presentTask } from '../../../view/task-card.ts'
-import type { CardValue } from '../../../view/card-values.ts'
+import { describeDecided, describeMissing } from '../../../view/task/task-people.ts'
+import { describeSubject, nameOfKind } from '../../../view/task/task-subject.ts'
+import { presentTask } from '../../../view/task/task-card.ts'
+import type { CardValue } from '../../../view/task/card-values.ts'
 
 export interface ChatCard {
   readonly title: string

@@ -3,7 +3,7 @@ import { digestOfJson } from '../../../base/digest.ts'
 import { isUuid, type TaskId } from '../../../base/ids.ts'
 import { isProofAtLeast, PROOF_NAMES } from '../../../spec/people/decision-proof.ts'
 import { findReviewReason } from '../../../spec/task.ts'
-import { describeTaskView } from '../../../view/task-view.ts'
+import { describeTaskView } from '../../../view/task/task-view.ts'
 import type { DeskTask } from '../channel.ts'
 import type { ChatCard } from './chat-card.ts'
 

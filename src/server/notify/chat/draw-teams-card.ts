@@ -3,8 +3,8 @@
  * read as Markdown. Source: docs/design/notifications.md#teams
  */
 import { toIsoText } from '../../../base/clock.ts'
-import { shortenText } from '../../../base/cut-text.ts'
-import { safeText } from '../../../base/escape-text.ts'
+import { shortenText } from '../../../base/text/cut-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import type { JsonObject } from '../../../base/json/json.ts'
 import type { ChannelConfig } from '../../../spec/project/config.ts'
 import type { ShownTask } from '../../../spec/task.ts'

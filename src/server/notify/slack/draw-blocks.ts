@@ -3,8 +3,8 @@
  * emoji or format can come of them. Source: docs/design/notifications.md#slack
  */
 import { toIsoText, type Instant } from '../../../base/clock.ts'
-import { shortenText } from '../../../base/cut-text.ts'
-import { safeText } from '../../../base/escape-text.ts'
+import { shortenText } from '../../../base/text/cut-text.ts'
+import { safeText } from '../../../base/text/escape-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import type { ChatCard, ChatPart, ChatValue } from '../chat/chat-card.ts'
 import type { NoticeMessage } from '../channel.ts'

@@ -1,5 +1,5 @@
 /** The window in which a rejection gets its comment, and its answer. */
-import { cutText } from '../../../base/cut-text.ts'
+import { cutText } from '../../../base/text/cut-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { slackText, textIn } from './draw-blocks.ts'
 

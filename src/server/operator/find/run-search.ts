@@ -1,5 +1,5 @@
 /** Converts the query of a list of runs to the store's filter. Source: docs/design/command-line.md#driving */
-import { shortenText } from '../../../base/cut-text.ts'
+import { shortenText } from '../../../base/text/cut-text.ts'
 import type { JsonValue } from '../../../base/json/json.ts'
 import { boundedKey } from '../../../policy/condition/effect-key.ts'
 import type { OperatorRoutes } from '../../../operations/operations.ts'

@@ -11,7 +11,7 @@ import {
 } from '../../../spec/task.ts'
 import { isSameApprover, type ApiKey, type OperatorKey } from '../../../spec/people/key.ts'
 import { hasNeededRoles } from '../../../spec/people/approver-role.ts'
-import { describeClaimed, describeOperator, describeOrigin } from '../../../view/task-people.ts'
+import { describeClaimed, describeOperator, describeOrigin } from '../../../view/task/task-people.ts'
 import { runsById, starterAbove } from '../../../spec/run/run-starter.ts'
 import type { Run } from '../../../spec/run/run.ts'
 import type { StoredNotice } from '../../../spec/notice.ts'

@@ -2,9 +2,9 @@
  * Several tasks that ask the same, as one table with a column for each argument: for a person to read before deciding all
  * of them. Each is still decided by a request of its own. Source: docs/design/approvals.md#approving-several-at-once
  */
-import { safeJson, safeText } from '../base/escape-text.ts'
-import { isJsonObject, type JsonValue } from '../base/json/json.ts'
-import type { ShownTask, TaskRequest } from '../spec/task.ts'
+import { safeJson, safeText } from '../../base/text/escape-text.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
+import type { ShownTask, TaskRequest } from '../../spec/task.ts'
 import { currencyOf, isMoneyName } from './call-arguments.ts'
 import { decisivePolicies } from './card-policy.ts'
 

@@ -2,13 +2,13 @@
  * The content of a task's card: the words, their order and their escapes, without layout or colour. A terminal and a
  * browser draw the same card from it. Source: docs/design/approvals.md#the-card
  */
-import type { Instant } from '../base/clock.ts'
-import { safeBlock, safeText } from '../base/escape-text.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
-import { shortId, timeLeft } from '../base/short-text.ts'
-import { PROOF_NAMES } from '../spec/people/decision-proof.ts'
-import { isRequired, questionFieldsIn, secretFieldsIn, type TaskQuestion } from '../spec/server-question.ts'
-import { isIrreversibleCall, needsSecondAct, type ShownTask, type TaskRequest } from '../spec/task.ts'
+import type { Instant } from '../../base/clock.ts'
+import { safeBlock, safeText } from '../../base/text/escape-text.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { shortId, timeLeft } from '../../base/text/short-text.ts'
+import { PROOF_NAMES } from '../../spec/people/decision-proof.ts'
+import { isRequired, questionFieldsIn, secretFieldsIn, type TaskQuestion } from '../../spec/server-question.ts'
+import { isIrreversibleCall, needsSecondAct, type ShownTask, type TaskRequest } from '../../spec/task.ts'
 import { DEFAULT_QUESTION, decisivePolicies, describeWhy, isToldBy, placeOf, untoldReason } from './card-policy.ts'
 import { describeField, toArgumentValues, toCardValues, toEvidenceValue, type CardValue } from './card-values.ts'
 import {

@@ -1,5 +1,5 @@
 /** Parts of texts around a separator, and words in a row. */
-import { expectDefined } from './values/expect-defined.ts'
+import { expectDefined } from '../values/expect-defined.ts'
 
 /** The text before the first separator; the whole text where there is none. */
 export function textBefore(text: string, separator: string): string {

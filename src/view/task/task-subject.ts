@@ -1,9 +1,9 @@
 /** What a task is about, in one line: its kind, its call, and why the call was stopped. */
-import { shortenText } from '../base/cut-text.ts'
-import { safeText } from '../base/escape-text.ts'
-import { isJsonObject, type JsonValue } from '../base/json/json.ts'
-import { wordsOfTask } from '../spec/server-question.ts'
-import type { TaskRequest } from '../spec/task.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
+import { safeText } from '../../base/text/escape-text.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
+import { wordsOfTask } from '../../spec/server-question.ts'
+import type { TaskRequest } from '../../spec/task.ts'
 import { currencyOf, isMoneyName, isRecipientName } from './call-arguments.ts'
 
 /** The kind of a task for people. */

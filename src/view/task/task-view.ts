@@ -4,9 +4,9 @@
  * excludes the progress of votes, since another vote does not change the call.
  * Source: docs/design/approvals.md#the-card
  */
-import type { JsonObject, JsonValue } from '../base/json/json.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { presentTask, type CardRow } from './task-card.ts'
-import type { ShownTask } from '../spec/task.ts'
+import type { ShownTask } from '../../spec/task.ts'
 
 /** Metadata of an answer: `sha256:` of the canonical text of `describeTaskView`. */
 export const VIEW_DIGEST = 'svc/view_digest'

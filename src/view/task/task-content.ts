@@ -2,12 +2,12 @@
  * Tasks in the words of the HTTP interface (snake_case), and back. Nothing else translates between the two.
  * Source: docs/design/approvals.md#the-task
  */
-import { toIsoText } from '../base/clock.ts'
-import type { TaskContent } from '../spec/api.ts'
-import type { InboxItem } from '../operations/tasks.ts'
-import type { DecidedPolicy } from '../spec/step.ts'
-import type { DecisionProof } from '../spec/people/decision-proof.ts'
-import { countApprovals, isOperatorOnly, type ShownTask, type TaskRecord, type TaskRequest } from '../spec/task.ts'
+import { toIsoText } from '../../base/clock.ts'
+import type { TaskContent } from '../../spec/api.ts'
+import type { InboxItem } from '../../operations/tasks.ts'
+import type { DecidedPolicy } from '../../spec/step.ts'
+import type { DecisionProof } from '../../spec/people/decision-proof.ts'
+import { countApprovals, isOperatorOnly, type ShownTask, type TaskRecord, type TaskRequest } from '../../spec/task.ts'
 
 /** A task as `UserTaskReq.content` and `task` of user_task events. Fields that do not apply are absent. */
 export function toTaskContent(task: TaskRecord): TaskContent {

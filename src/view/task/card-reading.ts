@@ -1,5 +1,5 @@
 /** When a card counts as read: one rule and one wording for a terminal and a browser. Source: docs/design/approvals.md#keys-that-decide */
-import type { ShownTask } from '../spec/task.ts'
+import type { ShownTask } from '../../spec/task.ts'
 import type { TaskCard } from './task-card.ts'
 
 /** Time that a card is shown before its keys decide. */

@@ -1,8 +1,8 @@
 /** Values on a card: untrusted, so each is escaped and stands in its own line. */
-import { safeJson, safeText } from '../base/escape-text.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
-import type { DecidedPolicy } from '../spec/step.ts'
-import type { TaskEvidence } from '../spec/task.ts'
+import { safeJson, safeText } from '../../base/text/escape-text.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import type { DecidedPolicy } from '../../spec/step.ts'
+import type { TaskEvidence } from '../../spec/task.ts'
 import { currencyOf, weighArguments, type ArgumentWeight } from './call-arguments.ts'
 
 export interface CardValue {

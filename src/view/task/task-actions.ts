@@ -1,6 +1,6 @@
 /** The card of a task with the keys that a terminal offers; a browser has buttons of its own. Source: docs/design/approvals.md#the-card */
-import type { Instant } from '../base/clock.ts'
-import type { ShownTask } from '../spec/task.ts'
+import type { Instant } from '../../base/clock.ts'
+import type { ShownTask } from '../../spec/task.ts'
 import { presentTask, type TaskCard } from './task-card.ts'
 
 export interface KeyedCard extends TaskCard {

@@ -1,8 +1,8 @@
 /** What a card says of the policies that stopped a call. */
-import { safeText } from '../base/escape-text.ts'
-import { isJsonObject, type JsonValue } from '../base/json/json.ts'
-import type { DecidedPolicy } from '../spec/step.ts'
-import type { ShownTask } from '../spec/task.ts'
+import { safeText } from '../../base/text/escape-text.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
+import type { DecidedPolicy } from '../../spec/step.ts'
+import type { ShownTask } from '../../spec/task.ts'
 import { splitComparisons } from './call-arguments.ts'
 
 /** The policies that stopped the call; if none did, all that matched. */

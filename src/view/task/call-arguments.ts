@@ -1,6 +1,6 @@
 /** Orders the arguments of a held call: first the one that stopped it, then money and recipients. */
-import { isJsonObject, type JsonValue } from '../base/json/json.ts'
-import type { DecidedPolicy } from '../spec/step.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
+import type { DecidedPolicy } from '../../spec/step.ts'
 
 /** `deciding`: a policy that stopped the call compares it. */
 export type ArgumentWeight = 'deciding' | 'money' | 'recipient'

@@ -4,9 +4,9 @@
  * The type checker picks the first signature that fits, so that exactly these calls are deprecated; the linter refuses them.
  */
 interface String {
-  /** @deprecated Cut text with `cutText` or `shortenText` of `base/cut-text.ts`. */
+  /** @deprecated Cut text with `cutText` or `shortenText` of `base/text/cut-text.ts`. */
   slice<const End extends number>(start: 0, end: FixedTextEnd<End>): string
-  /** @deprecated Cut text with `cutText` or `shortenText` of `base/cut-text.ts`. */
+  /** @deprecated Cut text with `cutText` or `shortenText` of `base/text/cut-text.ts`. */
   substring(start: number, end?: number): string
 }
 

@@ -1,8 +1,8 @@
 /** Who asks, decides and is told about a task, in words. None of them is escaped. */
-import { shortenText } from '../base/cut-text.ts'
-import { shortId } from '../base/short-text.ts'
-import { PROOF_NAMES, type DecisionProof } from '../spec/people/decision-proof.ts'
-import type { ShownTask, TaskPeople, TaskStanding, ToldChannel } from '../spec/task.ts'
+import { shortenText } from '../../base/text/cut-text.ts'
+import { shortId } from '../../base/text/short-text.ts'
+import { PROOF_NAMES, type DecisionProof } from '../../spec/people/decision-proof.ts'
+import type { ShownTask, TaskPeople, TaskStanding, ToldChannel } from '../../spec/task.ts'
 
 /** Who approved or edited, where only the identity is known: a key is then named by its last digits. Not escaped. */
 export const describeApprover = (by: string): string =>
