@@ -67,9 +67,6 @@ const isWhole = [
 ]
 if (ifChanged && isBuilt() && isWhole.every((each) => existsSync(each))) process.exit(0)
 
-// The bundler ends soon: collecting its garbage is a tenth of the work of a build.
-process.env.GOGC ??= '400'
-
 // None of them reads what another one writes.
 const generated = Promise.all([
   run('scripts/openapi.js', ...(types ? ['--types'] : [])),
