@@ -121,7 +121,10 @@ export function toFailedCallOutcome(
   return {
     at: 'unknown',
     code: 'broken',
-    error: `The connection to MCP server "${server}" broke during the call: ${why}`,
+    error:
+      typeof status === 'number'
+        ? `MCP server "${server}" answered ${status}, which does not say whether the call was made${why === '' ? '.' : `: ${why}`}`
+        : `The connection to MCP server "${server}" broke during the call: ${why}`,
     ...later,
   }
 }
