@@ -57,6 +57,13 @@ test('whatever is changed in a snapshot is found, however the version is asked f
   }
 })
 
+test('a snapshot that lost its name is named by the id of its version', async () => {
+  for (const each of [{}, { ...SNAPSHOT, id: null }, { ...SNAPSHOT, version: 1 }])
+    await expect(storeOf(each as unknown as AgentSnapshot).version(ID)).rejects.toThrow(
+      `Version ${ID} in the database is not what was published`,
+    )
+})
+
 test('another version in its place is found, though its digest is its own', async () => {
   const other = snapshotOf('acme.desk', '1.0.0', { ...content, purpose: 'Pays more.' })
   await expect(storeOf(other).version(ID)).rejects.toSatisfy((error) => isFailure(error, 'version_altered'))

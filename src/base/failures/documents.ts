@@ -42,8 +42,8 @@ export const documentFailures = {
   version_altered: {
     status: 500,
     exit: EXIT.denied,
-    message: (a: { id: string; version: string }) =>
-      `${a.id}@${a.version} in the database is not what was published: its digest is another one, so it does not run.`,
+    message: (a: { what: string }) =>
+      `${a.what} in the database is not what was published: its digest is another one, so it does not run.`,
     fix: 'svc audit export and svc audit verify say what else was changed. Restore a backup, or publish and deploy it under a new version.',
   },
   trust_refused: {

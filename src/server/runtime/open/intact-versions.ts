@@ -16,7 +16,7 @@ export function withIntactVersions(store: Store, workspace: string): Store {
     if (!version || intact.has(version.snapshot)) return version
     const { id, snapshot } = version
     if (id !== versionIdOf(workspace, snapshot.id, snapshot.digest) || !isIntact(snapshot))
-      throw fail('version_altered', { id: snapshot.id, version: snapshot.version })
+      throw fail('version_altered', { what: nameOf(version) })
     intact.add(snapshot)
     return version
   }
@@ -26,6 +26,12 @@ export function withIntactVersions(store: Store, workspace: string): Store {
     versionByDigest: async (workspaceId, digest) => check(await store.versionByDigest(workspaceId, digest)),
   }
 }
+
+/** What was changed may be the name. */
+const nameOf = ({ id, snapshot }: AgentVersion): string =>
+  typeof snapshot.id === 'string' && typeof snapshot.version === 'string'
+    ? `${snapshot.id}@${snapshot.version}`
+    : `Version ${id}`
 
 function isIntact({ digest, ...content }: AgentSnapshot): boolean {
   try {
