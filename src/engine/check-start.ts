@@ -9,7 +9,7 @@ import type { AgentSnapshot } from '../spec/snapshot.ts'
 import { describePaused, findPause } from '../spec/steer/pause.ts'
 import type { AgentVersion } from '../store/version-rows.ts'
 import { checkForeignValue } from '../tools/check/check.ts'
-import { readPausesInForce } from './drive/pauses-in-force.ts'
+import { readPausesInForce } from './drive/pauses.ts'
 import type { EngineParts, StartRequest } from './interface/engine.ts'
 
 /** @throws Failure `agent_paused`. A paused tool or provider stops no start: the run is held where it needs it. */

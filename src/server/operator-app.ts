@@ -26,10 +26,10 @@ import {
   listSessionLinks,
   listSetupRows,
   readSessionRows,
+  reportCheckpoint,
 } from './operator/acts.ts'
 import { listAgents, listDocuments, listVersions, getSnapshot } from './operator/versions/agents.ts'
 import { listCalls } from './operator/calls.ts'
-import { reportCheckpoint } from './operator/checkpoints.ts'
 import { listCosts } from './operator/costs.ts'
 import { decideAgain } from './operator/policy/decide.ts'
 import { listDecisions } from './operator/policy/list-decisions.ts'

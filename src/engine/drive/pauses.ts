@@ -5,10 +5,10 @@
  */
 import type { WorkspaceId } from '../../base/ids.ts'
 import { systemTimers } from '../../queue/timers.ts'
+import { pauseForCheckpoint } from '../../spec/steer/checkpoint-demand.ts'
 import type { PauseAct } from '../../spec/steer/pause.ts'
 import { isStoreAway } from '../../store/store-away.ts'
 import type { EngineParts } from '../interface/engine.ts'
-import { readPausesInForce } from './pauses-in-force.ts'
 
 /** How often the store is asked where other processes, or missing checkpoints, pause things, too. */
 const ASK_EVERY_MS = 400
@@ -96,4 +96,15 @@ export function createPauses(parts: PausesParts, onChange: () => void): Pauses {
       timers.clear(timer)
     },
   }
+}
+
+/** What is paused now: by operators, and everything for want of a checkpoint. Source: docs/design/audit.md#checkpoints-that-are-required */
+export async function readPausesInForce(
+  { store, clock, checkpoints }: Pick<EngineParts, 'store' | 'clock' | 'checkpoints'>,
+  workspaceId: WorkspaceId,
+): Promise<readonly PauseAct[]> {
+  const byOperators = await store.pauses(workspaceId)
+  if (!checkpoints) return byOperators
+  const pause = pauseForCheckpoint(checkpoints, await store.checkpointReport(workspaceId), clock.now())
+  return pause ? [...byOperators, pause] : byOperators
 }

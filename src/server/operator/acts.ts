@@ -3,6 +3,7 @@ import { toIsoText } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { ActView } from '../../operations/acts.ts'
+import { approverOf } from '../../spec/people/key.ts'
 import type { SetupName } from '../../spec/people/setup-name.ts'
 import { ACTS_BY_KIND, type ActKind, type StoredAct } from '../../spec/people/act.ts'
 import { queryFailure } from '../http/refuse.ts'
@@ -97,4 +98,12 @@ function toActView({
 }: StoredAct): ActView {
   const { reason = null, address = null, before = null, after = null } = content ?? {}
   return { ...act, words: ACTS_BY_KIND[act.kind].words, at: toIsoText(at), count, reason, address, before, after }
+}
+
+/** A checkpoint that reached its copies, for servers that ask for them. Source: docs/design/audit.md#checkpoints-that-are-required */
+export const reportCheckpoint: OperatorAction<'POST /audit/checkpoints'> = async ({ services, operator, body }) => {
+  const { engine, workspace, clock } = services
+  const at = clock.now()
+  await engine.reportCheckpoint({ workspaceId: workspace.id, at, by: approverOf(operator), size: body.size })
+  return { at: toIsoText(at) }
 }

@@ -10,7 +10,15 @@ import type { FetchFunction } from '../../base/net/transport.ts'
 import type { Redactor } from '../../base/secret.ts'
 import { tokenErrorOf } from '../oauth/authorization-server.ts'
 import { readMcpMessage, type McpAnswer } from './mcp-answer.ts'
-import { dataOfEvent, looksLikeEvents, splitEvents, withEventData } from './mcp-events.ts'
+import {
+  isEventStream,
+  readAnswer,
+  readEventAnswers,
+  findEventAnswer,
+  readBoundedBody,
+  readBodyWithin,
+} from './mcp-body.ts'
+import { withEventData } from './mcp-events.ts'
 import { MAX_OUTPUT_BYTES } from '../tool.ts'
 
 /** Tells which request carries which attempt; servers ignore it. */
@@ -166,6 +174,11 @@ async function discover(
   }
 }
 
+const readHandshake = async (response: Response): Promise<McpAnswer | undefined> =>
+  isEventStream(response)
+    ? findEventAnswer(response.body ?? [], MAX_MCP_ANSWER_BYTES)
+    : readAnswer(response, MAX_MCP_ANSWER_BYTES)
+
 /** What the client is told of answers that nobody else reads. */
 const handshakeAnswer = (method: string, versions: readonly string[], redactor: Redactor): ExpectedAnswer => ({
   maxBytes: MAX_MCP_ANSWER_BYTES,
@@ -227,9 +240,6 @@ function toResponse(source: Response | undefined, id: RequestId, answer: ClientA
   return new Response(JSON.stringify({ jsonrpc: '2.0', id, ...answer }), { status: 200, headers })
 }
 
-const isEventStream = ({ headers }: Response): boolean =>
-  headers.get('content-type')?.toLowerCase().includes('text/event-stream') === true
-
 /** Reads an answer that is no event stream. */
 async function readWholeAnswer(
   response: Response,
@@ -253,7 +263,7 @@ async function answerOfFailure(
   redactor: Redactor,
 ): Promise<Response> {
   if (response.status < 500) return failedResponse(response, redactor)
-  const { text } = await readText(response.body ?? [], expected.maxBytes)
+  const { text } = await readBoundedBody(response.body ?? [], expected.maxBytes)
   const answer = isAnswerTo(text, id) ? readMcpMessage(text) : undefined
   if (answer === undefined || answer.at === 'other' || answer.at === 'unreadable')
     return toFailedResponse(response, redactor.text(text))
@@ -274,7 +284,7 @@ const FAILURE_MS = 2000
 /** A failure whose status says all that matters: what else the server says is awaited for a moment. */
 async function failedResponse(response: Response, redactor: Redactor): Promise<Response> {
   const { status, headers } = response
-  const text = await readWithin(response.body, MAX_FAILURE_BYTES, FAILURE_MS)
+  const text = await readBodyWithin(response.body, MAX_FAILURE_BYTES, FAILURE_MS)
   const scope = status === 403 ? missingScopeIn(headers.get('www-authenticate') ?? '') : undefined
   return toFailedResponse(response, redactor.text(`${scope ?? ''}${text}`))
 }
@@ -293,50 +303,6 @@ function toFailedResponse({ status, statusText, headers: given }: Response, text
   const headers = new Headers(given)
   headers.delete('www-authenticate')
   return new Response(text === '' ? null : text, { status, statusText, headers })
-}
-
-const readHandshake = async (response: Response): Promise<McpAnswer | undefined> =>
-  isEventStream(response)
-    ? readEvents(response.body ?? [], MAX_MCP_ANSWER_BYTES)
-    : readAnswer(response, MAX_MCP_ANSWER_BYTES)
-
-/** Reads the answer out of a whole body, which may have the form of an event stream. */
-async function readAnswer(response: Response, maxBytes: number): Promise<McpAnswer> {
-  const { text, cutAt } = await readText(response.body ?? [], maxBytes)
-  if (looksLikeEvents(text)) {
-    const answer = await readEvents([Buffer.from(text)], maxBytes)
-    if (answer) return answer
-  }
-  const message = readMcpMessage(text, cutAt)
-  return message.at === 'other' ? { at: 'unreadable', text, why: 'is a request' } : message
-}
-
-async function readEvents(
-  body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-  maxBytes: number,
-): Promise<McpAnswer | undefined> {
-  for await (const event of readEventAnswers(body, maxBytes)) if ('answer' in event) return event.answer
-  return undefined
-}
-
-/** Each event as text until one of them is the answer. */
-async function* readEventAnswers(
-  body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-  maxBytes: number,
-): AsyncGenerator<{ readonly answer: McpAnswer } | { readonly text: string; readonly request?: JsonObject }> {
-  let odd: McpAnswer | undefined
-  for await (const { text, isCut } of splitEvents(toAsync(body), maxBytes)) {
-    const data = dataOfEvent(text)
-    const message = data === undefined ? undefined : readMcpMessage(data, isCut ? maxBytes : undefined)
-    if (message?.at === 'result' || message?.at === 'error') return yield { answer: message }
-    if (message?.at === 'unreadable') odd ??= message
-    else if (!isCut) yield { text, ...(message?.at === 'other' && message.message && { request: message.message }) }
-  }
-  if (odd) yield { answer: odd }
-}
-
-async function* toAsync(body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield* body
 }
 
 interface StreamedAnswer {
@@ -382,44 +348,4 @@ function withAskingAttempt(message: JsonObject | undefined, attempt: string): st
   const params = objectOf(message['params'])
   const meta = { ...objectOf(params['_meta']), [ASKING_ATTEMPT]: attempt }
   return JSON.stringify({ ...message, params: { ...params, _meta: meta } })
-}
-
-/** Reads a body up to `maxBytes`. A longer one is cut and its connection closed. */
-async function readText(
-  body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-  maxBytes: number,
-): Promise<{ readonly text: string; readonly cutAt?: number }> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of body) {
-    chunks.push(chunk.subarray(0, maxBytes - bytes))
-    bytes += chunk.byteLength
-    if (bytes > maxBytes) break
-  }
-  const isCut = bytes > maxBytes
-  // Decodes in streaming mode, which drops a character that the cut divides.
-  const text = new TextDecoder().decode(Buffer.concat(chunks), { stream: isCut })
-  return { text, ...(isCut && { cutAt: maxBytes }) }
-}
-
-/** What comes of a body within a time, up to about `maxBytes`. Its connection is closed then. */
-async function readWithin(body: Response['body'], maxBytes: number, ms: number): Promise<string> {
-  if (!body) return ''
-  const reader = body.getReader()
-  const decoder = new TextDecoder()
-  let text = ''
-  const timer = setTimeout(() => void reader.cancel().catch(() => {}), ms)
-  try {
-    while (text.length < maxBytes) {
-      const { done, value } = await reader.read()
-      if (done) break
-      text += decoder.decode(value as Uint8Array, { stream: true })
-    }
-    await reader.cancel()
-  } catch {
-    // It broke off.
-  } finally {
-    clearTimeout(timer)
-  }
-  return text
 }
