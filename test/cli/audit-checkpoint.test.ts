@@ -137,6 +137,29 @@ test('a receiver that is away is named, and the next checkpoint covers what it m
   await new Promise((closed) => receiver.close(closed))
 })
 
+test('a receiver is asked with user and password, which no answer repeats, and its own answer may have no end', async () => {
+  const asked: (string | undefined)[] = []
+  let status = 200
+  const receiver = createServer(({ headers }, response) => {
+    asked.push(headers.authorization)
+    response.writeHead(status).write('…')
+  })
+  await new Promise<void>((listening) => receiver.listen(0, '127.0.0.1', listening))
+  const { port } = receiver.address() as AddressInfo
+  const post = () => sign('--post', `http://witness:pa55%2Fword@127.0.0.1:${port}/svc?key=s3cret`, '--json')
+  expect(await post()).toMatchObject({ code: 0 })
+  status = 302
+  const { code, text } = await post()
+  expect([code, JSON.parse(text)]).toMatchObject([
+    1,
+    { copies: [{ to: `http://127.0.0.1:${port}/svc`, failure: 'HTTP 302, a redirect, which is not followed' }] },
+  ])
+  expect(text).not.toMatch(/pa55|s3cret/)
+  expect(asked).toEqual(Array(2).fill(`Basic ${Buffer.from('witness:pa55/word').toString('base64')}`))
+  receiver.closeAllConnections()
+  await new Promise((closed) => receiver.close(closed))
+})
+
 test('a server that asks for checkpoints pauses everything until one has reached all its copies', async () => {
   appendFileSync(join(cwd, 'svc.config.yaml'), '\naudit: { checkpoint_within: 15m }\n')
   let status = 507
@@ -189,6 +212,12 @@ describe('a bucket', () => {
     expect(await sign('--s3', url)).toMatchObject({ code: 0 })
     expect(await there()).toBe(readFileSync(join(cwd, 'audit.log'), 'utf8'))
     expect(await there()).not.toBe(log)
+    // Another log, with objects of the same names.
+    renameSync(join(cwd, 'audit.log'), join(cwd, 'old.log'))
+    expect(await sign('--s3', url)).toMatchObject({
+      code: 1,
+      text: expect.stringContaining('.log is there, and of another log: name another prefix for this one.') as string,
+    })
     vi.unstubAllEnvs()
     await opened.close()
   })
@@ -228,6 +257,7 @@ describe('a bucket', () => {
   })
 
   test.each([
+    [['--post', 'witness.example'], '--post takes an address of the form https://host/path'],
     [['--s3', 'https://bucket'], 's3://bucket/prefix'],
     [['--s3', 's3://bucket', '--lock', '10'], '--lock takes a duration'],
     [['--lock', '10d'], '--lock is for the objects of --s3'],
@@ -260,10 +290,19 @@ test('a repository gets a commit of each checkpoint, and what its remote missed 
   expect(await commit()).toMatchObject({ code: 0 })
   expect(pushed()).toBe(log())
   expect(log().length).toBeGreaterThan(first.length)
+  // `*.log` is ignored in many repositories.
+  writeFileSync(join(clone, '.gitignore'), '*.log\n')
+  await svc('agents', 'pause', 'acme.refund-desk', '--reason', 'audit')
+  expect(await commit()).toMatchObject({ code: 0 })
+  expect(pushed()).toBe(log())
   expect(git(remote, 'log', '--format=%an %s', 'main').trim().split('\n')).toEqual([
     'svc audit Checkpoint of svc.log',
     'svc audit Checkpoint of svc.log',
+    'svc audit Checkpoint of svc.log',
   ])
+  // One that the repository ignores has a copy all the same.
+  expect(await svc('audit', 'checkpoint', 'clone/other.log', '--key', 'audit.pem', '--git')).toMatchObject({ code: 0 })
+  expect(git(remote, 'show', 'main:other.log')).toBe(readFileSync(join(clone, 'other.log'), 'utf8'))
   git(clone, 'remote', 'remove', 'origin')
   const alone = await commit()
   expect(alone).toMatchObject({ code: 1, text: expect.stringContaining('No configured push destination') as string })

@@ -21,7 +21,15 @@ import { countNoun } from '../../shell/counted.ts'
 import { durationMs } from '../../shell/numbers.ts'
 import { usageFailure } from '../../../base/usage-failure.ts'
 import { readPrivateKey } from '../../trust/signer.ts'
-import { commitLog, postNote, putParts, readBucketAddress, type BucketAddress } from './audit-copies.ts'
+import {
+  commitLog,
+  postNote,
+  putParts,
+  readBucketAddress,
+  readPostAddress,
+  type BucketAddress,
+  type PostAddress,
+} from './audit-copies.ts'
 import {
   partsOfLog,
   readAuditLog,
@@ -75,17 +83,17 @@ export async function auditCheckpoint(call: CommandContext<ValueOf<typeof auditC
 
 /** Where copies go. */
 interface CopyPlaces {
-  readonly url?: string | undefined
+  readonly receiver?: PostAddress
   readonly bucket?: { readonly shown: string; readonly address: BucketAddress; readonly lockMs: number | undefined }
   readonly isCommitted: boolean
 }
 
 /** Before anything is signed: a misspelt address is no receiver that is away. */
 function readPlaces({ given }: Pick<CommandContext, 'given'>): CopyPlaces {
-  const [shown, lockMs] = [given.text('s3'), durationMs(given.text('lock'), 'lock')]
+  const [url, shown, lockMs] = [given.text('post'), given.text('s3'), durationMs(given.text('lock'), 'lock')]
   if (lockMs !== undefined && shown === undefined) throw usageFailure('--lock is for the objects of --s3.')
   return {
-    url: given.text('post'),
+    ...(url !== undefined && { receiver: readPostAddress(url) }),
     ...(shown !== undefined && { bucket: { shown, address: readBucketAddress(shown), lockMs } }),
     isCommitted: given.flag('git'),
   }
@@ -99,14 +107,14 @@ interface CheckpointCopy {
 
 /** Each place gets what it does not have yet; one that is away holds up no other. */
 async function copyOut(
-  { url, bucket, isCommitted }: CopyPlaces,
+  { receiver, bucket, isCommitted }: CopyPlaces,
   path: string,
   note: string,
   readParts: () => Promise<readonly LogPart[]>,
 ): Promise<readonly CheckpointCopy[]> {
   const copies: CheckpointCopy[] = []
   const add = (to: string, failure: string | undefined): void => void copies.push({ to, failure: failure ?? null })
-  if (url !== undefined) add(url, await postNote(url, note))
+  if (receiver) add(receiver.shown, await postNote(receiver, note))
   if (bucket) {
     const { shown, address, lockMs } = bucket
     const lockedUntil = lockMs === undefined ? undefined : Date.now() + lockMs

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { basename, dirname } from 'node:path'
 import { promisify } from 'node:util'
 import type { Instant } from '../../../base/clock.ts'
+import { showAddress } from '../../../base/net/show-address.ts'
 import { shortenText } from '../../../base/text/cut-text.ts'
 import { createS3Blobs, type S3Options } from '../../../blobs/s3.ts'
 import type { LogPart } from './audit-log.ts'
@@ -12,13 +13,49 @@ import { parseUrl } from '../../../base/net/parse-url.ts'
 /** For each copy: a receiver that is away is named after this, and the next checkpoint covers what it missed. */
 const WITHIN_MS = 30_000
 
-/** @returns why the receiver did not take it */
-export async function postNote(url: string, note: string): Promise<string | undefined> {
+/** Where a note is posted. A user and a password of the address go as basic authentication. */
+export interface PostAddress {
+  /** Without user, password and parameters, which may be secrets. */
+  readonly shown: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export function readPostAddress(text: string): PostAddress {
+  const url = parseUrl(text)
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
+    throw usageFailure('--post takes an address of the form https://host/path.')
+  const { username, password } = url
+  const basic = `${decodePart(username)}:${decodePart(password)}`
+  url.username = ''
+  url.password = ''
+  return {
+    shown: showAddress(url.href),
+    url: url.href,
+    headers: basic === ':' ? {} : { authorization: `Basic ${Buffer.from(basic).toString('base64')}` },
+  }
+}
+
+/** A lone `%` stands for itself. */
+function decodePart(text: string): string {
   try {
-    const headers = { 'content-type': 'text/plain; charset=utf-8' }
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** @returns why the receiver did not take it */
+export async function postNote({ url, headers: own }: PostAddress, note: string): Promise<string | undefined> {
+  try {
+    const headers = { 'content-type': 'text/plain; charset=utf-8', ...own }
     const signal = AbortSignal.timeout(WITHIN_MS)
-    const { ok, status } = await fetch(url, { method: 'POST', headers, body: note, signal, redirect: 'error' })
-    return ok ? undefined : `HTTP ${status}`
+    const response = await fetch(url, { method: 'POST', headers, body: note, signal, redirect: 'manual' })
+    const { ok, status } = response
+    // Only the status counts; an answer without end holds up nothing.
+    await response.body?.cancel().catch(() => undefined)
+    const redirect = status >= 300 && status < 400 ? ', a redirect, which is not followed' : ''
+    return ok ? undefined : `HTTP ${status}${redirect}`
   } catch (error) {
     return describeFailure(error)
   }
@@ -78,6 +115,13 @@ export async function putParts(
       if (part && (await Promise.race([blobs.head(keyOf(part.size)), late]))) from = middle + 1
       else to = middle
     }
+    const last = parts[from - 1]
+    // Another log of the same sizes would pass for this one, and this one would have no copy.
+    if (last) {
+      const bytes = await Promise.race([blobs.get(keyOf(last.size)), late])
+      if (!bytes || Buffer.compare(bytes, Buffer.from(last.text)) !== 0)
+        return `${keyOf(last.size)} is there, and of another log: name another prefix for this one`
+    }
     for (const { size, text } of parts.slice(from, from + MOST_PARTS)) {
       await Promise.race([blobs.put(keyOf(size), Buffer.from(text), 'application/jsonl', lockedUntil), late])
       timer?.refresh()
@@ -107,8 +151,9 @@ export async function commitLog(path: string): Promise<string | undefined> {
   }
   const name = basename(path)
   try {
-    if ((await run('status', '--porcelain', '--', name)) !== '') {
-      await run('add', '--', name)
+    // A log is often what `.gitignore` leaves out (`*.log`).
+    await run('add', '--force', '--', name)
+    if ((await run('diff', '--cached', '--name-only', '--', name)) !== '') {
       await run(...AS_SVC, 'commit', '--quiet', '--message', `Checkpoint of ${name}`, '--', name)
     }
     await run('push', '--quiet')
