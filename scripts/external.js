@@ -17,6 +17,5 @@ export const EXTERNAL = [
   'jose',
   'jq-wasm',
   'pg',
-  'graphile-worker',
   'zod',
 ]

@@ -176,7 +176,10 @@ async function openListeners(
       runs: restored.sessions.length,
       triggers: restored.triggers.length,
     })
-  const jobs = await openBackgroundJobs(services, options.store)
+  const jobs = await openBackgroundJobs(services, {
+    isShared: options.store !== undefined,
+    isFirst: () => presence.isFirst(),
+  })
   about.onTriggersChanged = () => jobs.wake('schedule')
   runtime.onClose((graceMs) => jobs.close(graceMs))
   // Other processes continue its runs while its jobs end and it still answers accepted requests; closing the runtime waits for its end.

@@ -22,7 +22,7 @@ export interface ClusterStore {
   hints(signal: AbortSignal): AsyncIterable<SessionHint>
 
   // Server processes
-  /** Records that a process serves now. @returns whether an operator asked it to drain */
+  /** Records that a process serves now. */
   report(worker: WorkerReport): Promise<WorkerNews>
   /** Oldest start first: those that reported lately, and those that hold leases. */
   workers(): Promise<readonly WorkerRow[]>

@@ -29,6 +29,8 @@ export interface WorkerRow extends WorkerReport {
 export interface WorkerNews {
   /** Whether an operator asked it to drain. */
   readonly isAsked: boolean
+  /** Whether it is the oldest of those that serve: the one that runs the background jobs of the store. */
+  readonly isFirst: boolean
   /** Where the other processes listen, also one that was silent for a while. */
   readonly others: ListenerReport
 }
@@ -42,9 +44,23 @@ export const joinListeners = (all: readonly WorkerReport[], but: WorkerId): List
   }
 }
 
+/** Whether a process is the oldest of those that serve. @param all as they last reported */
+export const isFirstOf = (
+  all: readonly Omit<WorkerRow, 'leases'>[],
+  { id, startedAt, isDraining }: WorkerReport,
+  now: Instant,
+): boolean =>
+  !isDraining &&
+  !all.some(
+    (other) =>
+      !other.isDraining &&
+      other.seenAt > now - SILENT_WORKER_MS &&
+      (other.startedAt < startedAt || (other.startedAt === startedAt && other.id < id)),
+  )
+
 /** How often a process reports. */
 export const REPORT_EVERY_MS = 1000
 /** A process that was not seen for this time is forgotten, unless it holds leases. */
 export const FORGET_WORKER_MS = 600_000
-/** A process that was not seen for this time counts as not serving. */
+/** A process that was not seen for this time counts as not serving, and another one runs the background jobs. */
 export const SILENT_WORKER_MS = 15_000

@@ -1,198 +1,134 @@
-/** What every job runner promises, and what only one of several servers can show. */
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/base/clock.ts'
-import { silentLog } from '../../src/base/log.ts'
-import { createEmbeddedJobs } from '../../src/queue/embedded-jobs.ts'
-import { migrateGraphileJobs, openGraphileJobs } from '../../src/queue/graphile-jobs.ts'
-import { JOB_SCHEMA, type BackgroundJob, type JobRunner } from '../../src/queue/jobs.ts'
-import { openPool } from '../../src/store/postgres/database/pool.ts'
-import { openPostgresProxy } from '../store/postgres-proxy.ts'
-import { startPostgres } from '../store/postgres-server.ts'
-import { waitUntil } from '../wait-until.ts'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createJobRunner, type BackgroundJob } from '../../src/queue/jobs.ts'
 
-const server = startPostgres()
-afterAll(() => server?.stop())
+const clock = { now: () => Date.now(), monotonic: () => performance.now() }
 
-const runners: JobRunner[] = []
-afterEach(async () => {
-  for (const runner of runners.splice(0)) await runner.close()
-})
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
 
-/** A job that writes down when it ran. */
+/** A job that writes down how often it ran. */
 function counted(name: string, next: () => number | undefined = () => undefined) {
-  const seen = { runs: 0, at: 0, most: 0 }
+  const seen = { runs: 0 }
   const job: BackgroundJob = {
     name,
     async run() {
       seen.runs++
-      seen.most = Math.max(seen.most, ++seen.at)
-      await new Promise((resolve) => setTimeout(resolve, 20))
-      seen.at--
       return next()
     },
   }
   return { job, seen }
 }
 
-const failures: string[] = []
-const failed = ({ name }: BackgroundJob): void => void failures.push(name)
-let databases = 0
-const kinds: [string, () => Promise<(jobs: readonly BackgroundJob[]) => Promise<JobRunner>>][] = [
-  ['in one process', async () => async (jobs) => createEmbeddedJobs(jobs, { clock: systemClock, failed })],
-  ...(server
-    ? [
-        [
-          'carried by graphile-worker',
-          async () => {
-            const url = server.url(`jobs_${databases++}`)
-            await migrateGraphileJobs(url, JOB_SCHEMA)
-            return (jobs: readonly BackgroundJob[]) =>
-              openGraphileJobs(jobs, { url, schema: JOB_SCHEMA, clock: systemClock, log: silentLog, failed })
-          },
-        ] as (typeof kinds)[number],
-      ]
-    : []),
-]
+function open(jobs: readonly BackgroundJob[], isOurTurn = () => true) {
+  const failures: string[] = []
+  const failed = ({ name }: BackgroundJob, error: unknown): void => void failures.push(`${name}: ${String(error)}`)
+  return { failures, runner: createJobRunner(jobs, { clock, isOurTurn, failed }) }
+}
 
-describe.each(kinds)('jobs %s', (_, prepare) => {
-  test('run when they are opened, when they asked to, and when they are woken', async () => {
-    const open = await prepare()
-    const often = counted('often', () => Date.now() + 100)
-    const once = counted('once')
-    const runner = await open([often.job, once.job])
-    runners.push(runner)
-    await expect.poll(() => often.seen.runs).toBeGreaterThan(2)
-    await expect.poll(() => once.seen.runs).toBe(1)
-    runner.wake('once')
-    await expect.poll(() => once.seen.runs).toBe(2)
-    await runner.close()
-    const { runs } = often.seen
-    await new Promise((resolve) => setTimeout(resolve, 300))
-    expect(often.seen.runs).toBe(runs)
-  })
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
-  test('that fail are told, and do not stop the others', async () => {
-    const open = await prepare()
-    failures.length = 0
-    const well = counted('well', () => Date.now() + 50)
-    const bad: BackgroundJob = { name: 'bad', run: () => Promise.reject(new Error('no')) }
-    runners.push(await open([bad, well.job]))
-    await expect.poll(() => well.seen.runs).toBeGreaterThan(1)
-    await expect.poll(() => failures).toEqual(['bad'])
-  })
+test('jobs run when they are opened, when they asked to, and when they are woken, until they are closed', async () => {
+  const often = counted('often', () => Date.now() + 100)
+  const once = counted('once')
+  const { runner } = open([often.job, once.job])
+  await pass(0)
+  expect([often.seen.runs, once.seen.runs]).toEqual([1, 1])
+  await pass(99)
+  expect([often.seen.runs, once.seen.runs]).toEqual([1, 1])
+  await pass(1)
+  expect([often.seen.runs, once.seen.runs]).toEqual([2, 1])
+  runner.wake('once')
+  runner.wake('nobody')
+  await pass(0)
+  expect([often.seen.runs, once.seen.runs]).toEqual([2, 2])
+  await runner.close()
+  runner.wake('once')
+  await pass(10_000)
+  expect([often.seen.runs, once.seen.runs]).toEqual([2, 2])
 })
 
-describe.skipIf(!server)('jobs of several servers', () => {
-  const openTwo = async (make: (name: string) => BackgroundJob) => {
-    const url = server!.url(`jobs_${databases++}`)
-    await migrateGraphileJobs(url, JOB_SCHEMA)
-    const parts = { url, schema: JOB_SCHEMA, clock: systemClock, log: silentLog, failed }
-    const two = [await openGraphileJobs([make('a')], parts), await openGraphileJobs([make('b')], parts)]
-    runners.push(...two)
-    return { url, two }
-  }
+test('a job that is due in more than the longest timer of node does not run at once', async () => {
+  const yearly = counted('yearly', () => Date.now() + 366 * 86_400_000)
+  open([yearly.job])
+  await pass(3_600_000)
+  expect(yearly.seen.runs).toBe(1)
+})
 
-  test('run at one of them, not at each', async () => {
-    const { job, seen } = counted('shared', () => Date.now() + 500)
-    await openTwo(() => job)
-    await expect.poll(() => seen.runs).toBeGreaterThan(2)
-    const [before, from] = [seen.runs, performance.now()]
-    await new Promise((resolve) => setTimeout(resolve, 3000))
-    // At each of them it would be twice as often.
-    expect(seen.runs - before).toBeLessThanOrEqual(Math.ceil(((performance.now() - from) / 500) * 1.5))
-  })
-
-  test('one that a dead server had begun is added again', async () => {
-    const { job, seen } = counted('left')
-    const { url } = await openTwo(() => job)
-    await expect.poll(() => seen.runs).toBeGreaterThan(0)
-    const pool = await openPool({ url, schema: JOB_SCHEMA, name: 'test', connections: 1 })
-    await pool.run(`select add_job('left', '{}'::json, run_at => now() + interval '1 day', job_key => 'svc left')`)
-    await pool.run(`update _private_jobs set locked_at = now(), locked_by = 'dead'`)
-    const before = seen.runs
-    await pool.run(`select add_job('add_missing', '{}'::json)`)
-    await expect.poll(() => seen.runs).toBe(before + 1)
-    await pool.close()
-  })
-
-  test('go on after a restart of the database', { timeout: 180_000 }, async () => {
-    const { job, seen } = counted('going', () => Date.now() + 5)
-    const { two } = await openTwo(() => job)
-    await expect.poll(() => seen.runs).toBeGreaterThan(0)
-    // At several moments, with jobs under way.
-    for (let n = 0; n < 4; n++) {
-      await new Promise((resolve) => setTimeout(resolve, 150 * n))
-      server!.restart()
-    }
-    const before = seen.runs
-    await expect
-      .poll(
-        () => {
-          two[0]!.wake('going')
-          return seen.runs
-        },
-        { interval: 500 },
-      )
-      .toBeGreaterThan(before)
-  })
-
-  test(
-    'go on, and can be closed, after two of them ended while the database was away',
-    { timeout: 180_000 },
-    async () => {
-      let release = (): void => {}
-      const released = new Promise<void>((resolve) => (release = resolve))
-      const seen = { begun: 0 }
-      const held = (name: string): BackgroundJob => ({
-        name,
-        async run() {
-          seen.begun++
-          await released
-          return Date.now() + 100
-        },
-      })
-      const url = server!.url(`jobs_${databases++}`)
-      await migrateGraphileJobs(url, JOB_SCHEMA)
-      const runner = await openGraphileJobs([held('one'), held('other')], {
-        url,
-        schema: JOB_SCHEMA,
-        clock: systemClock,
-        log: silentLog,
-        failed,
-      })
-      runners.push(runner)
-      await waitUntil(() => seen.begun === 2)
-      server!.crash()
-      release()
-      // Both have tried to store their end, and found nobody.
-      await new Promise((resolve) => setTimeout(resolve, 500))
-      server!.start()
-      await waitUntil(() => {
-        runner.wake('one')
-        return seen.begun > 3
-      })
-      await runner.close()
+test('a job that fails is told of and tried again after a minute, and does not stop the others', async () => {
+  const well = counted('well', () => Date.now() + 1000)
+  const rejects: BackgroundJob = { name: 'rejects', run: () => Promise.reject(new Error('no')) }
+  const throws: BackgroundJob = {
+    name: 'throws',
+    run() {
+      throw new Error('never')
     },
-  )
+  }
+  const { failures } = open([rejects, throws, well.job])
+  await pass(59_999)
+  expect(failures.toSorted()).toEqual(['rejects: Error: no', 'throws: Error: never'])
+  expect(well.seen.runs).toBe(60)
+  await pass(1)
+  expect(failures).toHaveLength(4)
+})
 
-  test('are closed in time while the database does not answer', { timeout: 180_000 }, async () => {
-    const proxy = await openPostgresProxy(server!.socket)
-    const database = `jobs_${databases++}`
-    await migrateGraphileJobs(server!.url(database), JOB_SCHEMA)
-    const { job, seen } = counted('mute', () => Date.now() + 5)
-    const runner = await openGraphileJobs([job], {
-      url: proxy.url(database),
-      schema: JOB_SCHEMA,
-      clock: systemClock,
-      log: silentLog,
-      failed,
-    })
-    await waitUntil(() => seen.runs > 2)
-    proxy.swallow(true)
-    runner.wake('mute')
-    const from = performance.now()
-    await runner.close(1000)
-    expect(performance.now() - from).toBeLessThan(10_000)
-    await proxy.close()
+test('a job never runs twice at the same time, however often it is woken', async () => {
+  const ends: (() => void)[] = []
+  const job: BackgroundJob = {
+    name: 'slow',
+    run: () => new Promise((resolve) => ends.push(() => resolve(undefined))),
+  }
+  const { runner } = open([job])
+  await pass(0)
+  runner.wake('slow')
+  await pass(0)
+  expect(ends).toHaveLength(1)
+  ends[0]!()
+  await pass(0)
+  expect(ends).toHaveLength(2)
+})
+
+test('of two servers one runs the jobs; the other one begins within a second of its turn', async () => {
+  const turn = { of: 'a' }
+  const [a, b] = ['a', 'b'].map((name) => {
+    const job = counted(name, () => Date.now() + 1000)
+    open([job.job], () => turn.of === name)
+    return job.seen
   })
+  await pass(9500)
+  expect([a, b]).toEqual([{ runs: 10 }, { runs: 0 }])
+  turn.of = 'b'
+  await pass(1000)
+  expect([a, b]).toEqual([{ runs: 10 }, { runs: 1 }])
+  await pass(4000)
+  expect([a, b]).toEqual([{ runs: 10 }, { runs: 5 }])
+})
+
+test('a job that hears of the end may finish; one that hangs holds the end up for the grace, and 5 s at most', async () => {
+  const heard: string[] = []
+  const polite: BackgroundJob = {
+    name: 'polite',
+    run: (signal) =>
+      new Promise((resolve) =>
+        signal.addEventListener('abort', () => {
+          heard.push('polite')
+          resolve(undefined)
+        }),
+      ),
+  }
+  const hanging: BackgroundJob = { name: 'hanging', run: () => new Promise(() => {}) }
+  const ended: string[] = []
+  const alone = open([polite]).runner
+  const [brief, long] = [open([hanging]).runner, open([hanging]).runner]
+  await pass(0)
+  void alone.close().then(() => ended.push('polite'))
+  void brief.close(2000).then(() => ended.push('after the grace'))
+  void long.close(60_000).then(() => ended.push('after the longest'))
+  await pass(0)
+  expect([heard, ended]).toEqual([['polite'], ['polite']])
+  await pass(1999)
+  expect(ended).toEqual(['polite'])
+  await pass(1)
+  expect(ended).toEqual(['polite', 'after the grace'])
+  await pass(3000)
+  expect(ended).toEqual(['polite', 'after the grace', 'after the longest'])
 })

@@ -23,7 +23,7 @@ const report: WorkerReport = {
 }
 
 /** @param answers what the store answers to each report in turn */
-function present(answers: () => Promise<{ isAsked: boolean }>) {
+function present(answers: () => Promise<{ isAsked: boolean; isFirst?: boolean }>) {
   let now = 0
   let isDraining = false
   let aheadMs = 0
@@ -65,6 +65,35 @@ test('a process is ready once its store has answered, and no longer when that is
   expect(presence.unready()).toBe('draining')
   await presence.stop()
   expect(forgotten).toEqual(['host:1:a'])
+})
+
+test('a process is the first while its last answer said so, and less than 15 s passed since it was asked for', async () => {
+  let isAway = false
+  let isFirst = true
+  const { presence, wind } = present(async () => {
+    if (isAway) throw new Error('away')
+    wind(1000)
+    return { isAsked: false, isFirst }
+  })
+  expect(presence.isFirst()).toBe(false)
+  await presence.begin(() => {})
+  expect(presence.isFirst()).toBe(true)
+  isAway = true
+  await presence.report()
+  wind(13_999)
+  expect(presence.isFirst()).toBe(true)
+  wind(1)
+  expect(presence.isFirst()).toBe(false)
+  isAway = false
+  await presence.report()
+  expect(presence.isFirst()).toBe(true)
+  isFirst = false
+  await presence.report()
+  expect(presence.isFirst()).toBe(false)
+  isFirst = true
+  await presence.report()
+  await presence.stop()
+  expect(presence.isFirst()).toBe(false)
 })
 
 test.each([1001, -3_600_000])('a process whose clock is %s ms ahead of the store is not ready', async (ms) => {

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { fail } from '../../src/base/failure.ts'
 import type { Log } from '../../src/base/log.ts'
-import { createEmbeddedJobs } from '../../src/queue/embedded-jobs.ts'
+import { createJobRunner } from '../../src/queue/jobs.ts'
 import { describeRefusedTick, scheduleJob, type RefusedTick } from '../../src/server/runtime/schedule.ts'
 import { nextTick } from '../../src/server/runtime/ticks.ts'
 import { NOW, openFixture } from './fixtures.ts'
@@ -29,8 +29,9 @@ async function scheduled(cron: string, timeZone?: string, at = NOW) {
   const told: object[] = []
   const log: Log = { write: (level, message, about) => void (level === 'warn' && told.push({ message, ...about })) }
   const open = () => {
-    const jobs = createEmbeddedJobs([scheduleJob({ store, engine, workspaceId: workspace.id, config, clock, log })], {
+    const jobs = createJobRunner([scheduleJob({ store, engine, workspaceId: workspace.id, config, clock, log })], {
       clock,
+      isOurTurn: () => true,
       failed: (job, error) => log.write('error', `${job.name} failed`, { detail: String(error) }),
     })
     return { refresh: () => jobs.wake('schedule'), stop: () => jobs.close() }

@@ -44,11 +44,31 @@ export function workerContract(parts: { readonly store: () => Store; readonly se
       await expect(store.askToDrain('nobody')).rejects.toMatchObject({ code: 'not_found' })
     })
 
+    test('the oldest that serves is the first, until it drains, is silent for 15 s, or ends', async () => {
+      const areFirst = async (...all: (typeof ann)[]) => {
+        const news = []
+        for (const each of all) news.push((await store.report(each)).isFirst)
+        return news
+      }
+      const cyd = { ...bob, id: 'host:3:cyd' }
+      expect(await areFirst(cyd, bob, ann)).toEqual([true, true, true])
+      expect(await areFirst(cyd, bob, ann)).toEqual([false, false, true])
+      expect(await areFirst({ ...ann, isDraining: true }, bob, cyd)).toEqual([false, true, false])
+      expect(await areFirst(ann, bob)).toEqual([true, false])
+      parts.setNow(NOW + 14_999)
+      expect(await areFirst(bob, cyd)).toEqual([false, false])
+      parts.setNow(NOW + 15_000)
+      expect(await areFirst(bob, cyd, ann, bob)).toEqual([true, false, true, false])
+      await store.forgetWorker(ann.id)
+      expect(await areFirst(bob, cyd)).toEqual([true, false])
+    })
+
     test('each learns with its report where the others listen, as they last said', async () => {
       const nowhere = { ports: [], addresses: [] }
-      expect(await store.report(ann)).toEqual({ isAsked: false, others: nowhere })
+      expect(await store.report(ann)).toEqual({ isAsked: false, isFirst: true, others: nowhere })
       expect(await store.report(bob)).toEqual({
         isAsked: false,
+        isFirst: false,
         others: { ports: [4310, 4311], addresses: ['10.0.0.1'] },
       })
       await store.report({ ...ann, id: 'host:3:cyd', ports: [4309], addresses: ['fd00::1', '10.0.0.1'] })

@@ -145,11 +145,6 @@ export const storeFailures = {
       `The clocks of this machine and of the database ${a.database} differ by ${String(a.seconds).replace('-', '')} s.`,
     fix: 'Synchronize both clocks, for example with chrony.',
   },
-  job_runner_missing: {
-    exit: EXIT.usage,
-    message: () => 'Background jobs cannot run on PostgreSQL: the package graphile-worker is not installed.',
-    fix: 'npm install graphile-worker@0.17.3',
-  },
   postgres_client_missing: {
     exit: EXIT.usage,
     message: () => 'PostgreSQL cannot be used: its client, the package pg, is not installed.',

@@ -2,7 +2,6 @@
 import { access, constants, readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isFailure } from '../../base/failure.ts'
-import { JOB_SCHEMA } from '../../queue/jobs.ts'
 import { buildBundle } from '../release/build.ts'
 import { checkDrift, lockFileOf } from '../release/lock-file.ts'
 import { openOperatorChannel, withOperatorOf } from '../project/server/operator.ts'
@@ -181,7 +180,7 @@ async function lookAtServer(call: Pick<CommandContext, 'io'>, project: Project):
 
 async function lookAtShared(url: string, { workspace }: Project, bucket: string | undefined): Promise<DatabaseHealth> {
   const { lookAtDatabase } = await import('../../store/postgres/cluster/health.ts')
-  return await lookAtDatabase(url, { workspace, bucket }, JOB_SCHEMA)
+  return await lookAtDatabase(url, { workspace, bucket })
 }
 
 async function existingParent(path: string): Promise<string> {

@@ -6,7 +6,7 @@ import type { StoreClock } from '../../base/clock.ts'
 import type { ListenerReport } from '../../base/net/own-listeners.ts'
 import { MAX_AHEAD_MS } from '../../store/store-clock.ts'
 import type { ClusterStore } from '../../store/cluster-store.ts'
-import { REPORT_EVERY_MS, type WorkerReport } from '../../store/worker.ts'
+import { REPORT_EVERY_MS, SILENT_WORKER_MS, type WorkerReport } from '../../store/worker.ts'
 
 /** A database outage shorter than this takes no server out of service. */
 const AWAY_MS = 5000
@@ -18,6 +18,8 @@ export interface ServerPresence {
   /** Reports from now on, and resolves after the first report. @param ask called once, when an operator asks the process to drain */
   begin(ask: () => void): Promise<void>
   unready(): UnreadyReason | undefined
+  /** Whether this process runs the background jobs of the store; false while its last answer is so old that another one may. */
+  isFirst(): boolean
   /** Reports at once, for a change that others wait for. */
   report(): Promise<void>
   /** Reports no more. The store forgets the process. */
@@ -40,12 +42,18 @@ export function createPresence({ store, clock, describe, onOthers }: PresencePar
   let stopped = false
   /** When the store last answered; undefined before the first time. */
   let answeredAt: number | undefined
+  let isFirst = false
+  /** By the clock of this process; counted from the question, so that it is over before another process is the first. */
+  let firstUntil = 0
 
   async function send(): Promise<void> {
     try {
-      const { isAsked, others } = await store.report(describe())
+      const askedAt = clock.monotonic()
+      const { isAsked, others, ...news } = await store.report(describe())
       onOthers?.(others)
       answeredAt = clock.monotonic()
+      isFirst = news.isFirst
+      firstUntil = askedAt + SILENT_WORKER_MS
       if (!isAsked || !ask) return
       const drain = ask
       ask = undefined
@@ -71,6 +79,7 @@ export function createPresence({ store, clock, describe, onOthers }: PresencePar
       if (clock.monotonic() - answeredAt > REPORT_EVERY_MS + AWAY_MS) return 'store_away'
       return Math.abs(clock.aheadMs()) > MAX_AHEAD_MS ? 'clock_off' : undefined
     },
+    isFirst: () => isFirst && !stopped && clock.monotonic() < firstUntil,
     report,
     async stop() {
       stopped = true

@@ -282,11 +282,10 @@ async function openParts(
   }
 }
 
-/** Runs before the database records its owner. @throws Failure `bucket_not_named`, `bucket_unusable`, `job_runner_missing` */
+/** Runs before the database records its owner. @throws Failure `bucket_not_named`, `bucket_unusable` */
 async function checkShared({ storage }: ProjectConfig): Promise<void> {
   if (storage?.url === undefined) throw fail('bucket_not_named')
   await checkBucketAt(storage.url, storage.region)
-  await (await import('../../queue/graphile-jobs.ts')).checkJobRunner()
 }
 
 /** Limits of parallel requests that providers set themselves, by the provider names of compiled models. */

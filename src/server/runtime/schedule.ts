@@ -17,7 +17,7 @@ import { startLimits } from './rates.ts'
 import { nextTick } from './ticks.ts'
 
 interface ScheduleParts {
-  /** Several servers may run the job, so the handled ticks are read from the store. */
+  /** Several servers share the store and take turns at the job, so the handled ticks are read from it. */
   readonly isShared?: boolean
   readonly store: Store
   readonly engine: Engine
@@ -28,8 +28,8 @@ interface ScheduleParts {
 }
 
 /**
- * A tick that fires later than this, for example because the machine slept, counts as missed. A job that a dead server had begun is
- * added again within a minute.
+ * A tick that fires later than this, for example because the machine slept, counts as missed. Another server takes over from a dead one
+ * well before.
  */
 const LATE_MS = 90_000
 /**
@@ -37,6 +37,8 @@ const LATE_MS = 90_000
  * time.
  */
 const TRY_AGAIN_MS = 1000
+/** How often triggers are read that other processes may have written. */
+const LOOK_EVERY_MS = 5000
 
 /** Woken after a trigger was created, changed or deleted. */
 export function scheduleJob(parts: ScheduleParts): BackgroundJob {
@@ -65,7 +67,7 @@ export function scheduleJob(parts: ScheduleParts): BackgroundJob {
       await store
         .markTicks(marks)
         .catch((error: unknown) => parts.log.write('error', 'schedule failed', { detail: detailOf(error) }))
-    return Math.min(...active.map((trigger) => nextTick(trigger, now)))
+    return Math.min(isShared ? now + LOOK_EVERY_MS : Infinity, ...active.map((trigger) => nextTick(trigger, now)))
   }
   return {
     name: 'schedule',

@@ -5,7 +5,7 @@ import { fail } from '../../base/failure.ts'
 import { createStoreClock, type MeasuredClock } from '../store-clock.ts'
 import type { Store } from '../store.ts'
 import { checkCluster, refuseMovedDatabase, type ClusterIdentity } from './cluster/identity.ts'
-import { checkOwnership, checkTableRights } from './cluster/rights.ts'
+import { checkTableRights } from './cluster/rights.ts'
 import { workerMethods } from './cluster/workers.ts'
 import { costReads } from './spending/costs.ts'
 import { createHints } from './database/hints.ts'
@@ -40,8 +40,6 @@ export interface PostgresOptions {
   readonly connections?: number
   /** Whose store it is: recorded by the first server, and compared by the others. */
   readonly cluster?: ClusterIdentity
-  /** Schema of the job runner, whose tables the user of a server must own. */
-  readonly jobs?: string
   /** Log of a server, for times when the database cannot be used. */
   readonly log?: Log
 }
@@ -68,7 +66,6 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     checkSchemaVersions(pool.database, await readSchemaVersions(pool, schema))
     await refuseMovedDatabase(pool)
     await checkTableRights(pool, schema)
-    if (options.jobs !== undefined) await checkOwnership(pool, options.jobs)
     if (options.cluster) await checkCluster(pool, options.cluster)
     const { clock: given } = options
     const moment: DatabaseMoment = { isGiven: given !== undefined, now: () => given?.now() ?? null }

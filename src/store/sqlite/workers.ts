@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3'
 import type { Clock } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { WorkerId } from '../lease.ts'
-import { FORGET_WORKER_MS, joinListeners, type WorkerRow } from '../worker.ts'
+import { FORGET_WORKER_MS, isFirstOf, joinListeners, type WorkerRow } from '../worker.ts'
 import type { WorkerMethods } from '../cluster-store.ts'
 
 export function openWorkers(db: Database, clock: Clock): WorkerMethods {
@@ -14,8 +14,10 @@ export function openWorkers(db: Database, clock: Clock): WorkerMethods {
   return {
     async report(worker) {
       const isAsked = known.get(worker.id)?.isAsked ?? false
-      known.set(worker.id, { ...worker, isAsked, seenAt: clock.now() })
-      return { isAsked, others: joinListeners([...known.values()], worker.id) }
+      const now = clock.now()
+      known.set(worker.id, { ...worker, isAsked, seenAt: now })
+      const all = [...known.values()]
+      return { isAsked, isFirst: isFirstOf(all, worker, now), others: joinListeners(all, worker.id) }
     },
     async workers() {
       const since = clock.now() - FORGET_WORKER_MS

@@ -1,6 +1,5 @@
 /** `svc store`: the database that several servers share. */
 import { openProject, type Project } from '../../project/project.ts'
-import { JOB_SCHEMA } from '../../../queue/jobs.ts'
 import { readStoreUrl } from '../../project/store-url.ts'
 import type { migrateAnswer } from '../../answers/serve.ts'
 import type { ValueOf } from '../../../operations/schema.ts'
@@ -18,11 +17,6 @@ export async function migrate(call: CommandContext<ValueOf<typeof migrateAnswer>
     throw usageFailure(`${bucket} is no bucket.`, '--storage s3://bucket[?endpoint=…]')
   const claim = given.flag('claim') ? { workspace: project.workspace, bucket } : undefined
   const { database, from, to } = await migrateDatabase(url, undefined, claim)
-  const { migrateGraphileJobs } = await import('../../../queue/graphile-jobs.ts')
-  const { toStoreFailure } = await import('../../../store/postgres/database/errors.ts')
-  await migrateGraphileJobs(url, JOB_SCHEMA).catch((error: unknown) => {
-    throw toStoreFailure(error, database)
-  })
   if (mode.json) return await out.json({ database, from, to })
   out.line(from === to ? `${database} has schema ${to}` : `migrated ${database} from schema ${from} to ${to}`)
   if (!claim) return

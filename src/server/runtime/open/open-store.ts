@@ -7,7 +7,6 @@ import { fail, type Failure } from '../../../base/failure.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { withRedactedValues, type Log } from '../../../base/log.ts'
 import type { Redactor } from '../../../base/secret.ts'
-import { JOB_SCHEMA } from '../../../queue/jobs.ts'
 import { lockDirectory } from '../../../store/sqlite/database/lock.ts'
 import { ballastOf } from '../../../store/sqlite/database/ballast.ts'
 import { refuseMoved } from '../../../store/sqlite/database/moved.ts'
@@ -128,7 +127,7 @@ async function openDatabaseOf(
     // A command that is not a server may not know the bucket.
     const bucket = serving ? config.storage?.url : undefined
     const cluster = { workspace, ...(bucket !== undefined && { bucket }) }
-    return await openPostgres({ url: store, processClock: clock, cluster, ...(serving && { log, jobs: JOB_SCHEMA }) })
+    return await openPostgres({ url: store, processClock: clock, cluster, ...(serving && { log }) })
   }
   const file = dataDirectory === undefined ? ':memory:' : join(dataDirectory, 'data.db')
   const ballastBytes = dataDirectory !== undefined && serving ? BALLAST_BYTES : 0

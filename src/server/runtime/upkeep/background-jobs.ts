@@ -1,30 +1,38 @@
-/** Everything that a server does in the background. On PostgreSQL graphile-worker carries it, else this process. */
+/** Everything that a server does in the background. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock } from '../../../base/clock.ts'
-import { type BackgroundJob, JOB_SCHEMA, type JobRunner } from '../../../queue/jobs.ts'
+import { isStoreAway } from '../../../store/store-away.ts'
+import { createJobRunner, type BackgroundJob, type JobRunner } from '../../../queue/jobs.ts'
 import type { NoticeStore } from '../../../store/notice-store.ts'
-import { createEmbeddedJobs } from '../../../queue/embedded-jobs.ts'
 import { detailOf } from '../../http/detail.ts'
 import { retentionJob } from './retention.ts'
 import { scheduleJob } from '../schedule.ts'
 import { openBlobs, type ServerServices } from '../services.ts'
 import { sweepJob } from './sweep.ts'
 
-/** @param url of the PostgreSQL database that servers share. @throws Failure `job_runner_missing` */
-export async function openBackgroundJobs(services: ServerServices, url: string | undefined): Promise<JobRunner> {
+interface BackgroundOptions {
+  /** Whether several servers may share the store. */
+  readonly isShared: boolean
+  /** Whether this is the one of them that runs the jobs. */
+  readonly isFirst: () => boolean
+}
+
+export async function openBackgroundJobs(
+  services: ServerServices,
+  { isShared, isFirst }: BackgroundOptions,
+): Promise<JobRunner> {
   const { store, engine, workspace, config, clock, log } = services
-  const isShared = url !== undefined
   const jobs: readonly BackgroundJob[] = [
     scheduleJob({ store, engine, workspaceId: workspace.id, config, clock, log, isShared }),
     retentionJob(services),
     ...(config.notify ? [removeNoticesJob(store, clock)] : []),
     sweepJob(store, await openBlobs(services), clock),
   ]
-  const failed = ({ name }: BackgroundJob, error: unknown): void =>
-    log.write('warn', 'a background job failed', { job: name, detail: detailOf(error) })
-  if (!isShared) return createEmbeddedJobs(jobs, { clock, failed })
-  const { openGraphileJobs } = await import('../../../queue/graphile-jobs.ts')
-  return await openGraphileJobs(jobs, { url, schema: JOB_SCHEMA, clock, log, failed })
+  const failed = ({ name }: BackgroundJob, error: unknown): void => {
+    // The store logs an outage itself, once.
+    if (!isStoreAway(error)) log.write('warn', 'a background job failed', { job: name, detail: detailOf(error) })
+  }
+  return createJobRunner(jobs, { clock, isOurTurn: () => !isShared || isFirst(), failed })
 }
 
 const NOTICES_EVERY_MS = 3_600_000

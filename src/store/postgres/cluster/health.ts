@@ -5,7 +5,7 @@ import { checkSchemaVersions, readSchemaVersions } from '../database/migrate.ts'
 import { openPool, type PostgresPool } from '../database/pool.ts'
 import { SCHEMA } from '../open.ts'
 import { refuseMovedDatabase, refuseOtherCluster, type ClusterIdentity } from './identity.ts'
-import { checkOwnership, checkTableRights } from './rights.ts'
+import { checkTableRights } from './rights.ts'
 import { expectDefined } from '../../../base/values/expect-defined.ts'
 
 export interface DatabaseProblem {
@@ -55,22 +55,15 @@ const LAG_S = 30
 
 /**
  * @param ours whose database it should be
- * @param jobs schema of the job runner
  * @throws Failure `store_unreachable`, `store_unreadable`, `store_not_migrated`, `store_moved`, `store_of_another`,
  * `store_rights_missing`, `postgres_client_missing`
  */
-export async function lookAtDatabase(
-  url: string,
-  ours: ClusterIdentity,
-  jobs: string,
-  schema = SCHEMA,
-): Promise<DatabaseHealth> {
+export async function lookAtDatabase(url: string, ours: ClusterIdentity, schema = SCHEMA): Promise<DatabaseHealth> {
   const pool = await openPool({ url, schema, name: 'svc doctor', connections: 1 })
   try {
     const { found, ...versions } = await readSchemaVersions(pool, schema)
     checkSchemaVersions(pool.database, { found, ...versions })
     await checkTableRights(pool, schema)
-    await checkOwnership(pool, jobs)
     await refuseMovedDatabase(pool)
     await refuseOtherCluster(pool, ours)
     const before = Date.now()

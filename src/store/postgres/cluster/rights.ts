@@ -20,25 +20,3 @@ export async function checkTableRights(pool: PostgresPool, schema: string): Prom
       { fix: `As its owner: grant select, insert, update, delete on all tables in schema ${schema} to "${row.user}";` },
     )
 }
-
-/**
- * Checks that the user owns the tables of a schema, or is a member of the role that does: graphile-worker lets nobody else use its own.
- * @throws Failure `store_rights_missing`
- */
-export async function checkOwnership(pool: PostgresPool, schema: string): Promise<void> {
-  const row = await pool.row<{ name: string; owner: string; user: string }>(
-    `select c.relname as name, pg_get_userbyid(c.relowner) as owner, current_user as user
-     from pg_class c
-       join pg_namespace n on n.oid = c.relnamespace
-     where n.nspname = :schema and c.relkind in ('r', 'p') and not pg_has_role(c.relowner, 'usage')
-     order by c.relname
-     limit 1`,
-    { schema },
-  )
-  if (row)
-    throw fail(
-      'store_rights_missing',
-      { database: pool.database, why: `${row.user} does not own ${schema}.${row.name}, as ${row.owner} does` },
-      { fix: `Serve as the user that ran svc store migrate, or: grant "${row.owner}" to "${row.user}";` },
-    )
-}
