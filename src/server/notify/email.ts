@@ -9,6 +9,7 @@ import { isLocalhostName, isLoopback } from '../../base/net/loopback.ts'
 import type { ChannelConfig } from '../../spec/project/config.ts'
 import { failedTry, type ChannelParts, type NoticeChannel, type TryOutcome } from './channel.ts'
 import { createMailInvitations, type MailGroup } from './mail-invitations.ts'
+import { describeSmtpError, groupUntold, readRefusals } from './mail-recipients.ts'
 import { writeMail, type MailedNotice } from './mail-text.ts'
 import { readTold, toToldReceipt } from './recipients.ts'
 import { parseUrl } from '../../base/net/parse-url.ts'
@@ -18,7 +19,8 @@ const MOST_IN_MAIL = 50
 
 export function openEmailChannel(config: ChannelConfig, parts: ChannelParts): NoticeChannel {
   const email = config.email!
-  const { server, from, to } = email
+  const { server, from } = email
+  const to = [...new Set(email.to)]
   const invitations = createMailInvitations(email, parts)
 
   return {
@@ -33,25 +35,28 @@ export function openEmailChannel(config: ChannelConfig, parts: ChannelParts): No
       const stop = (): void => transport.close()
       signal.addEventListener('abort', stop, { once: true })
       const notices = messages.map((message) => ({ message, told: new Set(readTold(message.notice)) }))
+      const refusals = new Set<string>()
+      const outcomes = (): readonly TryOutcome[] =>
+        notices.map(({ told }): TryOutcome => {
+          if (to.every((one) => told.has(one))) return { at: 'delivered', receipt: toToldReceipt(told) }
+          return { ...failedTry([...refusals].join('; ')), ...(told.size > 0 && { receipt: toToldReceipt(told) }) }
+        })
       try {
-        for (const group of await invitations.groupRecipients(messages, to)) {
-          // Who was told by an earlier try, which failed for others, is not told again.
-          const missing = notices.filter(({ told }) => !group.to.every((one) => told.has(one)))
-          if (missing.length === 0) continue
-          const mailed = await invitations.invite(
-            missing.map(({ message }) => message),
-            group,
-          )
-          await Promise.race([sendMail(transport, group, mailed), whenAborted(signal)])
-          for (const { told } of missing) for (const one of group.to) told.add(one)
-        }
-        return notices.map(({ told }): TryOutcome => ({ at: 'delivered', receipt: toToldReceipt(told) }))
+        for (const group of await invitations.groupRecipients(messages, to))
+          for (const { people, missing } of groupUntold(group.to, notices)) {
+            const mailed = await invitations.invite(
+              missing.map(({ message }) => message),
+              group,
+            )
+            const sending = sendMail(transport, { ...group, to: people }, mailed)
+            const refused = await Promise.race([readRefusals(sending, people), whenAborted(signal)])
+            for (const why of refused.values()) refusals.add(why)
+            for (const { told } of missing) for (const one of people) if (!refused.has(one)) told.add(one)
+          }
+        return outcomes()
       } catch (error) {
-        const why = describeSmtpError(error)
-        return notices.map(({ told }): TryOutcome => ({
-          ...failedTry(why),
-          ...(told.size > 0 && { receipt: toToldReceipt(told) }),
-        }))
+        refusals.add(describeSmtpError(error))
+        return outcomes()
       } finally {
         signal.removeEventListener('abort', stop)
         transport.close()
@@ -106,6 +111,3 @@ const whenAborted = (signal: AbortSignal): Promise<never> =>
     if (signal.aborted) stop()
     else signal.addEventListener('abort', stop, { once: true })
   })
-
-/** What a mail server answered, in one line. */
-const describeSmtpError = (error: unknown): string => (error as Error).message.replaceAll(/\s+/g, ' ')

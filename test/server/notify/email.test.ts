@@ -93,46 +93,58 @@ describe.skipIf(!hasMailServer)('with npm ci --prefix test/server/notify/smtp --
   })
 
   test('a try that failed for one recipient is made again for that one alone', async () => {
-    const secret = { url: 'https://desk.acme.example/decide/abc', expiresAt: NOW + 3_600_000 }
     let isWell = false
     const { port, received } = await startMailServer({}, () =>
       isWell || received.length === 0 ? undefined : refusal(451, 'try again later'),
     )
     const to = ['ana@acme.example', 'bo@acme.example', 'list@acme.example']
-    const task = aDeskTask()
-    const channel = openEmailChannel(
-      { email: { server: { fromEnv: 'SMTP' }, from: 'svc@acme.example', to, decide_within: '1h' }, content: true },
-      {
-        name: 'mail',
-        env: { SMTP: `smtp://127.0.0.1:${port}` },
-        configDirectory: '/',
-        fetch,
-        clock: { now: () => NOW, monotonic: () => NOW },
-        redactor: createRedactor(),
-        timeoutMs: 5000,
-        workspace: 'acme',
-        desk: {
-          readTask: async () => task,
-          decide: async () => undefined,
-          noticesOf: async () => [],
-          listPeople: async () => [{ email: 'Ana@acme.example', roles: [] }] as never,
-          linkOf: () => undefined,
-          createDecisionLink: async () => secret,
-        },
-      },
-    )
-    const notice = aNotice(task.id)
-    const { signal } = new AbortController()
-    const message = { notice, body: '{}', task }
-    const failed = await channel.send([message], signal)
-    expect(failed).toEqual([
+    const { send } = mailChannel(port, { to, decide_within: '1h' }, ['Ana@acme.example'])
+    expect(await send(null)).toEqual([
       { at: 'failed', why: 'Message failed: 451 try again later', receipt: { told: ['ana@acme.example'] } },
     ])
     isWell = true
-    const again = { ...message, notice: { ...notice, receipt: { told: ['ana@acme.example'] } } }
-    expect(await channel.send([again], signal)).toEqual([{ at: 'delivered', receipt: { told: to } }])
+    expect(await send({ told: ['ana@acme.example'] })).toEqual([{ at: 'delivered', receipt: { told: to } }])
     expect(received.map((each) => each.to)).toEqual([['ana@acme.example'], ['bo@acme.example', 'list@acme.example']])
-    expect(received.map(({ body }) => body.includes(secret.url))).toEqual([true, false])
+    expect(received.map(({ body }) => body.includes(LINK.url))).toEqual([true, false])
+  })
+
+  test('a recipient whom the mail server refuses is tried again alone, and named', async () => {
+    const refused = new Map([['Bo@ACME.example', refusal(450, '4.2.0 greylisted')]])
+    const { port, received } = await startMailServer({
+      onRcptTo: ({ address }: { readonly address: string }, _: unknown, done: (error?: Error) => void) =>
+        done([...refused].find(([one]) => one.toLowerCase() === address.toLowerCase())?.[1]),
+    })
+    const to = ['ana@acme.example', 'Bo@ACME.example', 'list@acme.example']
+    const { send } = mailChannel(port, { to })
+    const told = ['ana@acme.example', 'list@acme.example']
+    const why = 'Bo@acme.example: Recipient command failed: 450 4.2.0 greylisted'
+    expect(await send(null)).toEqual([{ at: 'failed', why, receipt: { told } }])
+    // With another notice, of which nobody was told yet: each gets what they miss, once.
+    refused.clear()
+    const both = await send({ told }, null)
+    expect(both).toEqual([
+      { at: 'delivered', receipt: { told: [...told, 'Bo@ACME.example'] } },
+      { at: 'delivered', receipt: { told: [...told, 'Bo@ACME.example'] } },
+    ])
+    expect(received.map((each) => each.to)).toEqual([told, told, ['Bo@acme.example']])
+  })
+
+  test('a mailbox that is gone keeps no mail from the people behind it', async () => {
+    const { port, received } = await startMailServer({
+      onRcptTo: ({ address }: { readonly address: string }, _: unknown, done: (error?: Error) => void) =>
+        done(address.startsWith('ana') ? refusal(550, '5.1.1 no such user') : undefined),
+    })
+    const to = ['ana@acme.example', 'bo@acme.example', 'list@acme.example']
+    const people = ['ana@acme.example', 'bo@acme.example']
+    const { send } = mailChannel(port, { to, decide_within: '1h' }, people)
+    expect(await send(null)).toEqual([
+      {
+        at: 'failed',
+        why: "Can't send mail - all recipients were rejected: 550 5.1.1 no such user",
+        receipt: { told: ['bo@acme.example', 'list@acme.example'] },
+      },
+    ])
+    expect(received.map((each) => each.to)).toEqual([['bo@acme.example'], ['list@acme.example']])
   })
 
   test.each<[string, () => Error, RegExp]>([
@@ -171,6 +183,44 @@ describe.skipIf(!hasMailServer)('with npm ci --prefix test/server/notify/smtp --
     })
   })
 })
+
+const LINK = { url: 'https://desk.acme.example/decide/abc', expiresAt: NOW + 3_600_000 }
+
+/** A channel without a server of svc, which sends notices of one task with these receipts. */
+function mailChannel(
+  port: number,
+  email: { readonly to: readonly string[]; readonly decide_within?: string },
+  people: readonly string[] = [],
+) {
+  const task = aDeskTask()
+  const channel = openEmailChannel(
+    { email: { server: { fromEnv: 'SMTP' }, from: 'svc@acme.example', ...email, to: [...email.to] }, content: true },
+    {
+      name: 'mail',
+      env: { SMTP: `smtp://127.0.0.1:${port}` },
+      configDirectory: '/',
+      fetch,
+      clock: { now: () => NOW, monotonic: () => NOW },
+      redactor: createRedactor(),
+      timeoutMs: 5000,
+      workspace: 'acme',
+      desk: {
+        readTask: async () => task,
+        decide: async () => undefined,
+        noticesOf: async () => [],
+        listPeople: async () => people.map((each) => ({ email: each, roles: [] })) as never,
+        linkOf: () => undefined,
+        createDecisionLink: async () => LINK,
+      },
+    },
+  )
+  const send = (...receipts: readonly StoredNotice['receipt'][]) =>
+    channel.send(
+      receipts.map((receipt) => ({ notice: { ...aNotice(task.id), receipt }, body: '{}', task })),
+      new AbortController().signal,
+    )
+  return { send }
+}
 
 const session = aSession('mail')
 
