@@ -9,12 +9,12 @@ RUN npm ci --ignore-scripts \
  && npm pack --ignore-scripts --pack-destination /tmp \
  && mkdir /opt/svc \
  && tar --extract --gzip --file /tmp/svc-agents-cli-*.tgz --directory /opt/svc --strip-components=1
-# Node's own SQLite serves, so the optional package with binaries for all platforms is left out.
-RUN node scripts/image.js \
- && npm ci --ignore-scripts --omit=dev --omit=optional --workspaces=false \
+# Every dependency and every optional peer. Node's own SQLite serves, so the packages with binaries for all platforms are left out.
+RUN cd deploy/image \
+ && npm ci --ignore-scripts \
  && mv node_modules /opt/svc/ \
- && npm sbom --sbom-format cyclonedx --package-lock-only --omit=dev --omit=optional \
-    | node scripts/sbom.js /opt/svc/dist/sbom.cdx.json > /opt/svc/sbom.cdx.json
+ && npm sbom --sbom-format cyclonedx --package-lock-only \
+    | node ../../scripts/sbom.js /opt/svc/dist/sbom.cdx.json > /opt/svc/sbom.cdx.json
 
 FROM node:24-bookworm-slim
 COPY --from=build /opt/svc /opt/svc

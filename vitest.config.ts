@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { SlowTestsLast } from './test/slow-last.ts'
 import { chosenTests, isSlowTest } from './test/slow.ts'
@@ -15,6 +16,8 @@ const apart = files.filter((path) => NEEDS_OWN_PROCESS.test(readFileSync(path, '
 const together = files.filter((path) => !apart.includes(path))
 
 export default defineConfig({
+  // An optional peer that is installed beside the checks (scripts/tools).
+  resolve: { alias: { '@google/genai': resolve('scripts/tools/node_modules/@google/genai') } },
   test: {
     // Longer than waits of tests (`test/wait-until.ts`), so that the wait says what did not happen.
     testTimeout: 150_000,

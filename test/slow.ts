@@ -56,6 +56,7 @@ export const SLOW_TESTS = [
   'test/client/package.test.ts',
   'test/client/python.test.ts',
   'test/deploy/compose.test.ts',
+  'test/deploy/dockerfile.test.ts',
   'test/editors/vscode.test.ts',
   'test/examples/pipelines.test.ts',
 ]

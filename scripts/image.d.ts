@@ -1,0 +1,2 @@
+/** The package.json of the image. */
+export function imageManifest(): object
