@@ -167,7 +167,7 @@ async function signInDevice(
     if (typeof deviceCode !== 'string' || typeof challenge !== 'string' || !isChallenge(challenge))
       throw fail('validation_failed', { what: 'A device signs in with its code and a challenge.' })
     const person = await provider.finishDevice(deviceCode)
-    if (!person) return okReply({ half: null })
+    if ('isTooFast' in person) return okReply({ half: null, isTooFast: person.isTooFast })
     const given = createApiKeySecret()
     const opening = await openingOf(services, provider, hashKey(deviceCode), person)
     await keepSession(services, call, { ...opening, purpose: 'command', hash: hashCommandHalves(given, challenge) })

@@ -2,7 +2,7 @@
  * Checks an ID token: that the provider signed it, for us, now, and for this sign-in. The package `jose` checks signature, times and
  * audience; what OpenID Connect asks for beyond is here. Source: OpenID Connect Core 1.0, 3.1.3.7.
  */
-import type { JSONWebKeySet, JWTPayload } from 'jose'
+import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey } from 'jose'
 import type { Instant } from '../../base/clock.ts'
 import { shortenText } from '../../base/text/cut-text.ts'
 
@@ -46,19 +46,20 @@ export async function checkIdToken(
   expected: ExpectedIdToken,
   keys: ProviderKeys,
 ): Promise<IdTokenClaims> {
-  const { jwtVerify, createLocalJWKSet } = await import('jose')
-  const verify = async (set: JSONWebKeySet): Promise<JWTPayload> => {
-    const { payload } = await jwtVerify(token, createLocalJWKSet(set), {
-      algorithms: ALGORITHMS,
-      issuer: expected.issuer,
-      audience: expected.clientId,
-      clockTolerance: LEEWAY_S,
-      maxTokenAge: OLDEST_S,
-      currentDate: new Date(expected.now),
-      requiredClaims: ['sub', 'exp', 'iat'],
+  const { jwtVerify } = await import('jose')
+  const verify = (set: JSONWebKeySet): Promise<JWTPayload> =>
+    verifyByKeys(set, async (key) => {
+      const { payload } = await jwtVerify(token, key, {
+        algorithms: ALGORITHMS,
+        issuer: expected.issuer,
+        audience: expected.clientId,
+        clockTolerance: LEEWAY_S,
+        maxTokenAge: OLDEST_S,
+        currentDate: new Date(expected.now),
+        requiredClaims: ['sub', 'exp', 'iat'],
+      })
+      return payload
     })
-    return payload
-  }
   let claims: JWTPayload
   const known = await keys.read()
   try {
@@ -82,18 +83,72 @@ function checkClaims(claims: JWTPayload, { clientId, nonce, maxAgeMs, now }: Exp
     throw new IdTokenError('sent an ID token that was made for another sign-in (nonce)')
   if (maxAgeMs !== undefined) {
     const oldest = (now - maxAgeMs) / 1000 - LEEWAY_S
+    if (provedAt === undefined)
+      throw new IdTokenError(
+        'does not say when this person proved who they are (auth_time), and sign_in.max_age asks for it',
+      )
     if (typeof provedAt !== 'number' || !(provedAt >= oldest && provedAt <= now / 1000 + LEEWAY_S))
       throw new IdTokenError('does not say that this person proved recently enough who they are (auth_time)')
   }
   return { ...claims, sub }
 }
 
+type KeyOfToken = CryptoKey | JWTVerifyGetKey
+
+/** Keys of one set that are tried for one token. */
+const MOST_TRIED = 20
+
+/**
+ * The key that the token names; where it or the keys have no names, each that could have signed it.
+ * Source: OpenID Connect Core 1.0, 10.1; RFC 7517, 4.5.
+ */
+async function verifyByKeys(set: JSONWebKeySet, verify: (key: KeyOfToken) => Promise<JWTPayload>): Promise<JWTPayload> {
+  const { createLocalJWKSet } = await import('jose')
+  try {
+    return await verifyByAny(createLocalJWKSet(set), verify)
+  } catch (error) {
+    const nameless = set.keys.filter(({ kid }) => kid === undefined)
+    if (codeOf(error) !== 'ERR_JWKS_NO_MATCHING_KEY' || nameless.length === 0) throw error
+    const find = createLocalJWKSet({ keys: nameless })
+    const findAny: JWTVerifyGetKey = (named, jws) => {
+      const { kid: _, ...header } = named
+      return find(header, jws)
+    }
+    return await verifyByAny(findAny, verify)
+  }
+}
+
+async function verifyByAny(
+  find: JWTVerifyGetKey,
+  verify: (key: KeyOfToken) => Promise<JWTPayload>,
+): Promise<JWTPayload> {
+  try {
+    return await verify(find)
+  } catch (error) {
+    if (!isOfSeveralKeys(error)) throw error
+    let tried = 0
+    for await (const key of error) {
+      if (++tried > MOST_TRIED) break
+      const claims = await verify(key).catch((failed: unknown) => {
+        if (codeOf(failed) !== SIGNED_BY_ANOTHER) throw failed
+      })
+      if (claims) return claims
+    }
+    throw error
+  }
+}
+
+const isOfSeveralKeys = (error: unknown): error is Error & AsyncIterable<CryptoKey> =>
+  codeOf(error) === 'ERR_JWKS_MULTIPLE_MATCHING_KEYS'
+
+const SIGNED_BY_ANOTHER = 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED'
+
 /** What `jose` says of its errors. */
 const codeOf = (error: unknown): string => (error as { readonly code?: string } | undefined)?.code ?? ''
 
 /** A provider that changes its keys has one that we do not know, or another one of the same name. */
 const isOfUnknownKey = (error: unknown): boolean =>
-  ['ERR_JWKS_NO_MATCHING_KEY', 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED'].includes(codeOf(error))
+  ['ERR_JWKS_NO_MATCHING_KEY', 'ERR_JWKS_MULTIPLE_MATCHING_KEYS', SIGNED_BY_ANOTHER].includes(codeOf(error))
 
 function toIdTokenError(error: unknown): Error {
   switch (codeOf(error)) {
@@ -104,10 +159,13 @@ function toIdTokenError(error: unknown): Error {
       return new IdTokenError(`sent an ID token that is not for this server and this moment (${claim})`)
     }
     case 'ERR_JWKS_NO_MATCHING_KEY':
-    case 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED':
+    case 'ERR_JWKS_MULTIPLE_MATCHING_KEYS':
+    case SIGNED_BY_ANOTHER:
       return new IdTokenError('sent an ID token that none of its keys signed')
     case 'ERR_JOSE_ALG_NOT_ALLOWED':
-      return new IdTokenError('sent an ID token that is signed in a way that proves nothing')
+      return new IdTokenError(
+        'sent an ID token that is signed in a way that proves nothing: have it sign with RS256 or ES256',
+      )
     default:
       return new IdTokenError(
         `sent an ID token that cannot be read: ${shortenText(error instanceof Error ? error.message : String(error), 200)}`,

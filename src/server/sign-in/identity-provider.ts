@@ -19,7 +19,7 @@ import {
 import {
   askForToken,
   createOauthAsker,
-  describeOauthError,
+  isAwayCode,
   McpTokenError,
   openIdAddress,
   readAuthorizationServer,
@@ -30,8 +30,10 @@ import {
   type OauthClient,
 } from '../../tools/oauth/authorization-server.ts'
 import type { BegunSignIn } from './begun-sign-in.ts'
+import { addClaims, lacksClaims } from './claims.ts'
+import { readBegunDevice, readUnfinished, type BegunDevice, type UnfinishedDevice } from './device.ts'
 import { checkIdToken, IdTokenError, type IdTokenClaims, type ProviderKeys } from './id-token.ts'
-import { lacksClaims, NotLetInError, readPerson, type SignedInPerson } from './person.ts'
+import { NotLetInError, readPerson, type SignedInPerson } from './person.ts'
 import type { SignInSettings } from './settings.ts'
 
 export interface IdentityProvider {
@@ -44,19 +46,10 @@ export interface IdentityProvider {
   finish(answer: URLSearchParams, begun: BegunSignIn, redirectUri: string): Promise<SignedInPerson>
   /** Begins a sign-in that a person finishes in a browser elsewhere. @throws Failure `identity_provider_away`, `not_let_in` */
   beginDevice(): Promise<BegunDevice>
-  /** Whom the provider names; undefined while the person has not finished. @throws Failure `identity_provider_away`, `not_let_in` */
-  finishDevice(deviceCode: string): Promise<SignedInPerson | undefined>
+  /** Whom the provider names, unless the person has not finished. @throws Failure `identity_provider_away`, `not_let_in` */
+  finishDevice(deviceCode: string): Promise<SignedInPerson | UnfinishedDevice>
   /** Where a browser ends its session with the provider; undefined where the provider has no such page, or cannot be asked now. */
   signOutAddress(returnTo: string): Promise<string | undefined>
-}
-
-/** Source: RFC 8628, 3.2. */
-export interface BegunDevice {
-  readonly deviceCode: string
-  readonly userCode: string
-  readonly address: string
-  readonly expiresInSeconds: number
-  readonly intervalSeconds: number
 }
 
 interface ProviderParts {
@@ -89,6 +82,8 @@ export function createIdentityProvider({ settings, fetch, now }: ProviderParts):
     try {
       return await step(createOauthAsker(fetch, AbortSignal.timeout(ms)))
     } catch (error) {
+      // It may have moved since: its old addresses must not shut everybody out for an hour.
+      if (isOfAddress(error) && metadata.ageMs() > KEYS_AGAIN_MS) metadata.forget()
       throw toSignInFailure(name, error)
     } finally {
       waiting--
@@ -99,10 +94,10 @@ export function createIdentityProvider({ settings, fetch, now }: ProviderParts):
   const keySet = createMemory<JSONWebKeySet>(now, async (ask) => {
     const address = endpointOf(await metadata.read(ask), 'jwks_uri')
     const { status, value } = await ask(address)
-    const { keys } = value
-    if (!Array.isArray(keys) || !keys.every(isJsonObject))
-      throw new Error(`it answered ${status} without keys to ${address}`)
-    return fromJson<JSONWebKeySet>(value, 'keys')
+    // One that is no key takes no other one away.
+    const keys = Array.isArray(value['keys']) ? value['keys'].filter(isJsonObject) : []
+    if (keys.length === 0) throw new Error(`it answered ${status} without keys to ${address}`)
+    return fromJson<JSONWebKeySet>({ keys }, 'keys')
   })
 
   const keysFor = (ask: AskOauth): ProviderKeys => ({
@@ -115,10 +110,15 @@ export function createIdentityProvider({ settings, fetch, now }: ProviderParts):
     const own = toJson(claims) as JsonObject
     if (!lacksClaims(own, settings) || provider.metadata['userinfo_endpoint'] === undefined) return own
     const headers = { authorization: `Bearer ${accessToken}` }
-    const { status, value } = await ask(endpointOf(provider, 'userinfo_endpoint'), { headers })
+    const { status, value, headers: about } = await ask(endpointOf(provider, 'userinfo_endpoint'), { headers })
     if (status !== 200) throw new Error(`it answered ${status} instead of what it knows of this person`)
+    // Signed or encrypted for clients that ask for it, which is a setting of the provider. Source: OpenID Connect Core 1.0, 5.3.2.
+    if (Object.keys(value).length === 0)
+      throw new Error(
+        `what it knows of this person is no JSON, but ${shortenText(about.get('content-type') ?? 'of no type', 100)}`,
+      )
     if (value['sub'] !== claims.sub) throw new IdTokenError('describes another person than the one it named')
-    return { ...value, ...own }
+    return addClaims(own, value, settings)
   }
 
   async function personOf(
@@ -154,7 +154,7 @@ export function createIdentityProvider({ settings, fetch, now }: ProviderParts):
     finish: (answer, begun, redirectUri) =>
       asking(async (ask) => {
         const provider = await metadata.read(ask)
-        const code = readCode(provider, answer, 'sign-in')
+        const code = readGivenCode(provider, answer)
         const grant = {
           grant_type: 'authorization_code',
           code,
@@ -175,11 +175,12 @@ export function createIdentityProvider({ settings, fetch, now }: ProviderParts):
         const provider = await metadata.read(ask)
         const grant = { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: deviceCode }
         const given = await askForToken(provider, client, grant, ask).catch((error: unknown) => {
-          if (error instanceof McpTokenError && UNFINISHED.has(error.oauthCode ?? '')) return undefined
+          const unfinished = error instanceof McpTokenError ? readUnfinished(error) : undefined
+          if (unfinished) return unfinished
           throw error
         })
         // The grant has no nonce: the token comes from the provider itself, for a code that only this command has.
-        return given && (await personOf(provider, given, undefined, ask))
+        return 'isTooFast' in given ? given : await personOf(provider, given, undefined, ask)
       }),
     signOutAddress: (returnTo) =>
       asking(async (ask) => {
@@ -195,22 +196,12 @@ export function createIdentityProvider({ settings, fetch, now }: ProviderParts):
   }
 }
 
-/** Codes with which a provider says that the person has not finished. Source: RFC 8628, 3.5. */
-const UNFINISHED: ReadonlySet<string> = new Set(['authorization_pending', 'slow_down'])
-
-function readBegunDevice(status: number, value: JsonObject): BegunDevice {
-  const { device_code: deviceCode, user_code: userCode, verification_uri: plain } = value
-  const { verification_uri_complete: complete = plain, expires_in: expiresIn = 600, interval = 5 } = value
-  const isWhole = typeof deviceCode === 'string' && typeof userCode === 'string' && typeof complete === 'string'
-  if (!isWhole) throw new Error(describeOauthError(value) ?? `it answered ${status} without a code for this device`)
-  if (!isProtectedAddress(complete)) throw new Error('its verification_uri is no https address')
-  const seconds = (given: unknown, most: number): number => Math.min(Math.max(Number(given) || 5, 1), most)
-  return {
-    deviceCode,
-    userCode: shown(userCode),
-    address: complete,
-    expiresInSeconds: seconds(expiresIn, 1800),
-    intervalSeconds: seconds(interval, 60),
+/** @throws ConsentError for a refusal, and another one for a provider that sends the browser back since it cannot sign anybody in now */
+function readGivenCode(provider: AuthorizationServer, answer: URLSearchParams): string {
+  try {
+    return readCode(provider, answer, 'sign-in')
+  } catch (error) {
+    throw isAwayCode(answer.get('error')) ? new Error(innermostMessage(error)) : error
   }
 }
 
@@ -236,6 +227,7 @@ interface Memory<T> {
   readAgain(ask: AskOauth): Promise<T>
   /** Infinity where nothing was read. */
   ageMs(): number
+  forget(): void
 }
 
 /** What was read lately. An error is not kept: the next sign-in asks again. */
@@ -247,8 +239,18 @@ function createMemory<T>(now: () => number, readNew: (ask: AskOauth) => Promise<
     known = { value, at: now() }
     return value
   }
-  return { ageMs, readAgain, read: async (ask) => (known && ageMs() < FRESH_MS ? known.value : await readAgain(ask)) }
+  return {
+    ageMs,
+    readAgain,
+    read: async (ask) => (known && ageMs() < FRESH_MS ? known.value : await readAgain(ask)),
+    forget: () => void (known = undefined),
+  }
 }
+
+/** Whoever answered said nothing about this sign-in. */
+const isOfAddress = (error: unknown): boolean =>
+  !(error instanceof NotLetInError || error instanceof IdTokenError || error instanceof ConsentError) &&
+  !(error instanceof McpTokenError && error.oauthCode !== undefined)
 
 const away = (name: string, why: string, cause?: unknown): Failure =>
   fail('identity_provider_away', { name, why: shown(why) }, { cause })

@@ -161,10 +161,12 @@ const TOKEN = /^[\x20-\x7E]+$/
 /** Codes by which a server says that it cannot answer now. Source: RFC 6749, 4.1.2.1. */
 const AWAY_CODES: ReadonlySet<string> = new Set(['temporarily_unavailable', 'server_error'])
 
+export const isAwayCode = (code: string | null | undefined): boolean => AWAY_CODES.has(code ?? '')
+
 /** An answer without a token says no where it has a code, in whatever status, or where its status alone says so. */
 function isAway(status: number, code: string | undefined): boolean {
   if (status === 429 || status >= 500) return true
-  return code === undefined ? status < 400 : AWAY_CODES.has(code)
+  return code === undefined ? status < 400 : isAwayCode(code)
 }
 
 /** A form from a client, which names itself and proves it with its secret. */

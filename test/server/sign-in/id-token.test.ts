@@ -59,6 +59,8 @@ const ANOTHER_PROGRAM = 'IdTokenError: sent an ID token that was made for anothe
 const ANOTHER_SIGN_IN = 'IdTokenError: sent an ID token that was made for another sign-in (nonce)'
 const EXPIRED = 'IdTokenError: sent an ID token that has expired, or the clock of this server is wrong'
 const NOBODY = 'IdTokenError: sent an ID token that names nobody'
+const NO_TIME =
+  'IdTokenError: does not say when this person proved who they are (auth_time), and sign_in.max_age asks for it'
 const NOT_RECENT = 'IdTokenError: does not say that this person proved recently enough who they are (auth_time)'
 
 const CLAIMS: readonly (readonly [name: string, payload: JWTPayload, said: string])[] = [
@@ -84,7 +86,7 @@ const CLAIMS: readonly (readonly [name: string, payload: JWTPayload, said: strin
   ['names somebody at great length', { ...claims, sub: 'x'.repeat(256) }, NOBODY],
   ['was proved too long ago', { ...claims, auth_time: SECONDS - 3631 }, NOT_RECENT],
   ['was proved at the edge of the leeway', { ...claims, auth_time: SECONDS - 3629 }, 'u-1'],
-  ['does not say when it was proved', without('auth_time'), NOT_RECENT],
+  ['does not say when it was proved', without('auth_time'), NO_TIME],
   ['was proved in the future', { ...claims, auth_time: SECONDS + 31 }, NOT_RECENT],
 ]
 
@@ -96,7 +98,8 @@ describe('signatures', () => {
   test('of another key, of no key, with a secret and without one prove nothing', async () => {
     expect(await check(await sign(claims, foreign!))).toBe(UNSIGNED)
     expect(await check(await sign(claims, own!, { kid: 'gone' }))).toBe(UNSIGNED)
-    const proves = 'IdTokenError: sent an ID token that is signed in a way that proves nothing'
+    const proves =
+      'IdTokenError: sent an ID token that is signed in a way that proves nothing: have it sign with RS256 or ES256'
     const secret = new TextEncoder().encode(JSON.stringify(own!.jwk))
     const mac = await new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: 'one' }).sign(secret)
     expect(await check(mac)).toBe(proves)
@@ -118,6 +121,53 @@ describe('signatures', () => {
     const sameName = await sign(claims, foreign!)
     expect(await check(sameName, [[own!.jwk], [foreign!.jwk]])).toBe('u-1')
     expect(await check(sameName, [[own!.jwk], [own!.jwk]])).toBe(UNSIGNED)
+  })
+})
+
+describe('keys that have no name', () => {
+  const nameless = (of: Signer): JWK => {
+    const { kid: _, ...jwk } = of.jwk
+    return jwk
+  }
+  const withoutAlg = (of: Signer): JWK => {
+    const { alg: _, use: __, ...jwk } = of.jwk
+    return jwk
+  }
+  /** Of a token that names none. */
+  const unnamed = { kid: undefined }
+
+  test('are tried where the token names another one, or none', async () => {
+    expect(await check(await sign(claims, own!), [[nameless(own!)]])).toBe('u-1')
+    expect(await check(await sign(claims, own!), [[later!.jwk, nameless(foreign!), nameless(own!)]])).toBe('u-1')
+    expect(await check(await sign(claims, own!), [[nameless(foreign!), nameless(later!)]])).toBe(UNSIGNED)
+    expect(await check(await sign(claims, own!, unnamed), [[own!.jwk]])).toBe('u-1')
+    expect(await check(await sign(claims, own!, unnamed), [[later!.jwk, own!.jwk]])).toBe('u-1')
+    expect(await check(await sign(claims, own!, unnamed), [[later!.jwk, foreign!.jwk]])).toBe(UNSIGNED)
+  })
+
+  test('do not stand for one that the token names and the provider has', async () => {
+    expect(await check(await sign(claims, own!, { kid: 'two' }), [[later!.jwk, nameless(own!)]])).toBe(UNSIGNED)
+  })
+
+  test('are read once more where none of them fits, and say what is wrong with the token', async () => {
+    const [token, old] = [await sign(claims, own!, unnamed), [later!.jwk, foreign!.jwk]]
+    expect(await check(token, [old, [...old, own!.jwk]])).toBe('u-1')
+    const expired = await sign({ ...claims, exp: SECONDS - 31 }, own!, unnamed)
+    expect(await check(expired, [[later!.jwk, own!.jwk]])).toBe(EXPIRED)
+  })
+
+  test('are tried up to a bound', async () => {
+    const many = await Promise.all(Array.from({ length: 20 }, () => signer('one', 'ES256')))
+    const token = await sign(claims, own!, unnamed)
+    expect(await check(token, [[...many.map(nameless), nameless(own!)]])).toBe(UNSIGNED)
+    expect(await check(token, [[nameless(own!), ...many.map(nameless)]])).toBe('u-1')
+  })
+
+  test.each(['RS256', 'PS256', 'ES384', 'EdDSA', 'Ed25519'])('and no algorithm may sign with %s', async (alg) => {
+    const one = await signer('x', alg)
+    const token = await new SignJWT(claims).setProtectedHeader({ alg }).sign(one.privateKey)
+    const odd: readonly JWK[] = [{ kty: 'X-FUTURE', kid: 'f', alg: 'ML-DSA-44' }, { kty: 'oct' }, own!.jwk]
+    expect(await check(token, [[...odd, withoutAlg(one)]])).toBe('u-1')
   })
 })
 

@@ -170,6 +170,14 @@ test.each<[string, string, (known: object) => unknown, string]>([
     `${AWAY} its jwks_uri is no https address.`,
   ],
   ['without keys', '/keys', () => ({}), `${AWAY} it answered 200 without keys to ${ISSUER}/keys.`],
+  [
+    'whose keys are many and not whole',
+    '/keys',
+    () => ({
+      keys: [null, 7, ...Array.from({ length: 300 }, (_, at) => ({ kty: 'EC', kid: `k-${at}` })), second!.jwk],
+    }),
+    'not_let_in: Not signed in: Acme sent an ID token that none of its keys signed.',
+  ],
   ['with broken keys', '/keys', () => ({ keys: [7] }), `${AWAY} it answered 200 without keys to ${ISSUER}/keys.`],
 ])('a provider %s is a sentence, and nothing is kept of it', async (_, path, change, said) => {
   const { finish, answers, time } = fakeProvider()
@@ -219,6 +227,25 @@ test.each<[string, Record<string, string>, unknown, string]>([
   expect(await finish(answer)).toBe(said)
 })
 
+test('keys count beside what is no key, however many there are', async () => {
+  const { finish, answers } = fakeProvider()
+  const others = Array.from({ length: 300 }, (_, at) => ({ kty: 'EC', crv: 'P-256', kid: `k-${at}`, alg: 'ES256' }))
+  answers['/keys'] = { keys: [null, 7, { kty: 'X-FUTURE' }, ...others, first!.jwk] }
+  expect(await finish()).toBe('ana@acme.example')
+})
+
+test('a provider that has moved is asked for its addresses again', async () => {
+  const { finish, world, answers, time } = fakeProvider()
+  expect(await finish()).toBe('ana@acme.example')
+  answers[METADATA] = { ...(answers[METADATA] as object), token_endpoint: `${ISSUER}/v2/token` }
+  answers['/v2/token'] = () => idToken(world)
+  world.token = new Response('', { status: 404 })
+  time.now += 31_000
+  const gone = `The authorization server ${ISSUER} gives the client "svc" no token: it answered 404`
+  expect(await finish()).toBe(`not_let_in: Not signed in: ${gone}.`)
+  expect(await finish()).toBe('ana@acme.example')
+})
+
 test('keys that change are read once more, and not for each wrong token', async () => {
   const { finish, world, asked, answers, time } = fakeProvider()
   expect(await finish()).toBe('ana@acme.example')
@@ -243,6 +270,20 @@ test('what the token leaves out is asked of the provider, about the same person 
   expect(await finish()).toBe('not_let_in: Not signed in: Acme describes another person than the one it named.')
   answers['/me'] = new Response('', { status: 500 })
   expect(await finish()).toBe(`${AWAY} it answered 500 instead of what it knows of this person.`)
+})
+
+test('a description that is signed or encrypted is named, since no JSON is in it', async () => {
+  const { finish, claims, answers } = fakeProvider()
+  Object.assign(claims, { groups: undefined })
+  answers['/me'] = new Response('eyJhbGciOiJSUzI1NiJ9.e30.AA', { headers: { 'content-type': 'application/jwt' } })
+  expect(await finish()).toBe(`${AWAY} what it knows of this person is no JSON, but application/jwt.`)
+})
+
+test('a provider that sends the browser back since it cannot sign anybody in now is one that is away', async () => {
+  const { finish } = fakeProvider()
+  expect(await finish({ error: 'temporarily_unavailable' })).toBe(
+    `${AWAY} The authorization server ${ISSUER} gives no sign-in: temporarily_unavailable.`,
+  )
 })
 
 test('a token of another sign-in, and one that was proved too long ago, let nobody in', async () => {
@@ -290,7 +331,7 @@ test('a device waits until the person has finished elsewhere', async () => {
   })
   for (const error of ['authorization_pending', 'slow_down']) {
     world.token = new Response(JSON.stringify({ error }), { status: 400 })
-    expect(await provider.finishDevice('d-1')).toBeUndefined()
+    expect(await provider.finishDevice('d-1')).toEqual({ isTooFast: error === 'slow_down' })
   }
   world.token = new Response('{"error":"expired_token"}', { status: 400 })
   await expect(provider.finishDevice('d-1')).rejects.toMatchObject({ code: 'not_let_in' })

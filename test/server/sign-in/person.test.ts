@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/base/json/json.ts'
 import { createRedactor } from '../../../src/base/secret.ts'
 import { BEGUN_MS, beginSignIn, readBegunSignIn } from '../../../src/server/sign-in/begun-sign-in.ts'
+import { addClaims, lacksClaims } from '../../../src/server/sign-in/claims.ts'
 import { readPerson, rightsOfGroups } from '../../../src/server/sign-in/person.ts'
 import { readSignInSettings } from '../../../src/server/sign-in/settings.ts'
 import type { SignInConfig } from '../../../src/spec/project/config.ts'
@@ -34,12 +35,20 @@ const read = (given: JsonObject, changed: Partial<SignInConfig> = {}): unknown =
 const ana = { operator: 'ana@acme.example', subject: 'u-1', groups: ['treasury'] }
 const UNVERIFIED =
   'the provider does not say that the e-mail address was verified (sign_in.assume_email_verified, if it verifies all)'
+const NOT_VERIFIED =
+  'the provider says that the e-mail address is not verified (email_verified: false), whatever sign_in assumes: verify it there'
+const NO_NAMES =
+  'the provider sends the claim groups in a form that names no group: have it send a list of names (sign_in.groups_claim)'
+const TOO_MANY =
+  'the provider sends no claim groups, since this person is in more groups than a token can list: have it send the groups that are assigned to its application, or roles of it'
 const NO_GROUP = 'ana@acme.example is in none of the groups that sign_in.groups names'
 
 test.each<[string, JsonObject, Partial<SignInConfig>, unknown]>([
   ['by the address, in lower case', {}, {}, ana],
   ['by the subject where there is no address', { email: null }, {}, { ...ana, operator: 'subject:u-1' }],
-  ['whose address is not verified', { email_verified: false }, {}, UNVERIFIED],
+  ['whose address is not verified', { email_verified: false }, {}, NOT_VERIFIED],
+  ['whose address is verified, as text', { email_verified: 'true' }, {}, ana],
+  ['whose address is not verified, as text', { email_verified: 'false' }, {}, NOT_VERIFIED],
   ['whose address nobody calls verified', { email_verified: null }, {}, UNVERIFIED],
   [
     'whose address a provider has verified without saying so',
@@ -47,11 +56,12 @@ test.each<[string, JsonObject, Partial<SignInConfig>, unknown]>([
     { assume_email_verified: true },
     ana,
   ],
+  ['whose address a provider calls nothing', { email_verified: null }, { assume_email_verified: true }, ana],
   [
     'whose address is not verified, whatever is assumed',
     { email_verified: false },
     { assume_email_verified: true },
-    UNVERIFIED,
+    NOT_VERIFIED,
   ],
   ['of a domain that is let in', {}, { email_domains: ['ACME.example'] }, ana],
   ['of another domain', {}, { email_domains: ['other.example'] }, 'addresses of acme.example are not let in'],
@@ -76,7 +86,28 @@ test.each<[string, JsonObject, Partial<SignInConfig>, unknown]>([
   ['in a group that nobody named', { groups: ['cycling'] }, {}, NO_GROUP],
   ['in a group by the name of what every object has', { groups: ['constructor', '__proto__'] }, {}, NO_GROUP],
   ['in one group, as text', { groups: 'treasury' }, {}, ana],
-  ['in groups that are none', { groups: [{ name: 'treasury' }, 7, null] }, {}, NO_GROUP],
+  ['in groups that are none', { groups: [{ name: 'treasury' }, 7, null] }, {}, NO_NAMES],
+  ['in no group at all', { groups: [] }, {}, NO_GROUP],
+  ['in a group beside what is none', { groups: [{ name: 'audit' }, 'treasury', 7] }, {}, ana],
+  [
+    'by roles and the organizations that granted them, as Zitadel writes them',
+    { roles: { treasury: { '319': 'acme.example' }, cycling: { '319': 'acme.example', '320': 'eu.acme.example' } } },
+    { groups_claim: 'roles' },
+    ana,
+  ],
+  ['by members that grant nothing', { groups: { treasury: {} } }, {}, NO_NAMES],
+  ['by members that may say no', { groups: { treasury: { member: false } } }, {}, NO_NAMES],
+  [
+    'in more groups than a token can list',
+    {
+      groups: undefined as never,
+      _claim_names: { groups: 'src1' },
+      _claim_sources: { src1: { endpoint: 'https://x' } },
+    },
+    {},
+    TOO_MANY,
+  ],
+  ['in more groups than an address can list', { groups: undefined as never, hasgroups: true }, {}, TOO_MANY],
   [
     'of whose groups nothing is known',
     { groups: null },
@@ -97,6 +128,59 @@ test.each<[string, JsonObject, Partial<SignInConfig>, unknown]>([
   ],
 ])('names a person %s', (_, given, changed, expected) => {
   expect(read(given, changed)).toEqual(expected)
+})
+
+const asked = { groupsClaim: '/realm/roles', assumesEmailVerified: false }
+
+test.each<[string, JsonObject, JsonObject, JsonObject]>([
+  [
+    'an address comes with its own proof',
+    { email: 'ana@acme.example' },
+    { email: 'eva@acme.example', email_verified: true },
+    { email: 'ana@acme.example' },
+  ],
+  [
+    'the proof of the same address counts',
+    { email: 'ana@acme.example' },
+    { email: 'Ana@acme.example', email_verified: true },
+    { email: 'ana@acme.example', email_verified: true },
+  ],
+  [
+    'what the token says of its address counts',
+    { email: 'ana@acme.example', email_verified: false },
+    { email: 'ana@acme.example', email_verified: true },
+    { email: 'ana@acme.example', email_verified: false },
+  ],
+  [
+    'a proof without an address is none',
+    { email_verified: true },
+    { email: 'ana@acme.example' },
+    { email: 'ana@acme.example' },
+  ],
+  [
+    'an address that is empty is none',
+    { email: '', email_verified: true },
+    { email: 'ana@acme.example', email_verified: false },
+    { email: 'ana@acme.example', email_verified: false },
+  ],
+  [
+    'groups are found although the token has their neighbours',
+    { realm: { name: 'acme' } },
+    { realm: { roles: ['audit'] } },
+    { realm: { roles: ['audit'] } },
+  ],
+  ['groups of the token count', { realm: { roles: [] } }, { realm: { roles: ['admins'] } }, { realm: { roles: [] } }],
+])('of two descriptions of one person: %s', (_, own, more, expected) => {
+  expect(addClaims(own, more, asked)).toEqual(expected)
+})
+
+test.each<[JsonObject, boolean]>([
+  [{ email: 'a@b', email_verified: false, realm: { roles: [] } }, false],
+  [{ email: 'a@b', realm: { roles: [] } }, true],
+  [{ email: null, email_verified: true, realm: { roles: [] } }, true],
+  [{ email: 'a@b', email_verified: true, realm: {} }, true],
+])('asks for more than %j: %j', (given, expected) => {
+  expect(lacksClaims(given, asked)).toBe(expected)
 })
 
 test('who is in several groups has the most that one may, and the roles of all', () => {

@@ -122,7 +122,7 @@ describe.skipIf(!isOidcInstalled)('with npm ci --prefix test/tools/oidc --ignore
     [
       'whose address is not verified',
       { email_verified: false },
-      'Not signed in: the provider does not say that the e-mail address was verified (sign_in.assume_email_verified, if it verifies all).',
+      'Not signed in: the provider says that the e-mail address is not verified (email_verified: false), whatever sign_in assumes: verify it there.',
     ],
   ])('a person %s reads why on the page, and the refusal is recorded', async (_, changed, sentence) => {
     Object.assign(company.person, changed)
@@ -252,8 +252,13 @@ describe.skipIf(!isOidcInstalled)('with npm ci --prefix test/tools/oidc --ignore
     })
 
     test('signs a machine without a browser in, with one elsewhere', async () => {
-      // The provider asks for five seconds between two questions.
+      // The provider asks for five seconds between two questions, and two of them find nobody.
+      const outages = [() => new Response('', { status: 503 }), () => Promise.reject(new TypeError('fetch failed'))]
+      let asked = 0
       const hasty: typeof fetch = async (...given) => {
+        const isQuestion = (given[0] as string).endsWith('/sign-in/device') && asked++ > 0
+        const outage = isQuestion ? outages.shift() : undefined
+        if (outage) return await outage()
         const response = await fetch(...given)
         return Response.json({ ...((await response.json()) as object), intervalSeconds: 0 }, response)
       }
@@ -268,6 +273,7 @@ describe.skipIf(!isOidcInstalled)('with npm ci --prefix test/tools/oidc --ignore
         roles: ['finance'],
         may: 'approve',
       })
+      expect(outages).toEqual([])
       expect(await run('logout', company.url, '--json')).toMatchObject({
         stdout: `${JSON.stringify({ server: company.url, erased: true, ended: true })}\n`,
       })

@@ -5,7 +5,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { codeOfChallenge, createCommandHalf, isWellFormedKey, joinCommandHalves } from '../../../base/api-key.ts'
 import { safeText } from '../../../base/text/escape-text.ts'
-import { fail } from '../../../base/failure.ts'
+import { fail, isFailure } from '../../../base/failure.ts'
 import { isJsonObject, type JsonObject, parseJsonIfAny } from '../../../base/json/json.ts'
 import { fromJson } from '../../../base/json/typed-json.ts'
 import { showAddress } from '../../../base/net/show-address.ts'
@@ -26,13 +26,16 @@ import { openProject } from '../../project/project.ts'
 import { readServerFile } from '../../project/server/running-server.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
-import { remoteError } from '../../../client/remote-error.ts'
+import { remoteError, RemoteError } from '../../../client/remote-error.ts'
 import { usageFailure } from '../../../base/usage-failure.ts'
 
 /** For the person to sign in at the provider. */
 const SIGN_IN_MS = 600_000
 /** Between two questions whether a person has finished. */
 const LEAST_WAIT_MS = 1000
+const MOST_WAIT_MS = 60_000
+/** What is added to it each time that the provider wants to be asked less often. */
+const SLOWER_MS = 5000
 /** For one answer of the server. */
 const ANSWER_MS = 15_000
 /** An answer of these routes is short. */
@@ -89,14 +92,32 @@ async function halfByDevice({ call, server, provider, challenge }: LoginParts): 
   out.message(`  ${safeText(address)}`)
   out.hint('waiting for you to finish there; Ctrl-C ends')
   const ends = io.clock.now() + Math.min(Number(expiresInSeconds) * 1000 || SIGN_IN_MS, SIGN_IN_MS)
-  const everyMs = Math.min(Math.max(Number(intervalSeconds) * 1000 || 0, LEAST_WAIT_MS), ANSWER_MS)
+  let everyMs = waitBetween(Number(intervalSeconds) * 1000 || 0)
+  let outage: Error | undefined
   while (io.clock.now() < ends) {
     await setTimeout(everyMs, undefined, { signal })
-    const { half } = await ask(call, server, 'POST', '/sign-in/device', { body: { deviceCode, challenge } })
+    const answer = await ask(call, server, 'POST', '/sign-in/device', { body: { deviceCode, challenge } }).catch(
+      (error: unknown) => {
+        // The code is good until its time is over, and so is what the person did with it meanwhile.
+        if (!isOutage(error)) throw error
+        outage = error
+      },
+    )
+    if (!answer) continue
+    outage = undefined
+    const { half, isTooFast } = answer
     if (typeof half === 'string' && isWellFormedKey(half)) return half
+    // Source: RFC 8628, 3.5.
+    if (isTooFast === true) everyMs = waitBetween(everyMs + SLOWER_MS)
   }
-  throw fail('sign_in_refused', { why: 'nobody finished it in time' }, { fix: 'svc login --device' })
+  throw outage ?? fail('sign_in_refused', { why: 'nobody finished it in time' }, { fix: 'svc login --device' })
 }
+
+const waitBetween = (ms: number): number => Math.min(Math.max(ms, LEAST_WAIT_MS), MOST_WAIT_MS)
+
+/** Neither the server nor the provider said no. */
+const isOutage = (error: unknown): error is Error =>
+  error instanceof RemoteError ? error.status === 429 || error.status >= 500 : isFailure(error, 'no_server')
 
 async function keep({ io, mode, out, signal }: LoginCall, server: string, credential: string): Promise<void> {
   const status = await ask({ io, signal }, server, 'GET', '/status', { credential })
