@@ -165,10 +165,6 @@ export class ProviderFormError extends ProviderError {
   }
 }
 
-/** Source: docs/design/models-and-tools.md#attempts */
-export const isRetryableStatus = (status: number): boolean =>
-  status === 408 || status === 409 || status === 429 || status >= 500
-
 /**
  * Models by the names that documents and the project config give them.
  */

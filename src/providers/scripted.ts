@@ -16,14 +16,9 @@ import { loadRe2 } from '../base/pattern/re2.ts'
 import { containsJson, type JsonObject, type JsonValue, isJsonObject } from '../base/json/json.ts'
 import type { ScriptCall, ScriptTurn } from '../spec/snapshot.ts'
 import { waitOrAbort, streamOfflineAnswer, type OfflineAnswer } from './offline-answer.ts'
-import {
-  isRetryableStatus,
-  ProviderError,
-  type CompletionRequest,
-  type ModelMessage,
-  type ModelProvider,
-} from './provider.ts'
+import { ProviderError, type CompletionRequest, type ModelMessage, type ModelProvider } from './provider.ts'
 import { ownMember } from '../base/json/own-member.ts'
+import { isRetryableStatus } from './reading/error-body.ts'
 
 /** @param wait waits for `delay_ms`; tests with a manual clock pass their own */
 export const createScripted = (wait: typeof waitOrAbort = waitOrAbort): ModelProvider => ({

@@ -7,8 +7,17 @@ import { parseJsonIfAny } from '../base/json/json.ts'
 import { retryAfterMs } from '../base/retry.ts'
 import type { Redactor, Secret } from '../base/secret.ts'
 import { innermostMessage } from '../base/failure.ts'
+import {
+  isQuotaSpent,
+  isRetryableStatus,
+  mayPass,
+  messageIn,
+  statusIn,
+  textOfPage,
+  typesIn,
+} from './reading/error-body.ts'
 import { CutStream, describeForm, FormProblem } from './reading/form-problem.ts'
-import { isRetryableStatus, ProviderError, ProviderFormError, type ProviderErrorFacts } from './provider.ts'
+import { ProviderError, ProviderFormError, type ProviderErrorFacts } from './provider.ts'
 
 /** Advice for a request that the vendor refused, each as one sentence. */
 export interface ProviderRemedies {
@@ -59,7 +68,7 @@ export function toProviderError(error: unknown, parts: SdkErrorParts): unknown {
   if (status !== undefined && status < 400) return unreadableAnswerError(remedies, error)
   if (status !== undefined) {
     const wait = headers && retryDelayMs(headers, clock)
-    const message = messageIn(body) ?? error.message
+    const message = textOfPage(messageIn(body) ?? messageOfSdk(error, status))
     const retryable = isRetryableStatus(status)
     const passing = retryable ? 'provider_unreachable' : undefined
     const outage = isQuotaSpent(status, message, body) ? 'quota_spent' : passing
@@ -69,9 +78,15 @@ export function toProviderError(error: unknown, parts: SdkErrorParts): unknown {
       { status, retryable, ...(outage && { outage }), ...(wait !== undefined && { retryAfterMs: wait }) },
     )
   }
-  // An error inside a stream has no status, only a type.
-  if (messageIn(body) !== undefined)
-    return convert(`The model provider broke off: ${messageIn(body)}`, undefined, unreachableUnless(isPermanent(body)))
+  const told = messageIn(body)
+  if (told !== undefined)
+    return convert(
+      `The model provider broke off: ${textOfPage(told)}`,
+      remedies && remedyOf(statusIn(body), told, body, remedies),
+      isQuotaSpent(statusIn(body), told, body)
+        ? { retryable: false, outage: 'quota_spent' }
+        : unreachableUnless(!mayPass(body)),
+    )
   if (error instanceof SyntaxError)
     return convert(`The model provider's answer cannot be read: ${error.message}`, remedies?.address, {
       retryable: true,
@@ -119,6 +134,12 @@ function answerOf(error: Error): VendorAnswer {
     ...(isReadable(headers) && { headers }),
     body: body ?? (typeof status === 'number' ? parseJsonIfAny(error.message) : undefined),
   }
+}
+
+/** What an SDK says of an answer in which it found no message: the status, and the body as it came. */
+const messageOfSdk = ({ message }: Error, status: number): string => {
+  const text = message.replace(new RegExp(`^${status} `), '')
+  return text === 'status code (no body)' ? 'It gave no reason.' : text
 }
 
 /** Headers of an answer, or the fields that our transport gives for them. */
@@ -181,42 +202,11 @@ function retryDelayMs(headers: Pick<Headers, 'get'>, clock: Clock): number | und
     : retryAfterMs(headers.get('retry-after'), clock.now())
 }
 
-/** The message in `{message}` or `{error: {message}}`, the two shapes that vendors send. */
-function messageIn(body: unknown): string | undefined {
-  const { message, error } = Object(body) as { message?: unknown; error?: unknown }
-  if (typeof message === 'string') return message
-  return error === undefined ? undefined : messageIn(error)
-}
-
-/** Types and codes of a body, outermost first. */
-function typesIn(body: unknown): readonly unknown[] {
-  const { type, code, error } = Object(body) as { type?: unknown; code?: unknown; error?: unknown }
-  return [type, code, ...(error === undefined || error === null ? [] : typesIn(error))]
-}
-
-const PERMANENT_TYPES: ReadonlySet<unknown> = new Set([
-  'invalid_request_error',
-  'authentication_error',
-  'permission_error',
-  'not_found_error',
-  'request_too_large',
-  'billing_error',
-  'insufficient_quota',
-  'ValidationException',
-  'AccessDeniedException',
-])
-
-const isPermanent = (body: unknown): boolean => typesIn(body).some((type) => PERMANENT_TYPES.has(type))
-
-const QUOTA_TYPES: ReadonlySet<unknown> = new Set(['insufficient_quota', 'billing_error', 'billing_hard_limit_reached'])
 const QUOTA_REMEDY = "The account's quota is used up: raise it at the vendor."
-
-const isQuotaSpent = (status: number, message: string, body: unknown): boolean =>
-  status === 402 || typesIn(body).some((type) => QUOTA_TYPES.has(type)) || /credit balance is too low/i.test(message)
 
 /** Advice for the author or the operator; undefined if only waiting helps. */
 function remedyOf(
-  status: number,
+  status: number | undefined,
   message: string,
   body: unknown,
   { key, model }: ProviderRemedies,
@@ -228,6 +218,12 @@ function remedyOf(
   if (status === 404 || types.includes('model_not_found') || (status === 400 && /model identifier/i.test(message)))
     return model
   return undefined
+}
+
+/** Whether the connection broke, for whatever reason, while an answer was read. */
+export function isConnectionFault(error: unknown): boolean {
+  const code = codeOf(error)
+  return code !== undefined && code !== ENDLESS_ANSWER && code !== EGRESS_REFUSED
 }
 
 const codeOf = (error: unknown, depth = 0): string | undefined => {

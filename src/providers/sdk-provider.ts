@@ -5,8 +5,9 @@ import { wellFormedJson } from '../base/json/well-formed.ts'
 import type { FetchFunction, GuardedRequestInit } from '../base/net/transport.ts'
 import type { CompletionRequest, ModelCompletion, ModelProvider } from './provider.ts'
 import { FormProblem } from './reading/form-problem.ts'
-import { STREAM_DONE } from './reading/server-events.ts'
-import { toProviderError, unreadableAnswerError, type SdkErrorParts } from './sdk-error.ts'
+import { STREAM_DONE, type KEPT_ALIVE } from './reading/server-events.ts'
+import { untilOver, type StreamEnd } from './reading/until-over.ts'
+import { isConnectionFault, toProviderError, unreadableAnswerError, type SdkErrorParts } from './sdk-error.ts'
 
 export interface SdkParts extends SdkErrorParts {
   /** The vendor's own address when absent. */
@@ -19,6 +20,8 @@ export interface SdkParts extends SdkErrorParts {
 export interface StreamCollector<Event> {
   /** Returns the text that the event adds, and the text that is not displayed. */
   add(event: Event): { readonly text: string; readonly hidden: string }
+  /** Whether the server has said why the answer ended. Only its usage may follow. */
+  isWhole(): boolean
   /**
    * @param isDone the server said that the stream is whole
    * @throws ProviderError when the answer is not complete, FormProblem when it is in no known form
@@ -39,7 +42,7 @@ interface SdkAdapter<Client, Event> {
     client: Client,
     request: CompletionRequest,
     signal: AbortSignal,
-  ) => Promise<AsyncIterable<Event | typeof STREAM_DONE>>
+  ) => Promise<AsyncIterable<Event | typeof STREAM_DONE | typeof KEPT_ALIVE>>
   readonly collect: (request: CompletionRequest) => StreamCollector<Event>
 }
 
@@ -66,14 +69,27 @@ export function createSdkProvider<Client, Event>(
       const [shown, hidden] = [joinHalves(), joinHalves()]
       let isEmpty = true
       let isDone = false
+      let isOver = false
       let served: string | undefined
+      const sending = new AbortController()
+      const stop = (): void => sending.abort(signal.reason)
+      if (signal.aborted) stop()
+      signal.addEventListener('abort', stop, { once: true })
+      const end: StreamEnd = {
+        isOver: () => isOver,
+        mayBreak: (error) => (isOver || collector.isWhole()) && isConnectionFault(error) && !signal.aborted,
+        close: () => sending.abort(),
+        clock: parts.clock,
+      }
       try {
-        for await (const event of await open(client, request, signal)) {
+        for await (const event of untilOver(await open(client, request, sending.signal), end)) {
           if (event === STREAM_DONE) {
             isDone = true
+            isOver = true
             continue
           }
           isEmpty = false
+          isOver ||= isLast(event)
           served ??= servedModel(event)
           const added = read(() => collector.add(event))
           const [text, other] = [shown(added.text), hidden(added.hidden)]
@@ -92,10 +108,17 @@ export function createSdkProvider<Client, Event>(
       } catch (error) {
         signal.throwIfAborted()
         throw toProviderError(error, parts)
+      } finally {
+        signal.removeEventListener('abort', stop)
       }
     },
   }
 }
+
+/** Events after which a server has nothing more to say. */
+const LAST_EVENTS: ReadonlySet<unknown> = new Set(['message_stop', 'response.completed', 'response.incomplete'])
+
+const isLast = (event: unknown): boolean => isJsonObject(event) && LAST_EVENTS.has(event['type'])
 
 /** Longest name of a model that is kept. */
 const MOST_NAME = 200

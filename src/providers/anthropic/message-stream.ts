@@ -92,6 +92,9 @@ export function collectMessage(request: CompletionRequest): StreamCollector<Json
     return { text: '', hidden: json }
   }
 
+  /** Some servers leave out the end after the reason. */
+  const isWhole = (): boolean => isComplete || typeof stopReason === 'string'
+
   return {
     add(event) {
       switch (event['type']) {
@@ -122,9 +125,9 @@ export function collectMessage(request: CompletionRequest): StreamCollector<Json
       }
       return { text: '', hidden: '' }
     },
+    isWhole,
     finish(isDone) {
-      const isWhole = isComplete || isDone
-      if (!isWhole || (stopReason === undefined && blocks.length === 0)) throw incompleteStreamError()
+      if (!(isWhole() || isDone) || (stopReason === undefined && blocks.length === 0)) throw incompleteStreamError()
       const ofType = (type: string): StreamedBlock[] => blocks.filter(({ start }) => start['type'] === type)
       const calls = ofType('tool_use').map(({ start, json }, at): ModelCall => ({
         id: textOf(start['id']) || `call_${request.run.turn}_${at + 1}`,

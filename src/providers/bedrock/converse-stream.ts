@@ -51,6 +51,7 @@ export function collectConverse(request: CompletionRequest): StreamCollector<Con
       }
       return { text: '', hidden: '' }
     },
+    isWhole: () => stopReason !== undefined,
     finish() {
       if (stopReason === undefined) throw incompleteStreamError()
       const collected = [...calls].map(([index, { id, name, json }]): ModelCall => ({

@@ -56,6 +56,7 @@ export function collectContent(request: CompletionRequest): StreamCollector<Gene
       text += added
       return { text: added, hidden }
     },
+    isWhole: () => finishReason !== undefined || isBlocked,
     finish() {
       if (finishReason === undefined && !isBlocked) throw incompleteStreamError()
       const ended = finishReason === undefined ? undefined : FINISH_REASONS[finishReason]

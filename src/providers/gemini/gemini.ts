@@ -5,7 +5,9 @@ import { toObjectSchema, vendorOptions } from '../arguments.ts'
 import { loadOptionalSdk } from '../optional-sdk.ts'
 import { thinkingBudget } from '../output-limit.ts'
 import type { CompletionRequest, ModelProvider } from '../provider.ts'
+import { FormProblem } from '../reading/form-problem.ts'
 import { withCleanEvents } from '../reading/server-events.ts'
+import { StreamError } from '../reading/stream-error.ts'
 import { incompleteStreamError } from '../sdk-error.ts'
 import { createSdkProvider, type SdkParts } from '../sdk-provider.ts'
 import { toContents } from './contents.ts'
@@ -73,6 +75,7 @@ async function* wholeEvents(
   } catch (error) {
     const { code, status, cause } = Object(error) as { code?: unknown; status?: unknown; cause?: unknown }
     if (!(error instanceof Error) || code !== undefined || status !== undefined || cause !== undefined) throw error
+    if (error instanceof StreamError || error instanceof FormProblem) throw error
     // A body without any event is no answer of the vendor.
     if (isEmpty) return
     throw Object.assign(incompleteStreamError(), { cause: error })

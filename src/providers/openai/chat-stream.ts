@@ -93,6 +93,7 @@ export function collectChunks(request: CompletionRequest): StreamCollector<JsonO
       const added = given.map(addChoice)
       return { text: added.map(({ text }) => text).join(''), hidden: added.map(({ hidden }) => hidden).join('') }
     },
+    isWhole: () => [...choices.values()].some(({ finishReason }) => finishReason !== undefined),
     finish(isDone) {
       const all = [...choices.values()]
       const text = all[0]?.text ?? ''

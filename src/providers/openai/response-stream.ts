@@ -56,6 +56,7 @@ export function collectResponse(request: CompletionRequest): StreamCollector<Jso
       }
       return { text: '', hidden: '' }
     },
+    isWhole: () => response !== undefined,
     finish(isDone) {
       const streamed = [...items]
         .toSorted(([a], [b]) => Number(a) - Number(b))
