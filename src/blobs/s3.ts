@@ -2,6 +2,7 @@ import type { S3Client } from '@aws-sdk/client-s3'
 import { fail } from '../base/failure.ts'
 import type { Blobs, BlobInfo } from './blobs.ts'
 import { MAX_LENGTH_PARAMETER } from './max-length.ts'
+import { refusesEncryption, saysMissing, s3StatusOf, toBucketFailure } from './s3-failure.ts'
 
 export interface S3Options {
   /** Amazon's own address for the region when absent. */
@@ -19,21 +20,45 @@ export interface S3Options {
 
 const ENCRYPTION = 'x-amz-server-side-encryption'
 
-/** Connects to any S3-compatible storage, including the embedded one. Loads the AWS client at the first call. */
+/** A storage that sends nothing for so long is away: it answers small requests at once, and large ones piece by piece. */
+const CONNECT_MS = 3000
+const SILENT_MS = 10_000
+
+/**
+ * Connects to any S3-compatible storage, including the embedded one. Loads the AWS client at the first call. Each method throws the
+ * failure `bucket_unusable` where the storage does not do what is asked.
+ */
 export function createS3Blobs(options: S3Options): Blobs {
   const { bucket: Bucket, anyName = false } = options
   let loaded: Promise<LoadedS3Sdk> | undefined
   const load = (): Promise<LoadedS3Sdk> => (loaded ??= loadS3Sdk(options))
+  /** False once the storage has refused to be asked for encryption. */
+  let encrypts = true
+
+  async function asking<T>(doing: string, call: (loaded: LoadedS3Sdk) => Promise<T>): Promise<T> {
+    try {
+      return await call(await load())
+    } catch (error) {
+      throw toBucketFailure(error, Bucket, doing)
+    }
+  }
+  async function encrypted<T>(send: (more: { ServerSideEncryption?: 'AES256' }) => Promise<T>): Promise<T> {
+    if (!encrypts) return await send({})
+    try {
+      return await send({ ServerSideEncryption: 'AES256' })
+    } catch (error) {
+      if (!refusesEncryption(error)) throw error
+      const answer = await send({})
+      encrypts = false
+      return answer
+    }
+  }
 
   const blobs: Blobs = {
     async presignPut(key, mediaType, maxBytes, seconds, askedAs) {
       const { sdk, uploads, getSignedUrl } = await load()
-      const command = new sdk.PutObjectCommand({
-        Bucket,
-        Key: key,
-        ContentType: mediaType,
-        ServerSideEncryption: 'AES256',
-      })
+      const encryption = encrypts ? ({ ServerSideEncryption: 'AES256' } as const) : {}
+      const command = new sdk.PutObjectCommand({ Bucket, Key: key, ContentType: mediaType, ...encryption })
       command.middlewareStack.add(
         (next) => (args) => {
           const request = args.request as { query: Record<string, string>; hostname: string }
@@ -43,66 +68,84 @@ export function createS3Blobs(options: S3Options): Blobs {
         },
         { step: 'build', name: 'svcMaxLength' },
       )
-      const url = await getSignedUrl(uploads, command, {
-        expiresIn: seconds,
-        // The upload must send these as headers; they must not become parameters of the address.
-        signableHeaders: new Set(['host', 'content-type', ENCRYPTION]),
-        unhoistableHeaders: new Set([ENCRYPTION]),
-      })
-      return { url, headers: { 'Content-Type': mediaType, [ENCRYPTION]: 'AES256' } }
+      const url = await asking('sign an address', () =>
+        getSignedUrl(uploads, command, {
+          expiresIn: seconds,
+          // The upload must send these as headers; they must not become parameters of the address.
+          signableHeaders: new Set(['host', 'content-type', ENCRYPTION]),
+          unhoistableHeaders: new Set([ENCRYPTION]),
+        }),
+      )
+      return { url, headers: { 'Content-Type': mediaType, ...(encrypts && { [ENCRYPTION]: 'AES256' }) } }
     },
-    async head(key) {
-      const { sdk, client } = await load()
-      return undefinedIfMissing(async (): Promise<BlobInfo> => {
-        const head = await client.send(new sdk.HeadObjectCommand({ Bucket, Key: key }))
-        return { sizeBytes: head.ContentLength ?? 0, mediaType: head.ContentType }
-      })
-    },
+    head: (key) =>
+      asking('measure an object', async ({ sdk, client }): Promise<BlobInfo | undefined> => {
+        try {
+          const head = await client.send(new sdk.HeadObjectCommand({ Bucket, Key: key }))
+          // Some proxies drop the length, and a limit would be compared with nothing.
+          const sizeBytes = head.ContentLength ?? (await blobs.get(key))?.length
+          return sizeBytes === undefined ? undefined : { sizeBytes, mediaType: head.ContentType }
+        } catch (error) {
+          // Its answer has no body that could say more.
+          if (s3StatusOf(error) === 404) return undefined
+          throw error
+        }
+      }),
     async move(from, to) {
-      const { sdk, client } = await load()
       const CopySource = `${Bucket}/${from.split('/').map(encodeURIComponent).join('/')}`
-      const copied = await undefinedIfMissing(() =>
-        client.send(new sdk.CopyObjectCommand({ Bucket, Key: to, CopySource, ServerSideEncryption: 'AES256' })),
+      const copied = await asking('copy an object', ({ sdk, client }) =>
+        undefinedIfMissing(() =>
+          encrypted((more) => client.send(new sdk.CopyObjectCommand({ Bucket, Key: to, CopySource, ...more }))),
+        ),
       )
       if (!copied) throw fail('not_uploaded')
       await blobs.delete(from)
     },
     async get(key, range) {
-      const { sdk, client } = await load()
       if (range && range.length <= 0) return (await blobs.head(key)) && new Uint8Array()
       const Range = range && `bytes=${range.offset}-${range.offset + range.length - 1}`
-      try {
-        return await undefinedIfMissing(async () => {
-          const { Body } = await client.send(new sdk.GetObjectCommand({ Bucket, Key: key, ...(Range && { Range }) }))
-          return Body ? await Body.transformToByteArray() : new Uint8Array()
-        })
-      } catch (error) {
-        // 416: the object ends before the range begins.
-        if (statusOf(error) === 416) return new Uint8Array()
-        throw error
-      }
-    },
-    async put(key, bytes, mediaType, lockedUntil) {
-      const { sdk, client } = await load()
-      await client.send(
-        new sdk.PutObjectCommand({
-          Bucket,
-          Key: key,
-          Body: bytes,
-          ContentType: mediaType,
-          ServerSideEncryption: 'AES256',
-          ...(lockedUntil !== undefined && {
-            ObjectLockMode: 'COMPLIANCE',
-            ObjectLockRetainUntilDate: new Date(lockedUntil),
-            // A lock is taken only with the checksum of what it locks.
-            ChecksumAlgorithm: 'SHA256',
-          }),
+      return await asking('get an object', ({ sdk, client }) =>
+        undefinedIfMissing(async () => {
+          try {
+            const answer = await client.send(new sdk.GetObjectCommand({ Bucket, Key: key, ...(Range && { Range }) }))
+            const bytes = (await answer.Body?.transformToByteArray()) ?? new Uint8Array()
+            // A storage, or a cache before it, may give the whole object.
+            const isWhole = range && answer.$metadata.httpStatusCode === 200
+            return isWhole ? bytes.subarray(range.offset, range.offset + range.length) : bytes
+          } catch (error) {
+            // 416: the object ends before the range begins.
+            if (s3StatusOf(error) === 416) return new Uint8Array()
+            throw error
+          }
         }),
       )
     },
+    async put(key, bytes, mediaType, lockedUntil) {
+      await asking('put an object', ({ sdk, client }) =>
+        encrypted((more) =>
+          client.send(
+            new sdk.PutObjectCommand({
+              Bucket,
+              Key: key,
+              Body: bytes,
+              ContentType: mediaType,
+              ...more,
+              ...(lockedUntil !== undefined && {
+                ObjectLockMode: 'COMPLIANCE',
+                ObjectLockRetainUntilDate: new Date(lockedUntil),
+                // A lock is taken only with the checksum of what it locks.
+                ChecksumAlgorithm: 'SHA256',
+              }),
+            }),
+          ),
+        ),
+      )
+    },
     async delete(key) {
-      const { sdk, client } = await load()
-      await client.send(new sdk.DeleteObjectCommand({ Bucket, Key: key }))
+      await asking('delete an object', ({ sdk, client }) =>
+        // Google answers 404 where Amazon says that an absent object is deleted.
+        undefinedIfMissing(() => client.send(new sdk.DeleteObjectCommand({ Bucket, Key: key }))),
+      )
     },
     async close() {
       const parts = await loaded
@@ -144,6 +187,7 @@ async function loadS3Sdk({
       // Otherwise a presigned address contains the checksum of an empty body, which no upload matches.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
+      requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: SILENT_MS },
     })
   return { sdk, getSignedUrl, client: createClient(endpoint), uploads: createClient(publicEndpoint ?? endpoint) }
 }
@@ -152,10 +196,7 @@ async function undefinedIfMissing<T>(call: () => Promise<T>): Promise<T | undefi
   try {
     return await call()
   } catch (error) {
-    if (statusOf(error) === 404 && !(error instanceof Error && error.name === 'NoSuchBucket')) return undefined
+    if (saysMissing(error)) return undefined
     throw error
   }
 }
-
-const statusOf = (error: unknown): number | undefined =>
-  (error as { $metadata?: { httpStatusCode?: number } } | undefined)?.$metadata?.httpStatusCode

@@ -77,7 +77,7 @@ describe('the data directory', () => {
       1,
       {
         ok: false,
-        say: 'The bucket s3://files cannot be used: to delete an object failed (AccessDenied: AccessDenied here).',
+        say: 'The bucket s3://files cannot be used now: to delete an object failed (AccessDenied: AccessDenied here).',
         fix: BUCKET_FIX,
       },
     ])
@@ -211,7 +211,7 @@ describe.skipIf(!server)('a database', () => {
     configure('s3://files?endpoint=http://127.0.0.1:1')
     const [code, { say, fix }] = await look(url)
     expect([code, fix]).toEqual([1, BUCKET_FIX])
-    expect(say).toMatch(/^The bucket s3:\/\/files cannot be used: to put an object failed \(.*ECONNREFUSED/)
+    expect(say).toMatch(/^The bucket s3:\/\/files cannot be used now: to put an object failed \(.*ECONNREFUSED/)
   })
 
   test('whose clock is not that of this machine', async () => {

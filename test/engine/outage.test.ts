@@ -485,3 +485,15 @@ test('a restart keeps what is held, with the time of its next attempt', async ()
   await bench.advance(5000)
   expect(await statusOf(bench, run)).toMatchObject({ status: 'Completed' })
 })
+
+test('a run whose files cannot be read is held, and goes on when they can', async () => {
+  const { bench, model } = await withModel()
+  model.answer = fail('bucket_unusable', { bucket: 's3://files', why: 'to get an object failed (SlowDown)' })
+  const run = await bench.start('root')
+  await bench.advance(2000)
+  expect(await statusOf(bench, run)).toEqual({ status: 'Running', error: null, errorCode: null })
+  expect(await holdOf(bench, run)).toMatchObject({ reason: 'files_unreachable' })
+  model.answer = 'Read.'
+  await bench.advance(5000)
+  expect(await statusOf(bench, run)).toMatchObject({ status: 'Completed' })
+})

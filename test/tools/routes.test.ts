@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
+import { fail } from '../../src/base/failure.ts'
 import { createRedactor } from '../../src/base/secret.ts'
 import type { ProjectConfig } from '../../src/spec/project/config.ts'
 import { listen, stop } from '../fakes/model-server.ts'
@@ -345,6 +346,15 @@ describe('svc.read_file', () => {
     [{}, 'svc.read_file needs a filename.'],
   ])('%j is an error', async (args, result) => {
     expect(await read(args)).toEqual({ at: 'returned', isError: true, result })
+  })
+
+  test('is made again where the storage of files is away', async () => {
+    const away = fail('bucket_unusable', { bucket: 's3://files', why: 'to get an object failed (SlowDown)' })
+    const toolbox = toolboxWith({}, { readFile: () => Promise.reject(away) })
+    const builtin = toolNamed('svc.read_file', { builtin: true })
+    const call = invocationOf(builtin, { filename: 'notes.txt' })
+    const outcome = await toolbox.route(agentWith(), builtin)!.invoke(call, new AbortController().signal)
+    expect(outcome).toEqual({ at: 'not_sent', code: 'unreachable', error: away.message })
   })
 })
 

@@ -135,8 +135,9 @@ export const storeFailures = {
     fix: 'Give storage.url in svc.config.yaml. svc serve takes --storage, and other commands go through the server that holds --data.',
   },
   bucket_unusable: {
+    status: 503,
     exit: EXIT.unavailable,
-    message: (a: { bucket: string; why: string }) => `The bucket ${a.bucket} cannot be used: ${a.why}.`,
+    message: (a: { bucket: string; why: string }) => `The bucket ${a.bucket} cannot be used now: ${a.why}.`,
     fix: 'Check endpoint, bucket, region and credentials of the storage, and the rights to put, get and delete objects there.',
   },
   clock_off: {

@@ -1,5 +1,5 @@
 /** Requests a completion: from the agent's model, or from one of its fallbacks. */
-import { isFailure } from '../../base/failure.ts'
+import { isFailure, type Failure } from '../../base/failure.ts'
 import { wellFormedJson } from '../../base/json/well-formed.ts'
 import { isHeldBack } from '../../base/net/transport.ts'
 import {
@@ -14,7 +14,7 @@ import { withoutMedia } from '../../providers/tool-media.ts'
 import { traceOfTurn } from '../../spec/run/run-trace.ts'
 import type { SnapshotModel, AgentSnapshot } from '../../spec/snapshot.ts'
 import type { EngineParts } from '../interface/engine.ts'
-import type { RunTransitionEvent, FallbackAnswer } from '../session/event.ts'
+import type { FallbackAnswer, OutageReport, RunTransitionEvent } from '../session/event.ts'
 import { modelCause } from '../capacity/outages.ts'
 import { filesOf } from '../prompt/input.ts'
 import { summaryWanted, toRequest } from '../prompt/prompt.ts'
@@ -135,8 +135,15 @@ function toFailedEvent(
   }
   if (!isFailure(error)) return undefined
   const { message } = error
-  const outage = isFailure(error, 'secret_not_set') && ({ reason: 'secret_missing', cause: message } as const)
-  return { type: 'model.failed', turn, attempt, error: message, retryable: false, ...(outage && { outage }) }
+  const outage = outageOf(error)
+  const retryable = outage?.reason === 'files_unreachable'
+  return { type: 'model.failed', turn, attempt, error: message, retryable, ...(outage && { outage }) }
+}
+
+function outageOf(error: Failure): OutageReport | undefined {
+  if (error.code === 'secret_not_set') return { reason: 'secret_missing', cause: error.message }
+  if (error.code === 'bucket_unusable') return { reason: 'files_unreachable', cause: 'storage of files' }
+  return undefined
 }
 
 /**

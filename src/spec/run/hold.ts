@@ -112,6 +112,7 @@ export const HOLD_TEXTS: Readonly<Record<RunHold['reason'], string>> = {
   provider_unreachable: 'the model cannot be reached',
   tool_unreachable: 'a tool cannot be reached',
   mcp_unreachable: 'an MCP server cannot be reached',
+  files_unreachable: 'the storage of files cannot be reached or used (svc doctor)',
   secret_missing: 'a secret is missing where the server runs (svc secrets check)',
   quota_spent: "a quota is spent: the account's at the model's vendor, or the plan of the workspace for the day",
   storage_full: 'the disk of the server is full',

@@ -6,6 +6,7 @@ export const OUTAGE_REASONS = [
   'provider_unreachable',
   'tool_unreachable',
   'mcp_unreachable',
+  'files_unreachable',
   'secret_missing',
   'quota_spent',
 ] as const

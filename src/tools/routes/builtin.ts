@@ -1,4 +1,5 @@
 import { cutText } from '../../base/text/cut-text.ts'
+import { Failure, isFailure } from '../../base/failure.ts'
 import { isJsonObject } from '../../base/json/json.ts'
 import { returnedOutcome } from '../outcome.ts'
 import type { ToolInvocation, ToolOutcome } from '../tool.ts'
@@ -19,7 +20,11 @@ const PAGE_CHARACTERS = 64 * 1024
 export async function readWorkspaceFile(readFile: ReadFile, invocation: ToolInvocation): Promise<ToolOutcome> {
   const { filename, offset, length } = isJsonObject(invocation.arguments) ? invocation.arguments : {}
   if (typeof filename !== 'string') return returnedOutcome('svc.read_file needs a filename.', true, 0)
-  const file = await readFile(invocation.run.sessionId, filename)
+  const file = await readFile(invocation.run.sessionId, filename).catch((error: unknown) => {
+    if (isFailure(error, 'bucket_unusable')) return error
+    throw error
+  })
+  if (file instanceof Failure) return { at: 'not_sent', code: 'unreachable', error: file.message }
   if (!file) return returnedOutcome(`This session has no file named ${filename}.`, true, 0)
   const text = decodeText(file.bytes)
   if (text === undefined)

@@ -304,13 +304,13 @@ class Cost(Shape):
 class Hold(Shape):
     """Why a run that has not ended does nothing for now. Keep polling."""
 
-    reason: Literal["restored", "storage_full", "paused", "timer", "signal", "external", "provider_unreachable", "tool_unreachable", "mcp_unreachable", "secret_missing", "quota_spent"] | str
+    reason: Literal["restored", "storage_full", "paused", "timer", "signal", "external", "provider_unreachable", "tool_unreachable", "mcp_unreachable", "files_unreachable", "secret_missing", "quota_spent"] | str
     """`restored`: it came from a backup, and an operator has yet to release it. `paused`: an
     operator paused it, or a checkpoint of the audit is missing. `timer`, `signal`, `external`:
     it waits for a time, for a signal, or for work outside that reports its end. `quota_spent`:
     the account's quota at the model's vendor, or what the workspace may spend in a day. The
-    others: a model, tool, MCP server or secret that the run needs cannot be reached or used.
-    Except for `restored` and `paused`, the run goes on by itself when it can."""
+    others: a model, tool, MCP server, storage of files or secret that the run needs cannot be
+    reached or used. Except for `restored` and `paused`, the run goes on by itself when it can."""
     since: Timestamp
     next_attempt_at: Timestamp | None = None
 

@@ -4,6 +4,7 @@ import { basename, dirname } from 'node:path'
 import { promisify } from 'node:util'
 import type { Instant } from '../../../base/clock.ts'
 import { showAddress } from '../../../base/net/show-address.ts'
+import { isFailure } from '../../../base/failure.ts'
 import { shortenText } from '../../../base/text/cut-text.ts'
 import { createS3Blobs, type S3Options } from '../../../blobs/s3.ts'
 import type { LogPart } from './audit-log.ts'
@@ -163,9 +164,10 @@ export async function commitLog(path: string): Promise<string | undefined> {
   }
 }
 
-/** What a program wrote to stderr, the name of an error of AWS, or the cause of a request that failed: in one line. */
+/** What a program wrote to stderr, what a storage refused, or the cause of a request that failed: in one line. */
 function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
+  if (isFailure(error)) return shortenText(error.message.replace(/\.$/, ''), 300)
   const { cause, message, name } = error
   const { stderr } = error as { stderr?: string }
   const own = cause instanceof Error ? cause.message : message

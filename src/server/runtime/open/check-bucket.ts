@@ -1,10 +1,12 @@
 /** Checks that a bucket works before a server accepts files. */
 import { randomUUID } from 'node:crypto'
 import type { Blobs } from '../../../blobs/blobs.ts'
-import { fail } from '../../../base/failure.ts'
+import { fail, isFailure } from '../../../base/failure.ts'
+import { describeBucketError } from '../../../blobs/s3-failure.ts'
 import { openS3 } from './storage.ts'
 
 const WITHIN_MS = 5000
+const CONTENT = 'svc'
 
 /** Puts a small object, reads it back and deletes it. @throws Failure `bucket_unusable` */
 export async function checkBucket(blobs: Blobs, url: string): Promise<void> {
@@ -12,9 +14,12 @@ export async function checkBucket(blobs: Blobs, url: string): Promise<void> {
   const key = `svc-check/${randomUUID()}`
   let doing = 'put an object'
   const check = async (): Promise<void> => {
-    await blobs.put(key, new TextEncoder().encode('svc'), 'text/plain')
+    await blobs.put(key, new TextEncoder().encode(CONTENT), 'text/plain')
     doing = 'get an object'
-    if ((await blobs.get(key)) === undefined) throw new Error('it was not there after it was put')
+    const read = await blobs.get(key)
+    if (!read) throw new Error('it was not there after it was put')
+    // Such as the page of a proxy that answers everything.
+    if (new TextDecoder().decode(read) !== CONTENT) throw new Error('it was not what had been put')
     doing = 'delete an object'
     await blobs.delete(key)
   }
@@ -25,7 +30,12 @@ export async function checkBucket(blobs: Blobs, url: string): Promise<void> {
   try {
     await Promise.race([check(), late])
   } catch (error) {
-    throw fail('bucket_unusable', { bucket, why: `to ${doing} failed (${describeCause(error)})` }, { cause: error })
+    if (isFailure(error, 'bucket_unusable')) throw error
+    throw fail(
+      'bucket_unusable',
+      { bucket, why: `to ${doing} failed (${describeBucketError(error)})` },
+      { cause: error },
+    )
   } finally {
     clearTimeout(timer)
   }
@@ -39,12 +49,4 @@ export async function checkBucketAt(url: string, region = 'us-east-1'): Promise<
   } finally {
     await opened.close(0)
   }
-}
-
-/** The name of an AWS error says more than its message. */
-function describeCause(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return describeCause(error.errors[0])
-  if (!(error instanceof Error)) return String(error)
-  const name = error.name === 'Error' || error.name === '' ? '' : `${error.name}: `
-  return `${name}${error.message || ((error as { code?: string }).code ?? 'unknown')}`.replace(/\.$/, '')
 }
