@@ -7,6 +7,7 @@ export const EXTERNAL = [
   '@anthropic-ai/sdk',
   '@google/genai',
   'nodemailer',
+  '@opentelemetry/api',
   '@opentelemetry/exporter-*',
   '@opentelemetry/resources',
   '@aws-sdk/*',

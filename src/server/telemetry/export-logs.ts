@@ -11,10 +11,12 @@ import { spanOfRun } from '../../spec/run/run-trace.ts'
 import type { ExportOutcome, InstrumentationScope, OtlpExporters, ReadableLog } from './exporters.ts'
 import { toHrTime } from './readable-span.ts'
 import { createReceiverReport } from './receiver-report.ts'
+import { sendInParts } from './send-in-parts.ts'
 
 /** Records of one export. */
 const MOST_AT_ONCE = 512
 const SAMPLED = 0x01
+const LONGEST_PAUSE_MS = 60_000
 
 /** As OTLP numbers them. */
 const SEVERITIES: Readonly<Record<LogLevel, number>> = { debug: 5, info: 9, warn: 13, error: 17 }
@@ -27,6 +29,10 @@ export interface LogExportParts {
   /** For what is said of the export itself; must not lead here. */
   readonly log: Log
   readonly send: (records: readonly ReadableLog[]) => Promise<ExportOutcome>
+  /** Longest time of `send`. */
+  readonly timeoutMs: number
+  /** Where it sends to, fit to be shown. */
+  readonly to: string | undefined
   readonly delayMs: number
   readonly mostWaiting: number
   readonly dropped: (records: number) => void
@@ -38,29 +44,38 @@ export interface LogExport extends Log {
 }
 
 export function createLogExport(parts: LogExportParts): LogExport {
-  const { resource, scope, clock, redactor, log, send, delayMs, mostWaiting, dropped } = parts
-  const report = createReceiverReport('logs', log)
+  const { resource, scope, clock, redactor, log, send, timeoutMs, delayMs, mostWaiting, dropped } = parts
+  const report = createReceiverReport('logs', log, parts.to)
   let waiting: ReadableLog[] = []
   let sending: Promise<void> | undefined
+  let failures = 0
+  let timer: NodeJS.Timeout | undefined
 
   async function sendWaiting(): Promise<void> {
     while (waiting.length > 0) {
       const batch = waiting.slice(0, MOST_AT_ONCE)
-      const outcome = await send(batch)
+      const { outcome, refused, settled } = await sendInParts(batch, send, timeoutMs)
       if (outcome.at === 'sent') report.recovered()
       else report.failed(outcome.why)
+      if (refused.length > 0) dropped(refused.length)
       // Lines were dropped meanwhile, the oldest first, or none.
+      const ended = new Set(batch.slice(0, settled))
+      waiting = waiting.filter((each) => !ended.has(each))
+      failures = outcome.at === 'away' ? failures + 1 : 0
       if (outcome.at === 'away') return
-      if (outcome.at === 'refused') dropped(batch.length)
-      const sent = new Set(batch)
-      waiting = waiting.filter((each) => !sent.has(each))
     }
   }
   const flush = (): Promise<void> =>
     (sending ??= sendWaiting()
       .catch((error: unknown) => report.failed((error as Error).message))
       .finally(() => (sending = undefined)))
-  const timer = setInterval(() => void flush(), delayMs).unref()
+  /** A receiver that is away is asked less and less often. */
+  function schedule(): void {
+    const pause = Math.min(delayMs * 2 ** Math.min(failures, 10), Math.max(delayMs, LONGEST_PAUSE_MS))
+    timer = setTimeout(() => void flush().then(() => timer && schedule()), pause)
+    timer.unref()
+  }
+  schedule()
 
   return {
     write(level, message, values = {}) {
@@ -86,7 +101,10 @@ export function createLogExport(parts: LogExportParts): LogExport {
       })
     },
     flush,
-    close: () => clearInterval(timer),
+    close() {
+      clearTimeout(timer)
+      timer = undefined
+    },
   }
 }
 

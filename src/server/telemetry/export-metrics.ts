@@ -24,6 +24,8 @@ export interface MetricExportParts {
   readonly clock: Pick<Clock, 'now'>
   readonly log: Log
   readonly send: (metrics: ResourceMetrics) => Promise<ExportOutcome>
+  /** Where it sends to, fit to be shown. */
+  readonly to: string | undefined
   readonly intervalMs: number
 }
 
@@ -34,11 +36,11 @@ export interface MetricExport {
 }
 
 export function createMetricExport(
-  { resource, scope, clock, log, send, intervalMs }: MetricExportParts,
+  { resource, scope, clock, log, send, to, intervalMs }: MetricExportParts,
   collect: () => readonly MetricFamily[],
 ): MetricExport {
   const startedAt = clock.now()
-  const report = createReceiverReport('metrics', log)
+  const report = createReceiverReport('metrics', log, to)
   let sending: Promise<void> | undefined
   async function exportNow(): Promise<void> {
     const metrics = collect().map((family) => toOtlpMetric(family, startedAt, clock.now()))

@@ -5,11 +5,11 @@
 import type { Log } from '../../base/log.ts'
 import type { WorkspaceId } from '../../base/ids.ts'
 import type { Store } from '../../store/store.ts'
-import type { TraceMark } from '../../store/trace-store.ts'
 import type { SessionUpdate } from '../../store/session-update.ts'
 import type { ExportOutcome } from './exporters.ts'
 import { createReceiverReport } from './receiver-report.ts'
 import { isSampled } from './sampler.ts'
+import { sendInParts } from './send-in-parts.ts'
 import { readSpans, type TracedSpan } from './session-spans.ts'
 import type { SamplerSettings } from './settings.ts'
 
@@ -17,6 +17,8 @@ import type { SamplerSettings } from './settings.ts'
 const MOST_SESSIONS = 32
 /** Beyond the time of an export, before another process may take its sessions. */
 const LEASE_MARGIN_MS = 5000
+/** In which parts of an export are begun. */
+const PARTS_MS = 3000
 /** Spans that could not be exported for so long are given up: nobody looks for them any more. */
 const GIVE_UP_MS = 3_600_000
 const LONGEST_PAUSE_MS = 60_000
@@ -28,6 +30,8 @@ export interface TraceExportParts {
   readonly send: (spans: readonly TracedSpan[]) => Promise<ExportOutcome>
   /** Longest time of `send`. */
   readonly timeoutMs: number
+  /** Where it sends to, fit to be shown. */
+  readonly to: string | undefined
   readonly sampler: SamplerSettings
   readonly withContent: boolean
   readonly delayMs: number
@@ -61,11 +65,14 @@ const MARKED: ReadonlySet<string> = new Set(
 export function createTraceExport(parts: TraceExportParts): TraceExport {
   const { store, workspaceId, log, send, timeoutMs, sampler, withContent, delayMs, dropped } = parts
   const { clock } = store
-  const report = createReceiverReport('traces', log)
+  const report = createReceiverReport('traces', log, parts.to)
   let isClosed = false
   let failures = 0
   let timer: NodeJS.Timeout | undefined
   let looking: Promise<void> | undefined
+
+  const sendSome = async (spans: readonly TracedSpan[]): Promise<ExportOutcome> =>
+    spans.length === 0 ? { at: 'sent' } : await send(spans)
 
   /** @returns whether there may be more that the receiver takes */
   async function exportSome(): Promise<boolean> {
@@ -81,20 +88,21 @@ export function createTraceExport(parts: TraceExportParts): TraceExport {
       marks.map(async (mark) => ({ mark, ...(await readSpans(store, mark, withContent)) })),
     )
     const spans = read.flatMap((each) => each.spans).filter((span) => isSampled(sampler, span, span.isBegunHere))
-    const outcome: ExportOutcome = spans.length === 0 ? { at: 'sent' } : await send(spans)
+    const { outcome, refused } = await sendInParts(spans, sendSome, PARTS_MS)
     if (outcome.at === 'sent') report.recovered()
     else report.failed(outcome.why)
-    const isLost = ({ since }: TraceMark): boolean =>
-      outcome.at === 'refused' || (outcome.at === 'away' && since < now - GIVE_UP_MS)
-    const ended = outcome.at === 'sent' ? read : read.filter(({ mark }) => isLost(mark))
-    if (outcome.at !== 'sent') dropped(ended.reduce((sum, each) => sum + each.spans.length, 0))
+    const isAway = outcome.at === 'away'
+    // What was refused of an export that broke off comes again with the rest.
+    const ended = isAway ? read.filter(({ mark: { since } }) => since < now - GIVE_UP_MS) : read
+    const lost = isAway ? ended.reduce((sum, each) => sum + each.spans.length, 0) : refused.length
+    if (lost > 0) dropped(lost)
     if (ended.length > 0)
       await store.endTraces(
         ended.map(({ mark: { sessionId, sent }, upTo }) => ({ sessionId, sent, upTo })),
         clock.now(),
       )
-    failures = outcome.at === 'away' ? failures + 1 : 0
-    return outcome.at !== 'away'
+    failures = isAway ? failures + 1 : 0
+    return !isAway
   }
 
   async function look(): Promise<void> {

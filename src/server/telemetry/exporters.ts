@@ -110,25 +110,48 @@ export type ExportOutcome =
   /** The receiver cannot take it now. */
   | { readonly at: 'away'; readonly why: string }
   /** The receiver will never take it. */
-  | { readonly at: 'refused'; readonly why: string }
+  | {
+      readonly at: 'refused'
+      readonly why: string
+      /** For what was sent, or how much of it: a part may be taken. */
+      readonly isOfContent: boolean
+    }
 
 const SUCCESS = 0
+const LATE = 'the receiver did not take it in time'
+/** An exporter that ends by itself can say more. */
+const GRACE_MS = 1000
 
-/** Never rejects. */
-export function exportItems<T>(exporter: Exporter<T>, items: T): Promise<ExportOutcome> {
+/**
+ * Never rejects.
+ * @param timeoutMs for all tries together: an exporter itself waits for as long as a receiver goes on answering
+ */
+export function exportItems<T>(exporter: Exporter<T>, items: T, timeoutMs: number): Promise<ExportOutcome> {
   return new Promise((resolve) => {
-    const fails = (error: unknown): void => resolve(outcomeOf(error))
+    const timer = setTimeout(() => resolve({ at: 'away', why: LATE }), timeoutMs + GRACE_MS)
+    timer.unref()
+    const end = (outcome: ExportOutcome): void => {
+      clearTimeout(timer)
+      resolve(outcome)
+    }
     try {
-      exporter.export(items, ({ code, error }) => (code === SUCCESS ? resolve({ at: 'sent' }) : fails(error)))
+      exporter.export(items, ({ code, error }) => end(code === SUCCESS ? { at: 'sent' } : outcomeOf(error)))
     } catch (error) {
-      fails(error)
+      end(outcomeOf(error))
     }
   })
 }
 
+/** Bad data, and too much of it. */
+const OF_CONTENT: ReadonlySet<number> = new Set([400, 413])
+
 /** The exporters name a status only where the protocol allows no further try. The answer itself may hold anything, and is not told. */
 function outcomeOf(error: unknown): ExportOutcome {
-  const { code } = (error ?? {}) as { code?: unknown }
-  if (typeof code === 'number') return { at: 'refused', why: `the receiver answered ${code}` }
-  return { at: 'away', why: typeof code === 'string' ? code : 'the receiver did not take it in time' }
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
+  if (typeof code === 'number')
+    return { at: 'refused', why: `the receiver answered ${code}`, isOfContent: OF_CONTENT.has(code) }
+  // Whatever it took would be sent again for an hour.
+  if (typeof message === 'string' && message.includes('body exceeded size limit'))
+    return { at: 'refused', why: 'the receiver answered without end', isOfContent: false }
+  return { at: 'away', why: typeof code === 'string' ? code : LATE }
 }

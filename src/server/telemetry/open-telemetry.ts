@@ -4,6 +4,7 @@ import { type MetricRegistry, printMetrics, type MetricFamily } from '../metrics
 import type { Clock } from '../../base/clock.ts'
 import { toJson } from '../../base/json/typed-json.ts'
 import type { Log } from '../../base/log.ts'
+import { showAddress } from '../../base/net/show-address.ts'
 import type { Redactor } from '../../base/secret.ts'
 import { within } from '../../base/signal-within.ts'
 import type { WorkspaceId } from '../../base/ids.ts'
@@ -19,6 +20,7 @@ import {
   type ResourceMetrics,
 } from './exporters.ts'
 import { GENAI_SCHEMA_URL } from './genai-mapping.ts'
+import { watchPartialSuccess } from './partial-success.ts'
 import { toReadableSpan } from './readable-span.ts'
 import type { TracedSpan } from './session-spans.ts'
 import type { TelemetrySettings, TelemetrySignal } from './settings.ts'
@@ -66,6 +68,27 @@ export async function openTelemetry(parts: TelemetryParts): Promise<OpenTelemetr
     'signal',
   ])
   const dropped = (signal: TelemetrySignal) => (count: number) => drops?.add({ signal }, count)
+  const timeoutOf = (signal: TelemetrySignal): number => {
+    const { [signal]: target } = targets
+    return target?.to === 'otlp' ? target.timeoutMs : 0
+  }
+  const addressOf = (signal: TelemetrySignal): string | undefined => {
+    const { [signal]: target } = targets
+    return target?.to === 'otlp' ? showAddress(target.url) : undefined
+  }
+
+  const told = new Set<TelemetrySignal>()
+  const endWatch = await watchPartialSuccess((signal, count) => {
+    // Values of metrics add up, and come with the next export.
+    if (signal !== 'metrics') dropped(signal)(count)
+    if (told.has(signal)) return
+    told.add(signal)
+    log.write('warn', 'telemetry is taken in part by its receiver; runs go on', {
+      signal,
+      to: addressOf(signal) ?? null,
+      rejected: count,
+    })
+  })
   /** What is flushed at the end, and stopped. */
   const open: { flush(): Promise<void>; close(): void | Promise<void> }[] = []
 
@@ -78,7 +101,9 @@ export async function openTelemetry(parts: TelemetryParts): Promise<OpenTelemetr
       clock,
       redactor,
       log,
-      send: (records) => exportItems(logs, [...records]),
+      send: (records) => exportItems(logs, [...records], timeoutOf('logs')),
+      timeoutMs: timeoutOf('logs'),
+      to: addressOf('logs'),
       delayMs: settings.logDelayMs,
       mostWaiting: settings.logQueue,
       dropped: dropped('logs'),
@@ -93,7 +118,7 @@ export async function openTelemetry(parts: TelemetryParts): Promise<OpenTelemetr
       name: redactor.text(span.name),
       attributes: redactor.json(span.attributes),
     }))
-    if (exporters.traces) return await exportItems(exporters.traces, clean.map(toReadable))
+    if (exporters.traces) return await exportItems(exporters.traces, clean.map(toReadable), timeoutOf('traces'))
     for (const { name, traceId, spanId, startedAt, endedAt, attributes } of clean)
       log.write('info', 'span', { name, traceId, spanId, ms: endedAt - startedAt, ...toJson({ attributes }) })
     return { at: 'sent' }
@@ -110,7 +135,8 @@ export async function openTelemetry(parts: TelemetryParts): Promise<OpenTelemetr
         workspaceId: workspace.id,
         log,
         send: sendSpans,
-        timeoutMs: targets.traces.to === 'otlp' ? targets.traces.timeoutMs : 0,
+        timeoutMs: timeoutOf('traces'),
+        to: addressOf('traces'),
         sampler: settings.sampler,
         withContent: settings.withContent,
         delayMs: settings.traceDelayMs,
@@ -123,12 +149,15 @@ export async function openTelemetry(parts: TelemetryParts): Promise<OpenTelemetr
       if (!targets.metrics) return
       const { metrics } = exporters
       const send = async (values: ResourceMetrics): Promise<ExportOutcome> => {
-        if (metrics) return await exportItems(metrics, values)
+        if (metrics) return await exportItems(metrics, values, timeoutOf('metrics'))
         log.write('info', 'metrics', { text: printMetrics(collect()) })
         return { at: 'sent' }
       }
       open.push(
-        createMetricExport({ resource, scope, clock, log, send, intervalMs: settings.metricIntervalMs }, collect),
+        createMetricExport(
+          { resource, scope, clock, log, send, to: addressOf('metrics'), intervalMs: settings.metricIntervalMs },
+          collect,
+        ),
       )
     },
     async close() {
@@ -137,6 +166,7 @@ export async function openTelemetry(parts: TelemetryParts): Promise<OpenTelemetr
       const closed = open.map(async (each) => await each.close())
       const ended = [traces, metrics, logs].map(async (each) => await each?.shutdown())
       await within(FLUSH_MS, Promise.all([...closed, ...ended]))
+      endWatch()
     },
   }
 }

@@ -7,11 +7,17 @@ export interface ReceiverReport {
   recovered(): void
 }
 
-export function createReceiverReport(signal: TelemetrySignal, log: Log): ReceiverReport {
+/** @param to its address, fit to be shown; undefined for the log of the server */
+export function createReceiverReport(signal: TelemetrySignal, log: Log, to: string | undefined): ReceiverReport {
   let isDown = false
   return {
     failed(why) {
-      if (!isDown) log.write('warn', 'telemetry is not taken by its receiver; runs go on', { signal, why })
+      if (!isDown)
+        log.write('warn', 'telemetry is not taken by its receiver; runs go on', {
+          signal,
+          ...(to !== undefined && { to }),
+          why,
+        })
       isDown = true
     },
     recovered() {

@@ -123,7 +123,12 @@ function readCompression(text: string): OtlpTarget['compression'] {
   throw invalid(`OTEL_EXPORTER_OTLP_COMPRESSION is ${text}`, 'It takes gzip or none.')
 }
 
-const commonUrl = (base: string, signal: TelemetrySignal): string => `${readUrl(base).replace(/\/$/, '')}/v1/${signal}`
+/** A key of a receiver may be a parameter of its address. */
+function commonUrl(base: string, signal: TelemetrySignal): string {
+  const url = new URL(readUrl(base))
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/${signal}`
+  return url.href
+}
 
 function readUrl(text: string): string {
   const url = parseUrl(text)

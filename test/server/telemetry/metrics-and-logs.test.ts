@@ -5,17 +5,21 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { Log } from '../../../src/base/log.ts'
 import { createRedactor } from '../../../src/base/secret.ts'
 import { withRunLog } from '../../../src/server/log/run-log.ts'
-import { createMetricRegistry, printMetrics } from '../../../src/server/metrics/registry.ts'
+import { createMetricRegistry, printMetrics, type MetricRegistry } from '../../../src/server/metrics/registry.ts'
 import { withRunMetrics } from '../../../src/server/metrics/run-metrics.ts'
 import { openTelemetry } from '../../../src/server/telemetry/open-telemetry.ts'
 import { withTraceMarks } from '../../../src/server/telemetry/export-traces.ts'
 import { readTelemetrySettings } from '../../../src/server/telemetry/settings.ts'
 import { spanOfRun, traceOfRun } from '../../../src/spec/run/run-trace.ts'
 import { inOrder, openBench, returns, snapshotOf, tool, WORKSPACE } from '../../engine/bench.ts'
+import { waitUntil } from '../../wait-until.ts'
 import { closing } from '../running.ts'
 import { hasOtlpTools, startReceiver, type Receiver } from './receiver.ts'
 
 const desk = snapshotOf({ name: 'desk', tools: [tool('look')] })
+
+/** Looks that wait for nothing. */
+const HASTY = { OTEL_BSP_SCHEDULE_DELAY: '10', OTEL_BLRP_SCHEDULE_DELAY: '10' }
 
 let receiver: Receiver
 let url: string
@@ -43,7 +47,9 @@ async function openAll(variables: Readonly<Record<string, string>> = {}) {
     tools: { look: () => returns('seen') },
     store: (store) =>
       withTraceMarks(
-        withRunMetrics(withRunLog(store, telemetry.log!, { withTraces: true }), registry, () => performance.now()),
+        withRunMetrics(withRunLog(store, telemetry.log ?? { write() {} }, { withTraces: true }), registry, () =>
+          performance.now(),
+        ),
       ),
   })
   telemetry.exportTraces(bench.store)
@@ -55,7 +61,7 @@ async function runToEnd(variables?: Readonly<Record<string, string>>) {
   const all = await openAll(variables)
   const id = await all.bench.start('desk')
   await all.bench.waitForEnd(id)
-  all.telemetry.log!.write('warn', 'a token leaked', { where: 'secret-token', nested: { deep: 'secret-token' } })
+  all.telemetry.log?.write('warn', 'a token leaked', { where: 'secret-token', nested: { deep: 'secret-token' } })
   return { ...all, run: (await all.bench.store.run(id))! }
 }
 
@@ -114,7 +120,7 @@ describe.skipIf(!hasOtlpTools)('with node scripts/tools.js test/server/telemetry
     const asked = receiver.requests.map(({ path, headers }) =>
       [path, headers.authorization, headers['content-encoding'], headers['content-type']].join(' '),
     )
-    expect(asked.toSorted()).toEqual(
+    expect([...new Set(asked)].toSorted()).toEqual(
       ['/elsewhere', '/v1/logs', '/v1/metrics'].map((path) => `${path} Bearer abc gzip application/x-protobuf`),
     )
   })
@@ -132,6 +138,88 @@ describe.skipIf(!hasOtlpTools)('with node scripts/tools.js test/server/telemetry
     const drops = registry.collect().find(({ name }) => name === 'svc_telemetry_dropped_total')?.samples ?? []
     expect(drops.find(({ labels }) => labels['signal'] === 'traces')?.value ?? 0).toBe(dropped)
     expect(said.join('\n')).not.toContain('secret')
+  })
+
+  test.each(['http/protobuf', 'http/json'])(
+    'what a receiver took in part is counted and told once, over %s',
+    async (protocol) => {
+      const partial = { partialSuccess: { rejectedSpans: '2', errorMessage: 'secret' } }
+      receiver.answer = (response) =>
+        response.end(
+          protocol === 'http/json'
+            ? JSON.stringify(partial)
+            : Buffer.concat([Buffer.of(0x0a, 0x0a, 0x08, 0x02, 0x12, 0x06), Buffer.from('secret')]),
+        )
+      const { telemetry, said, registry } = await runToEnd({
+        OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+        OTEL_METRICS_EXPORTER: 'none',
+        OTEL_LOGS_EXPORTER: 'none',
+      })
+      await telemetry.close()
+      expect(said).toEqual([
+        `warn telemetry is taken in part by its receiver; runs go on {"signal":"traces","to":"${url}/v1/traces","rejected":2}`,
+      ])
+      expect(printMetrics(registry.collect())).toContain('svc_telemetry_dropped_total{signal="traces"} 2\n')
+    },
+  )
+
+  const dropsOf = ({ registry }: { readonly registry: MetricRegistry }) =>
+    Object.fromEntries(
+      (registry.collect().find(({ name }) => name === 'svc_telemetry_dropped_total')?.samples ?? []).map(
+        ({ labels, value }) => [labels['signal'], value],
+      ),
+    )
+
+  test('a span or a line that a receiver refuses takes no other one away', async () => {
+    receiver.refuse = (items) =>
+      items.some((each) => each === 'execute_tool acme.look' || each === 'bad') ? 400 : undefined
+    const all = await runToEnd(HASTY)
+    for (const line of [...Array.from({ length: 300 }, (_, at) => `line ${at}`), 'bad', 'last'])
+      all.telemetry.log!.write('info', line)
+    await waitUntil(() => receiver.logs.at(-1)?.body === 'last' && receiver.spans.length === 3)
+    await all.telemetry.close()
+    expect(receiver.spans.map(({ name }) => name)).toEqual([
+      'chat desk-model',
+      'chat desk-model',
+      'invoke_agent acme.desk',
+    ])
+    expect([receiver.logs.length, receiver.logs.at(-1)!.body]).toEqual([304, 'last'])
+    expect(dropsOf(all)).toEqual({ logs: 1, traces: 1 })
+    expect(all.said).toHaveLength(2)
+  })
+
+  test('what is too much for one request is sent in parts', async () => {
+    receiver.refuse = (items) => (items.length > 100 ? 413 : undefined)
+    const all = await openAll({ ...HASTY, OTEL_TRACES_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'none' })
+    for (let at = 0; at < 512; at++) all.telemetry.log!.write('info', `line ${at}`)
+    await waitUntil(() => receiver.logs.length === 512)
+    await all.telemetry.close()
+    expect(receiver.logs.map(({ body }) => body)).toEqual(Array.from({ length: 512 }, (_, at) => `line ${at}`))
+    expect(dropsOf(all)).toEqual({})
+  })
+
+  test('a receiver that refuses everything gets a bounded number of requests', async () => {
+    receiver.refuse = () => 400
+    const all = await openAll({ ...HASTY, OTEL_TRACES_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'none' })
+    for (let at = 0; at < 512; at++) all.telemetry.log!.write('info', `line ${at}`)
+    await waitUntil(() => dropsOf(all)['logs'] === 512)
+    await all.telemetry.close()
+    expect([receiver.logs.length, receiver.requests.length, dropsOf(all)]).toEqual([0, 23, { logs: 512 }])
+  })
+
+  test('an answer that never ends counts as none, and one of any length as a refusal', async () => {
+    receiver.answer = (response) => {
+      const timer = setInterval(() => response.write('.'), 20)
+      response.on('close', () => clearInterval(timer))
+    }
+    const late = await runToEnd({ OTEL_EXPORTER_OTLP_TIMEOUT: '100', ...HASTY })
+    await waitUntil(() => late.said.some((line) => line.includes('"traces"')))
+    expect(late.said.find((line) => line.includes('"traces"'))).toContain('the receiver did not take it in time')
+    receiver.answer = (response) => response.end(Buffer.alloc(5 * 1024 * 1024, 0x20))
+    const long = await runToEnd(HASTY)
+    await waitUntil(() => long.said.some((line) => line.includes('"traces"')))
+    expect(long.said.find((line) => line.includes('"traces"'))).toContain('the receiver answered without end')
+    await Promise.all([late.telemetry.close(), long.telemetry.close()])
   })
 
   test('rubbish with status 200 counts as taken', async () => {

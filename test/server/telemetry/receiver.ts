@@ -67,6 +67,8 @@ export interface Receiver {
   readonly metrics: ReadonlyMap<string, ReceivedMetric>
   /** How it answers from now on; undefined as the protocol says. */
   answer: ((response: ServerResponse) => void) | undefined
+  /** The status with which it refuses an export of spans with these names, or of lines with these texts. */
+  refuse: ((items: readonly unknown[]) => number | undefined) | undefined
   close(): Promise<void>
 }
 
@@ -84,7 +86,14 @@ export async function startReceiver(port = 0): Promise<Receiver> {
   const logs: ReceivedLog[] = []
   const requests: ReceivedRequest[] = []
   const metrics = new Map<string, ReceivedMetric>()
-  const receiver = { spans, logs, requests, metrics, answer: undefined as Receiver['answer'] }
+  const receiver = {
+    spans,
+    logs,
+    requests,
+    metrics,
+    answer: undefined as Receiver['answer'],
+    refuse: undefined as Receiver['refuse'],
+  }
   const server = createServer((request, response) => {
     void (async () => {
       const chunks: Buffer[] = []
@@ -96,8 +105,12 @@ export async function startReceiver(port = 0): Promise<Receiver> {
       const isJson = request.headers['content-type'] === 'application/json'
       const signal = /^\/v1\/(trace|metric|log)s$/.exec(request.url ?? '')?.[1]
       const message = decode(signal ?? '', body, isJson)
-      if (signal === 'trace') spans.push(...readSpans(message))
-      if (signal === 'log') logs.push(...readLogs(message))
+      const newSpans = signal === 'trace' ? readSpans(message) : []
+      const newLogs = signal === 'log' ? readLogs(message) : []
+      const refusal = receiver.refuse?.([...newSpans.map(({ name }) => name), ...newLogs.map(({ body }) => body)])
+      if (refusal !== undefined) return void response.writeHead(refusal).end()
+      spans.push(...newSpans)
+      logs.push(...newLogs)
       if (signal === 'metric') for (const each of readMetrics(message)) metrics.set(each.name, each)
       response.writeHead(200, { 'content-type': request.headers['content-type'] }).end(isJson ? '{}' : '')
     })().catch((error: unknown) => response.writeHead(400).end(String(error)))

@@ -44,6 +44,15 @@ test.each<[string, Record<string, string>, boolean, object]>([
     },
   ],
   [
+    'a common endpoint keeps its parameters',
+    { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://otel.example.com?key=abc', OTEL_TRACES_EXPORTER: 'none' },
+    false,
+    {
+      metrics: otlp('metrics', { url: 'https://otel.example.com/v1/metrics?key=abc' }),
+      logs: otlp('logs', { url: 'https://otel.example.com/v1/logs?key=abc' }),
+    },
+  ],
+  [
     'an endpoint of one signal is taken as it is, and asks for that signal alone',
     { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://tempo:4318/in' },
     false,

@@ -45,8 +45,11 @@ export async function beginTelemetry(
   }
 }
 
-/** Keys of receivers stand in headers, and rarely in addresses. */
+/** Keys of receivers stand in headers, often behind the name of a scheme, and rarely in addresses. */
 const secretsOf = ({ targets }: TelemetrySettings): readonly string[] =>
-  Object.values(targets).flatMap((target) =>
-    target.to === 'otlp' ? [...Object.values(target.headers), new URL(target.url).password] : [],
-  )
+  Object.values(targets).flatMap((target) => {
+    if (target.to !== 'otlp') return []
+    const { password, searchParams } = new URL(target.url)
+    const headers = Object.values(target.headers).flatMap((each) => [each, each.replace(/^\S+ +/, '')])
+    return [...headers, password, ...searchParams.values()]
+  })
