@@ -33,3 +33,17 @@ test('leaves out what is below its level', () => {
   log.write('info', 'listening')
   expect(lines).toEqual([])
 })
+
+test('a destination that takes nothing stops nobody who writes', () => {
+  const lines: string[] = []
+  let isFull = true
+  const write = (line: string): void => {
+    if (isFull) throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+    lines.push(line)
+  }
+  const log = createLog(createRedactor(), 'info', { write })
+  log.write('warn', 'the first')
+  isFull = false
+  log.write('warn', 'the second')
+  expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(['the second'])
+})

@@ -20,8 +20,16 @@ export function createLog(
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    // Standard error may be a terminal.
-    { write: (line) => destination.write(escapeAsJson(line)) },
+    {
+      write(line) {
+        try {
+          // Standard error may be a terminal.
+          destination.write(escapeAsJson(line))
+        } catch {
+          // It may be a file on a full disk, too: what is told of the work must not stop it.
+        }
+      },
+    },
   )
   return {
     write(level, message, values = {}) {
