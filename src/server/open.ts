@@ -5,6 +5,7 @@
 import { rm } from 'node:fs/promises'
 import { toNodeHandler } from 'h3/node'
 import type { Log } from '../base/log.ts'
+import { parseUrl } from '../base/net/parse-url.ts'
 import { isLoopback } from '../base/net/loopback.ts'
 import { within } from '../base/signal-within.ts'
 import type { Engine } from '../engine/interface/engine.ts'
@@ -250,7 +251,10 @@ async function openConsole(
   })
   // Blocks tools and models from this port, although they would have no session there.
   runtime.onListening(host, listener.port)
-  return (serverState.consoleUrl = config.console?.url ?? urlOf(host, listener.port))
+  // As browsers write it: in lower case, and without the usual port.
+  const named = config.console?.url
+  const url = named === undefined ? urlOf(host, listener.port) : (parseUrl(named)?.origin ?? named)
+  return (serverState.consoleUrl = url)
 }
 
 function openLoadMetrics(runtime: OpenRuntime, registry: MetricRegistry): LoadMetrics {

@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import { fail } from '../../base/failure.ts'
 import { isLoopback } from '../../base/net/loopback.ts'
+import { parseUrl } from '../../base/net/parse-url.ts'
 import { DECISION_PATH } from '../../view/console-address.ts'
 import { OPERATOR_KEY_HEADER } from '../../operations/headers.ts'
 import { checkHost, nameInHost } from '../http/hosts.ts'
@@ -28,7 +29,17 @@ type ConsoleRequest = Pick<HttpRequestContext, 'request' | 'peer'>
 
 /** True where the browser spoke HTTPS to the proxy before us. */
 export const isSecure = ({ proxies }: ListenerRules, { request, peer }: ConsoleRequest): boolean =>
-  isInRanges(peer, proxies) && request.headers.get('x-forwarded-proto') === 'https'
+  isInRanges(peer, proxies) && isForwardedHttps(request.headers.get('x-forwarded-proto'))
+
+/** Each of several proxies may add what it was asked with: the first is what the browser spoke. */
+const isForwardedHttps = (protocols: string | null | undefined): boolean =>
+  protocols?.split(',')[0]?.trim().toLowerCase() === 'https'
+
+/** The origin that a browser names, which leaves out the usual port. Some proxies send it in `Host`. */
+export function originOfRequest(rules: ListenerRules, call: ConsoleRequest): string {
+  const own = `${isSecure(rules, call) ? 'https' : 'http'}://${call.request.headers.get('host')}`
+  return parseUrl(own)?.origin ?? own
+}
 
 /** True for a browser on this machine that connects without a proxy. */
 export const isLocal = (rules: ListenerRules, { request }: ConsoleRequest): boolean =>
@@ -36,7 +47,8 @@ export const isLocal = (rules: ListenerRules, { request }: ConsoleRequest): bool
 
 /** False for a browser on another machine that speaks plain HTTP: it gets no page. */
 export function isReachedSafely(rules: ListenerRules, { headers, socket }: IncomingMessage): boolean {
-  const isTls = isInRanges(socket.remoteAddress ?? '', rules.proxies) && headers['x-forwarded-proto'] === 'https'
+  const forwarded = String(headers['x-forwarded-proto'] ?? '')
+  const isTls = isInRanges(socket.remoteAddress ?? '', rules.proxies) && isForwardedHttps(forwarded)
   return isTls || (rules.loopback && isLoopback(nameInHost(headers.host ?? null) ?? ''))
 }
 
@@ -44,7 +56,7 @@ export function isReachedSafely(rules: ListenerRules, { headers, socket }: Incom
 export function checkConsoleRequest(rules: ListenerRules, call: ConsoleRequest): void {
   const { request } = call
   const secure = isSecure(rules, call)
-  const own = `${secure ? 'https' : 'http'}://${request.headers.get('host')}`
+  const own = originOfRequest(rules, call)
   checkHost({ loopback: rules.loopback, hosts: rules.hosts, origins: [own] }, call)
   if (!secure && !isLocal(rules, call)) throw fail('tls_required')
   if (request.method === 'GET' || request.method === 'HEAD') return

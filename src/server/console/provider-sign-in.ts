@@ -23,7 +23,7 @@ import {
 import type { IdentityProvider } from '../sign-in/identity-provider.ts'
 import type { SignedInPerson } from '../sign-in/person.ts'
 import { isSameValue } from '../../tools/oauth/authorization-code.ts'
-import { isSecure, type ListenerRules } from './address.ts'
+import { isSecure, originOfRequest, type ListenerRules } from './address.ts'
 import { DECISION_HEADERS, drawDecisionWords } from './draw-decision.ts'
 import { readBegunCookie, writeBegunCookie, writeSessionCookie } from './session-cookie.ts'
 import { keepSession, openConsoleSession, type SessionOpening } from './sign-in.ts'
@@ -63,7 +63,7 @@ function consoleUrlOf({ serverState: { consoleUrl } }: ServerServices): string {
 
 /** The cookie must come back with the browser. @throws Failure `sign_in_refused` at another name of this server */
 function checkAddress({ services, rules }: ProviderParts, call: HttpRequestContext): void {
-  const own = `${isSecure(rules, call) ? 'https' : 'http'}://${call.request.headers.get('host')}`
+  const own = originOfRequest(rules, call)
   const consoleUrl = consoleUrlOf(services)
   if (own !== consoleUrl)
     throw fail('sign_in_refused', { why: `people sign in at ${consoleUrl}` }, { fix: `Open ${consoleUrl}.` })

@@ -103,16 +103,17 @@ test('behind a proxy that ends TLS, what is begun is a cookie of this host alone
     ...own,
     config: {
       ...own.config,
-      console: { url: 'https://desk.example' },
+      console: { url: 'https://Desk.example:443' },
       network: { hosts: ['desk.example'], proxies: ['127.0.0.1'] },
       sign_in: { ...config, issuer },
     },
     console: { port },
   })
   closing(() => server.close())
-  const begin = (host: string) =>
+  const begin = (host: string, protocol = 'https') =>
     new Promise<{ readonly cookie: string | undefined; readonly body: Record<string, string> }>((resolve, reject) => {
-      const proxied = { 'x-forwarded-proto': 'https', origin: `https://${host}`, 'x-svc-console': '1' }
+      const origin = new URL(`https://${host}`).origin
+      const proxied = { 'x-forwarded-proto': protocol, origin, 'x-svc-console': '1' }
       const headers = { host, 'content-type': 'application/json', ...proxied }
       const sent = request({ port, path: '/sign-in/provider', method: 'POST', headers }, (response) => {
         let text = ''
@@ -126,6 +127,9 @@ test('behind a proxy that ends TLS, what is begun is a cookie of this host alone
   const { cookie, body } = await begin('desk.example')
   expect(cookie).toMatch(/^__Host-svc-sign-in=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/)
   expect(new URL(body['address']!).searchParams.get('redirect_uri')).toBe('https://desk.example/sign-in/callback')
+  // As some proxies name it, and several in a row.
+  expect((await begin('desk.example:443', 'https, http')).body['address']).toBeDefined()
+  expect((await begin('desk.example', 'http, https')).body['code']).toBe('origin_not_allowed')
   // Whatever a request says of its own name has no say in it.
   expect((await begin('evil.example')).body['code']).toBe('host_not_allowed')
 })
