@@ -6,7 +6,9 @@ export function parseArguments(text: string): JsonValue {
   if (['', 'null', '""'].includes(text.trim())) return {}
   try {
     const value = parseJson(text)
-    if (isJsonObject(value)) return value
+    // Some servers print them as JSON twice.
+    const given = typeof value === 'string' ? parseJson(value) : value
+    if (isJsonObject(given)) return given
   } catch {
     // Not JSON: the text is kept, and the engine refuses the call.
   }

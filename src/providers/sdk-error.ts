@@ -177,13 +177,15 @@ const BROKEN_OFF: ReadonlySet<string> = new Set([
   'malformed_function_call',
   'unexpected_tool_call',
   'malformed_model_output',
+  'malformed_response',
+  'too_many_tool_calls',
   'malformed_tool_use',
   'incomplete',
 ])
 
 /** For a reason to end an answer that is none of the known ones. */
 export const unknownFinishError = (reason: unknown, place: string): Error =>
-  typeof reason === 'string' && BROKEN_OFF.has(reason.toLowerCase())
+  typeof reason === 'string' && BROKEN_OFF.has(reason.toLowerCase().replace(/^function_call_filter: */, ''))
     ? new ProviderError(`The model provider broke off the answer: ${shortenText(reason, 64)}.`, { retryable: true })
     : new FormProblem(place, `${describeForm(reason)}, which is not a known reason to end an answer`)
 

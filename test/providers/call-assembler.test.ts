@@ -75,6 +75,21 @@ test('calls without arguments stay apart by their ids, and an id alone is no cal
   ])
 })
 
+test('whole calls that share an id are calls of their own', () => {
+  const [first, second] = ['{"q":1}', '{"q":2}'].map((args) => fragment(0, 'find', args, 'call_0'))
+  expect(assemble([first!], [second!], [first!, second!])).toEqual([
+    { id: 'call_0', name: 'find', arguments: '{"q":1}' },
+    { id: 'call_0', name: 'find', arguments: '{"q":2}' },
+  ])
+})
+
+test('calls of two tools without arguments, ids and places stay apart', () => {
+  expect(assemble([fragment(0, 'find', '')], [fragment(0, 'delete', '')])).toEqual([
+    { name: 'find', arguments: '' },
+    { name: 'delete', arguments: '' },
+  ])
+})
+
 test('a null among the calls takes no neighbour away', () => {
   expect(assemble([null as unknown as object, fragment(0, 'find', '{}', 'a')])).toEqual([
     { id: 'a', name: 'find', arguments: '{}' },

@@ -144,6 +144,14 @@ export const callDialects: readonly CallDialect[] = [
     ]),
   },
   {
+    name: 'an empty object in the head',
+    seen: 'LiteLLM before Claude',
+    write: each(({ id, name, pieces }, index) => [
+      { index, id, ...fn(name, '{}') },
+      ...pieces.map((piece) => ({ index, ...fn(undefined, piece) })),
+    ]),
+  },
+  {
     name: 'the index as text, the prefix of the training format',
     seen: 'Kimi behind proxies',
     write: each(({ id, name, pieces }, index) => [

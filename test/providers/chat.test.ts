@@ -277,3 +277,25 @@ test('an abort in the middle of a stream ends it with the reason', async () => {
     while (!(await stream.next()).done);
   }).rejects.toThrow('cancelled')
 })
+
+test('pieces of a signed detail of reasoning go back as one', async () => {
+  const detail = (more: JsonObject) => ({ type: 'reasoning.text', index: 0, format: 'anthropic-claude-v1', ...more })
+  const deltas = [
+    { reasoning_details: [detail({ text: 'Let' })] },
+    { reasoning_details: [detail({ text: ' me.' })] },
+    { reasoning_details: [detail({ signature: 'c2ln' })] },
+    { reasoning_details: [{ type: 'reasoning.encrypted', data: 'AQID', index: 1 }] },
+    { tool_calls: [{ index: 0, id: 'c1', function: { name: 'lookup', arguments: '{}' } }] },
+  ]
+  const raw = deltas.map((delta) => `data: ${JSON.stringify({ choices: [{ delta }] })}\n\n`).join('')
+  const provider = await start([{ raw: `${raw}data: [DONE]\n\n` }], { compatible: true })
+  const { completion } = await complete(provider, requestWith({ model }))
+  expect(completion.hidden).toEqual({
+    chat: {
+      reasoning_details: [
+        detail({ text: 'Let me.', signature: 'c2ln' }),
+        { type: 'reasoning.encrypted', data: 'AQID', index: 1 },
+      ],
+    },
+  })
+})

@@ -204,9 +204,45 @@ export const answerForms: readonly AnswerForm[] = [
       read: { text: '', finishReason: 'tool_calls', calls: [['find', {}]] },
     }),
   ),
+  chat('arguments printed as JSON twice', [delta({ tool_calls: [call('"{\\"q\\":\\"x\\"}"')] }), ...END], {
+    read: { text: '', finishReason: 'tool_calls', calls: [['find', { q: 'x' }]] },
+  }),
   chat('a prefix before the name', [delta({ tool_calls: [call('{}', 'functions.find')] }), ...END], {
     read: { text: '', finishReason: 'tool_calls', calls: [['find', {}]] },
   }),
+  chat('null as a text for the finish reason', [delta({ content: 'hello' }, 'null'), delta({}, 'stop'), DONE]),
+  chat("a reason with Gemini's own behind it", [delta({ content: 'hello' }, 'content_filter: RECITATION'), DONE], {
+    read: { finishReason: 'content_filter' },
+  }),
+  chat(
+    "a call that Gemini's filter broke off",
+    [delta({ content: 'hello' }, 'function_call_filter: MALFORMED_FUNCTION_CALL'), DONE],
+    { isRetried: true },
+  ),
+  chat(
+    'thinking that only the total counts',
+    usage({
+      prompt_tokens: 32,
+      completion_tokens: 9,
+      total_tokens: 135,
+      completion_tokens_details: { reasoning_tokens: 94 },
+    }),
+    { read: { usage: { inputTokens: 32, outputTokens: 103, reasoningTokens: 94 } } },
+  ),
+  chat(
+    'a usage of zeros after the usage',
+    [
+      delta({ content: 'hello' }, 'stop', { usage: { prompt_tokens: 30, completion_tokens: 10 } }),
+      { choices: [], usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } },
+      DONE,
+    ],
+    { read: { usage: { inputTokens: 30, outputTokens: 10 } } },
+  ),
+  chat(
+    'what was written to a cache',
+    usage({ prompt_tokens: 30, completion_tokens: 10, cache_creation_input_tokens: 20 }),
+    { read: { usage: { inputTokens: 30, outputTokens: 10, cacheWriteTokens: 20 } } },
+  ),
   chat('usage in full', usage({ prompt_tokens: 30, completion_tokens: 10 }), {
     read: { usage: { inputTokens: 30, outputTokens: 10 } },
   }),
@@ -295,6 +331,34 @@ export const answerForms: readonly AnswerForm[] = [
       },
     },
   ),
+  anthropic(
+    'an empty object before the pieces, and the whole once more',
+    [
+      START,
+      block(0, { type: 'tool_use', id: 'a', name: 'find', input: {} }),
+      ...['{}', '{"q":', '1}', '{"q":1}'].map((json) => piece(0, { type: 'input_json_delta', partial_json: json })),
+      ...STOP,
+    ],
+    { read: { text: '', finishReason: 'tool_calls', calls: [['find', { q: 1 }]] } },
+  ),
+  anthropic(
+    'input that the end counts as 0',
+    [
+      event('message_start', { message: { usage: { input_tokens: 9, cache_read_input_tokens: 4 } } }),
+      ...SAID,
+      event('message_delta', {
+        delta: { stop_reason: 'end_turn' },
+        usage: { input_tokens: 0, cache_read_input_tokens: 4, output_tokens: 5 },
+      }),
+      event('message_stop'),
+    ],
+    { read: { usage: { inputTokens: 13, outputTokens: 5, cachedInputTokens: 4 } } },
+  ),
+  anthropic(
+    'the reason of another API',
+    [START, ...SAID, event('message_delta', { delta: { stop_reason: 'length' } }), event('message_stop')],
+    { read: { finishReason: 'length' } },
+  ),
   anthropic('null as input', [START, block(0, { type: 'tool_use', id: 'a', name: 'find', input: null }), ...STOP], {
     read: { text: '', finishReason: 'tool_calls', calls: [['find', {}]] },
   }),
@@ -356,6 +420,51 @@ export const answerForms: readonly AnswerForm[] = [
       read: { text: '', finishReason: 'tool_calls', calls: [['find', {}]] },
     },
   ),
+  response(
+    'two calls at one place',
+    [
+      ...[1, 2].flatMap((q) => {
+        const item = { type: 'function_call', id: `f${q}`, call_id: `c${q}`, name: 'find', arguments: `{"q":${q}}` }
+        return ['added', 'done'].map((state) => event(`response.output_item.${state}`, { output_index: 0, item }))
+      }),
+      completed(),
+    ],
+    {
+      read: {
+        text: '',
+        finishReason: 'tool_calls',
+        calls: [
+          ['find', { q: 1 }],
+          ['find', { q: 2 }],
+        ],
+      },
+    },
+  ),
+  response(
+    'a call whose ids change when it is done',
+    [
+      ...(['added', 'done'] as const).map((state) =>
+        event(`response.output_item.${state}`, {
+          output_index: 0,
+          item: { type: 'function_call', id: state, call_id: `of ${state}`, name: 'find', arguments: '{}' },
+        }),
+      ),
+      completed(),
+    ],
+    { read: { text: '', finishReason: 'tool_calls', calls: [['find', {}]] } },
+  ),
+  response(
+    'a call at the end only',
+    [
+      event('response.output_item.done', { output_index: 0, item: message('hello') }),
+      completed({ output: [message('hello'), { type: 'function_call', call_id: 'a', name: 'find', arguments: '{}' }] }),
+    ],
+    { read: { finishReason: 'tool_calls', calls: [['find', {}]] } },
+  ),
+  response('a refusal in the item', [completed({ output: [message([{ type: 'refusal', refusal: 'hello' }])] })], {
+    read: { finishReason: 'content_filter' },
+  }),
+  response('the text of a part at its end', [event('response.output_text.done', { text: 'hello' }), completed()]),
   response('usage as texts', [spoken, completed({ usage: { input_tokens: '30', output_tokens: '10' } })], {
     read: { usage: { inputTokens: 30, outputTokens: 10 } },
   }),

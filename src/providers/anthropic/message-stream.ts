@@ -2,23 +2,14 @@
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '../../base/json/json.ts'
 import { isBlank } from '../alternating-turns.ts'
 import { keepSafeNumbers, parseArguments } from '../arguments.ts'
+import { finishReasonOf } from '../finish-reasons.ts'
 import { PAUSE_TURN, type CompletionRequest, type FinishReason, type ModelCall } from '../provider.ts'
+import { joinArguments } from '../reading/call-assembler.ts'
 import { readMessageContent } from '../reading/content.ts'
 import { describeForm, FormProblem } from '../reading/form-problem.ts'
 import { incompleteStreamError, unknownFinishError } from '../sdk-error.ts'
 import type { StreamCollector } from '../sdk-provider.ts'
 import { readUsage, sumTokens, type ReportedUsage } from '../tokens.ts'
-
-const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
-  end_turn: 'stop',
-  stop: 'stop',
-  stop_sequence: 'stop',
-  tool_use: 'tool_calls',
-  max_tokens: 'length',
-  model_context_window_exceeded: 'context',
-  refusal: 'content_filter',
-  pause_turn: PAUSE_TURN,
-}
 
 /** The events of a message that came whole. */
 export function toMessageEvents(message: JsonObject): readonly JsonObject[] {
@@ -64,7 +55,9 @@ export function collectMessage(request: CompletionRequest): StreamCollector<Json
 
   function addUsage(reported: JsonValue | undefined): void {
     if (!isJsonObject(reported)) return
-    usage = { ...usage, ...Object.fromEntries(Object.entries(reported).filter(([, value]) => value !== null)) }
+    // Some servers know the input at the start, others at the end, and say null or 0 where they do not.
+    const known = Object.entries(reported).filter(([name, value]) => value !== null && (value !== 0 || !usage[name]))
+    usage = { ...usage, ...Object.fromEntries(known) }
   }
 
   function addDelta({ index, delta }: JsonObject): { readonly text: string; readonly hidden: string } {
@@ -88,7 +81,7 @@ export function collectMessage(request: CompletionRequest): StreamCollector<Json
     if (type !== 'input_json_delta') return { text: '', hidden: '' }
     const given = delta['partial_json']
     const json = isJsonObject(given) ? JSON.stringify(given) : added('partial_json')
-    block.json += json
+    block.json = joinArguments(block.json, json)
     return { text: '', hidden: json }
   }
 
@@ -166,7 +159,7 @@ const inputOf = (input: JsonValue | undefined): JsonValue =>
 /** A message that ended without a reason ended as its blocks say. */
 function reasonOf(reason: JsonValue | undefined, hasCalls: boolean): FinishReason {
   if (reason === undefined || reason === null || reason === '') return hasCalls ? 'tool_calls' : 'stop'
-  const known = typeof reason === 'string' ? FINISH_REASONS[reason] : undefined
+  const known = reason === 'pause_turn' ? PAUSE_TURN : finishReasonOf(textOf(reason))
   if (known === undefined) throw unknownFinishError(reason, 'message_delta.delta.stop_reason')
   return hasCalls && known === 'stop' ? 'tool_calls' : known
 }

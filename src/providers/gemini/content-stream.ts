@@ -18,6 +18,9 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   PROHIBITED_CONTENT: 'content_filter',
   SPII: 'content_filter',
   LANGUAGE: 'content_filter',
+  IMAGE_SAFETY: 'content_filter',
+  IMAGE_PROHIBITED_CONTENT: 'content_filter',
+  IMAGE_RECITATION: 'content_filter',
 }
 
 export function collectContent(request: CompletionRequest): StreamCollector<GenerateContentResponse> {

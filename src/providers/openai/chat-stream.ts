@@ -1,37 +1,14 @@
 /** Assembles a completion from the chunks of chat completions, in the forms that compatible servers give them. */
-import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
+import { isJsonObject, listOf, textOf, type JsonObject } from '../../base/json/json.ts'
 import { parseArguments } from '../arguments.ts'
-import type { CompletionRequest, FinishReason, ModelCall } from '../provider.ts'
+import { finishReasonOf } from '../finish-reasons.ts'
+import type { CompletionRequest, ModelCall } from '../provider.ts'
 import { createCallAssembler, type CallAssembler } from '../reading/call-assembler.ts'
 import { readMessageContent } from '../reading/content.ts'
 import { describeForm, FormProblem } from '../reading/form-problem.ts'
 import { incompleteStreamError, unknownFinishError } from '../sdk-error.ts'
 import type { StreamCollector } from '../sdk-provider.ts'
-import { readUsage, type ReportedUsage } from '../tokens.ts'
-
-/** Finish reasons in lower case. Compatible servers use more of them than OpenAI does. */
-const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
-  stop: 'stop',
-  stop_sequence: 'stop',
-  end_turn: 'stop',
-  eos: 'stop',
-  eos_token: 'stop',
-  complete: 'stop',
-  completed: 'stop',
-  finished: 'stop',
-  tool_calls: 'tool_calls',
-  tool_call: 'tool_calls',
-  tool_use: 'tool_calls',
-  function_call: 'tool_calls',
-  length: 'length',
-  max_tokens: 'length',
-  max_output_tokens: 'length',
-  model_length: 'context',
-  content_filter: 'content_filter',
-  refusal: 'content_filter',
-  safety: 'content_filter',
-  sensitive: 'content_filter',
-}
+import { readUsage, wholeTokens, type ReportedUsage } from '../tokens.ts'
 
 /** Members in which servers send thinking as text. What came in one goes back in it. */
 const REASONING_MEMBERS = ['reasoning_content', 'reasoning'] as const
@@ -59,7 +36,7 @@ export function collectChunks(request: CompletionRequest): StreamCollector<JsonO
     const key = given['index'] ?? at
     const choice = choices.get(key) ?? { calls: createCallAssembler(known), text: '', hasDelta: false }
     choices.set(key, choice)
-    if (isJsonObject(given['usage'])) usage = given['usage']
+    if (isCounted(given['usage'])) usage = given['usage']
     addFinish(choice, given['finish_reason'], `${place}.finish_reason`)
     const delta = deltaOf(choice, given)
     if (delta === undefined) return { text: '', hidden: '' }
@@ -74,7 +51,7 @@ export function collectChunks(request: CompletionRequest): StreamCollector<JsonO
       reasoning.set(name, (reasoning.get(name) ?? '') + text + more)
       hidden += text + more
     }
-    if (Array.isArray(delta['reasoning_details'])) details.push(...delta['reasoning_details'].filter(isJsonObject))
+    for (const each of listOf(delta['reasoning_details'])) if (isJsonObject(each)) addDetail(details, each)
     thinking += hidden
     const added = choice.calls.add(callsIn(delta, inside), `${inside}.tool_calls`)
     const isMain = choice === choices.values().next().value
@@ -86,7 +63,7 @@ export function collectChunks(request: CompletionRequest): StreamCollector<JsonO
   return {
     add(chunk) {
       const reported = [chunk['usage'], isJsonObject(chunk['x_groq']) ? chunk['x_groq']['usage'] : undefined]
-      usage = reported.find(isJsonObject) ?? usage
+      usage = reported.find(isCounted) ?? usage ?? reported.find(isJsonObject)
       const given = chunk['choices']
       if (given === undefined || given === null) return { text: '', hidden: '' }
       if (!Array.isArray(given)) throw new FormProblem('choices', `${describeForm(given)}, not a list`)
@@ -107,7 +84,7 @@ export function collectChunks(request: CompletionRequest): StreamCollector<JsonO
       }))
       if (finishReason === undefined && !(isDone && (text + thinking !== '' || calls.length > 0)))
         throw incompleteStreamError()
-      const ended = finishReason === undefined ? 'stop' : FINISH_REASONS[finishReason.toLowerCase()]
+      const ended = finishReason === undefined ? 'stop' : finishReasonOf(finishReason)
       if (ended === undefined) throw unknownFinishError(finishReason, 'choices[0].finish_reason')
       // Some servers send "stop" with calls. OpenAI ends a refusal with "stop", like an answer.
       const known = calls.length > 0 && ended === 'stop' ? 'tool_calls' : ended
@@ -123,7 +100,7 @@ export function collectChunks(request: CompletionRequest): StreamCollector<JsonO
 }
 
 function addFinish(choice: StreamedChoice, reason: unknown, place: string): void {
-  if (reason === undefined || reason === null || reason === '') return
+  if (reason === undefined || reason === null || reason === '' || reason === 'null') return
   if (typeof reason !== 'string') throw unknownFinishError(reason, place)
   choice.finishReason = reason
 }
@@ -137,6 +114,20 @@ function deltaOf(choice: StreamedChoice, { delta, message }: JsonObject): JsonOb
   return isJsonObject(message) && !choice.hasDelta ? message : undefined
 }
 
+/** Types of details that come in pieces, and the members that do. */
+const DETAIL_TYPES: ReadonlySet<unknown> = new Set(['reasoning.text', 'reasoning.summary'])
+const DETAIL_TEXTS = ['text', 'summary'] as const
+
+/** Joins the pieces of one detail: sent back apart, its signature would not hold. */
+function addDetail(details: JsonObject[], piece: JsonObject): void {
+  const last = details.at(-1)
+  const continues = last !== undefined && last['type'] === piece['type'] && last['index'] === piece['index']
+  if (!continues || !DETAIL_TYPES.has(piece['type'])) return void details.push({ ...piece })
+  for (const [name, value] of Object.entries(piece))
+    if (DETAIL_TEXTS.some((each) => each === name)) last[name] = textOf(last[name]) + textOf(value)
+    else if (value !== null) last[name] = value
+}
+
 /** Calls of a delta, also the one call of the older form. */
 function callsIn(delta: JsonObject, place: string): readonly unknown[] {
   const { tool_calls: calls, function_call: call } = delta
@@ -145,17 +136,32 @@ function callsIn(delta: JsonObject, place: string): readonly unknown[] {
   return [...(calls === undefined || calls === null ? [] : [calls].flat()), ...(isJsonObject(call) ? [call] : [])]
 }
 
+/** Whether a usage counts something. Some servers send another one of zeros after it. */
+const isCounted = (usage: unknown): usage is JsonObject =>
+  isJsonObject(usage) && USAGE_MEMBERS.some((name) => (wholeTokens(usage[name]) ?? 0) > 0)
+
+const USAGE_MEMBERS = ['prompt_tokens', 'completion_tokens', 'total_tokens', 'input_tokens', 'output_tokens'] as const
+
 /** Servers other than OpenAI report the details only where they have them, some beside the totals. */
 function toReported(usage: JsonObject): ReportedUsage {
   const { prompt_tokens_details: details, completion_tokens_details: more } = usage
   const [input, output] = [isJsonObject(details) ? details : {}, isJsonObject(more) ? more : {}]
+  const read = usage['prompt_tokens'] ?? usage['input_tokens']
+  const written = usage['completion_tokens'] ?? usage['output_tokens']
   return {
-    input: usage['prompt_tokens'] ?? usage['input_tokens'],
-    output: usage['completion_tokens'] ?? usage['output_tokens'],
+    input: read,
+    output: withHiddenTokens(read, written, usage['total_tokens']),
     total: usage['total_tokens'],
     cachedInput: input['cached_tokens'] ?? usage['prompt_cache_hit_tokens'] ?? usage['cached_tokens'],
+    cacheWrite: input['cache_write_tokens'] ?? usage['cache_creation_input_tokens'],
     reasoning: output['reasoning_tokens'] ?? usage['reasoning_tokens'],
   }
+}
+
+/** What was written, with the thinking that xAI and Gemini's compatible endpoint count in the total alone: it is paid as output. */
+function withHiddenTokens(...given: readonly [read: unknown, written: unknown, total: unknown]): unknown {
+  const [read = 0, written = 0, total = 0] = given.map(wholeTokens)
+  return read > 0 && written > 0 && total > read + written ? total - read : given[1]
 }
 
 /** Thinking as the next request sends it back, under the names that the server uses. */

@@ -1,10 +1,11 @@
 /** Assembles a completion from the events of the Responses API. */
-import { isJsonObject, type JsonObject, type JsonValue, textOf } from '../../base/json/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, listOf, textOf } from '../../base/json/json.ts'
 import { keepSafeNumbers, parseArguments } from '../arguments.ts'
 import { ProviderError, type CompletionRequest, type FinishReason, type ModelCall } from '../provider.ts'
 import { readMessageContent } from '../reading/content.ts'
 import { incompleteStreamError, unknownFinishError } from '../sdk-error.ts'
 import type { StreamCollector } from '../sdk-provider.ts'
+import { collectItems } from './response-items.ts'
 import { readUsage, type ReportedUsage } from '../tokens.ts'
 
 /** The events of a response that came whole. */
@@ -14,13 +15,14 @@ export const toResponseEvents = (whole: JsonObject): readonly JsonObject[] => [
 
 export function collectResponse(request: CompletionRequest): StreamCollector<JsonObject> {
   let text = ''
+  /** The text once more at the end of its part. */
+  let whole = ''
   let thinking = ''
   let isRefused = false
   let response: JsonObject | undefined
-  /** By their place in the output; what is done replaces what was added. */
-  const items = new Map<JsonValue, JsonObject>()
-  const pieces = new Map<JsonValue, string>()
-  const placeOf = ({ output_index: index, item_id: id }: JsonObject): JsonValue => index ?? id ?? items.size
+  const items = collectItems()
+  /** Arguments by the id of their item, else by its place. */
+  const pieces = new Map<JsonValue | undefined, string>()
   return {
     add(event) {
       const { type, delta, item } = event
@@ -40,12 +42,16 @@ export function collectResponse(request: CompletionRequest): StreamCollector<Jso
         }
         case 'response.function_call_arguments.delta': {
           const added = readMessageContent(delta, `${type} delta`).text
-          pieces.set(placeOf(event), (pieces.get(placeOf(event)) ?? '') + added)
+          const key = event['item_id'] ?? event['output_index']
+          pieces.set(key, (pieces.get(key) ?? '') + added)
           return { text: '', hidden: added }
         }
+        case 'response.output_text.done':
+          whole += textOf(event['text'])
+          break
         case 'response.output_item.added':
         case 'response.output_item.done':
-          if (isJsonObject(item)) items.set(placeOf(event), item)
+          if (isJsonObject(item)) items.add(event['output_index'], item, type === 'response.output_item.done')
           break
         case 'response.completed':
         case 'response.incomplete':
@@ -58,14 +64,14 @@ export function collectResponse(request: CompletionRequest): StreamCollector<Jso
     },
     isWhole: () => response !== undefined,
     finish(isDone) {
-      const streamed = [...items]
-        .toSorted(([a], [b]) => Number(a) - Number(b))
-        .map(([at, item]) => withPieces(item, pieces.get(at)))
-      const given = response?.['output']
-      const output = streamed.length > 0 || !Array.isArray(given) ? streamed : given.filter(isJsonObject)
+      const streamed = items.inOrder().map(({ at, item }) => withPieces(item, pieces.get(item['id']) ?? pieces.get(at)))
+      const given = listOf(response?.['output']).filter(isJsonObject)
+      // Some servers stream no items, or only the text.
+      const output = streamed.length > 0 && countCalls(streamed) >= countCalls(given) ? streamed : given
       if (response === undefined && !(isDone && output.length > 0)) throw incompleteStreamError()
       // Servers that send no pieces send the text with the item.
-      if (text === '') text = output.map(textOfMessage).join('')
+      if (text === '') text = output.map(textOfMessage).join('') || whole
+      if (output.some(isRefusal)) isRefused = true
       const calls = output
         .filter(({ type }) => type === 'function_call')
         .map((item, at): ModelCall => ({
@@ -87,6 +93,9 @@ export function collectResponse(request: CompletionRequest): StreamCollector<Jso
   }
 }
 
+const countCalls = (output: readonly JsonObject[]): number =>
+  output.filter(({ type }) => type === 'function_call').length
+
 /** An item that was never done, with the pieces of its arguments. */
 const withPieces = (item: JsonObject, pieces: string | undefined): JsonObject =>
   item['type'] === 'function_call' && pieces !== undefined && textOf(item['arguments']) === ''
@@ -95,6 +104,9 @@ const withPieces = (item: JsonObject, pieces: string | undefined): JsonObject =>
 
 const textOfMessage = (item: JsonObject): string =>
   item['type'] === 'message' ? readMessageContent(item['content'], 'output.content').text : ''
+
+const isRefusal = ({ type, content }: JsonObject): boolean =>
+  type === 'message' && listOf(content).some((part) => isJsonObject(part) && textOf(part['refusal']).trim() !== '')
 
 const readArguments = (given: JsonValue | undefined): JsonValue =>
   isJsonObject(given) ? keepSafeNumbers(given) : parseArguments(textOf(given))
@@ -108,7 +120,7 @@ const toStoredItem = (item: JsonObject): JsonObject =>
 function reasonOf({ status, incomplete_details: details }: JsonObject, hasCalls: boolean): FinishReason {
   if (status !== 'incomplete') return hasCalls ? 'tool_calls' : 'stop'
   const reason = (isJsonObject(details) ? details['reason'] : undefined) ?? 'incomplete'
-  if (reason === 'max_output_tokens') return 'length'
+  if (reason === 'max_output_tokens' || reason === 'max_tokens') return 'length'
   if (reason === 'content_filter') return 'content_filter'
   throw unknownFinishError(reason, 'response.incomplete_details.reason')
 }

@@ -56,10 +56,14 @@ export function createCallAssembler(known: ReadonlySet<string>): CallAssembler {
   function continued({ index, id, name, json }: ReadFragment, isBeside: boolean): OpenCall | undefined {
     const here = index === undefined ? latest : byIndex.get(index)
     if (id !== undefined) {
-      const same = open.find((call) => call.id === id)
+      const ofId = open.filter((call) => call.id === id)
+      // Sent once more, or the latest of several that share the id.
+      const same = ofId.find((call) => call.json === json && isWhole(call)) ?? ofId.at(-1)
       if (same) {
         const isElsewhere = index !== undefined && same.index !== undefined && index !== same.index
-        return isElsewhere && name !== '' ? undefined : same
+        // Servers that give each call the same id send it whole, with its name.
+        const isNext = isWholeText(json) && isWhole(same) && json !== same.json && same.json.trim() !== '{}'
+        return (isElsewhere || isNext) && name !== '' ? undefined : same
       }
       if (here === undefined) return undefined
       // An id after its call began; or, without a name, an id of its own for each fragment.
@@ -69,6 +73,7 @@ export function createCallAssembler(known: ReadonlySet<string>): CallAssembler {
     if (name === '') return here ?? latest
     if (here === undefined || isBeside) return undefined
     // A name after the arguments: repeated, or the head of the next call.
+    if (here.json === '' && isOtherName(here, name, known)) return undefined
     return here.json === '' || (!isWhole(here) && nameOf(here, known) === name) ? here : undefined
   }
 
@@ -88,8 +93,7 @@ export function createCallAssembler(known: ReadonlySet<string>): CallAssembler {
         }
         latest = call
         if (name !== '') call.names.push(name)
-        // Some servers send the whole once more at the end.
-        if (json !== call.json || !isWhole(call)) call.json += json
+        call.json = joinArguments(call.json, json)
         added += json
       })
       return added
@@ -140,8 +144,23 @@ function readFragment(given: unknown, place: string): ReadFragment {
   }
 }
 
+/** Arguments with a further piece. Some servers send the whole once more at the end, or an empty object before the pieces. */
+export function joinArguments(before: string, piece: string): string {
+  if (piece === before && isWholeText(before)) return before
+  return before.trim() === '{}' && piece.trimStart().startsWith('{') ? piece : before + piece
+}
+
+/** Whether a name is that of another tool, and no piece of one: for calls without arguments, index and id. */
+const isOtherName = (call: OpenCall, name: string, known: ReadonlySet<string>): boolean => {
+  const before = nameOf(call, known)
+  if (!known.has(before) || !known.has(name) || name.startsWith(before)) return false
+  return ![...known].some((each) => each.startsWith(before + name))
+}
+
 /** Nothing can follow arguments that are a whole object. */
-function isWhole({ json }: OpenCall): boolean {
+const isWhole = ({ json }: OpenCall): boolean => isWholeText(json)
+
+function isWholeText(json: string): boolean {
   if (!json.trimEnd().endsWith('}')) return false
   try {
     return isJsonObject(JSON.parse(json))
