@@ -2,8 +2,9 @@
 import type { Clock } from '../base/clock.ts'
 import { ENDLESS_ANSWER } from '../base/net/chunk-response.ts'
 import { EGRESS_REFUSED } from '../base/net/transport.ts'
+import { parseUrl } from '../base/net/parse-url.ts'
 import { cutText, shortenText } from '../base/text/cut-text.ts'
-import { parseJsonIfAny } from '../base/json/json.ts'
+import { parseJsonIfAny, textOf } from '../base/json/json.ts'
 import { retryAfterMs } from '../base/retry.ts'
 import type { Redactor, Secret } from '../base/secret.ts'
 import { innermostMessage } from '../base/failure.ts'
@@ -12,6 +13,8 @@ import {
   isRetryableStatus,
   mayPass,
   messageIn,
+  NO_REASON,
+  retryDelayIn,
   statusIn,
   textOfPage,
   typesIn,
@@ -65,10 +68,10 @@ export function toProviderError(error: unknown, parts: SdkErrorParts): unknown {
     })
   const { status, headers, body } = answerOf(error)
   // AWS's SDK could not read an answer that was no refusal.
-  if (status !== undefined && status < 400) return unreadableAnswerError(remedies, error)
+  if (status !== undefined && status < 400) return unreadableAnswerError(remedies, error, headers?.get('location'))
   if (status !== undefined) {
-    const wait = headers && retryDelayMs(headers, clock)
-    const message = textOfPage(messageIn(body) ?? messageOfSdk(error, status))
+    const wait = (headers && retryDelayMs(headers, clock)) ?? retryDelayIn(body)
+    const message = textOfPage(messageIn(body) ?? messageOfSdk(error, status)).trim() || NO_REASON
     const retryable = isRetryableStatus(status)
     const passing = retryable ? 'provider_unreachable' : undefined
     const outage = isQuotaSpent(status, message, body) ? 'quota_spent' : passing
@@ -119,13 +122,22 @@ interface VendorAnswer {
 
 /** The HTTP answer that an error reports: OpenAI's and Anthropic's SDKs have fields for it, Google's has its text, AWS's metadata. */
 function answerOf(error: Error): VendorAnswer {
-  const { status, headers, error: body, $metadata, $response, $fault } = error as Error & SdkErrorFields
+  const {
+    status,
+    headers,
+    error: body,
+    $metadata,
+    $response,
+    $responseBodyText,
+    $fault,
+  } = error as Error & SdkErrorFields
   const aws = $metadata?.httpStatusCode
   if (typeof aws === 'number')
     return {
       status: aws,
       headers: new Headers($response?.headers ?? {}),
-      body: { message: error.message, type: error.name },
+      // A body that is no JSON: the SDK's message says where.
+      body: { message: textOf($responseBodyText) || error.message, type: error.name },
     }
   // AWS's error inside a stream.
   if ($fault !== undefined) return { body: { message: error.message, type: error.name } }
@@ -139,7 +151,7 @@ function answerOf(error: Error): VendorAnswer {
 /** What an SDK says of an answer in which it found no message: the status, and the body as it came. */
 const messageOfSdk = ({ message }: Error, status: number): string => {
   const text = message.replace(new RegExp(`^${status} `), '')
-  return text === 'status code (no body)' ? 'It gave no reason.' : text
+  return text === 'status code (no body)' ? NO_REASON : text
 }
 
 /** Headers of an answer, or the fields that our transport gives for them. */
@@ -152,6 +164,7 @@ interface SdkErrorFields {
   readonly error?: unknown
   readonly $fault?: unknown
   readonly $metadata?: { readonly httpStatusCode?: number }
+  readonly $responseBodyText?: unknown
   readonly $response?: { readonly headers?: Record<string, string> }
 }
 
@@ -189,16 +202,26 @@ export const unknownFinishError = (reason: unknown, place: string): Error =>
     ? new ProviderError(`The model provider broke off the answer: ${shortenText(reason, 64)}.`, { retryable: true })
     : new FormProblem(place, `${describeForm(reason)}, which is not a known reason to end an answer`)
 
-/** For an answer that does not have the form of the vendor's API. */
-export const unreadableAnswerError = (remedies: ProviderRemedies | undefined, cause?: unknown): ProviderError =>
-  new ProviderError(
-    withRemedy('The model provider answered with something other than a completion', remedies?.address ?? ''),
-    { retryable: true, cause },
-  )
+/**
+ * For an answer that does not have the form of the vendor's API.
+ * @param location where a redirect leads; no request follows it
+ */
+export function unreadableAnswerError(
+  remedies: ProviderRemedies | undefined,
+  cause?: unknown,
+  location?: string | null,
+): ProviderError {
+  const host = location ? parseUrl(location)?.host : undefined
+  const what = host === undefined ? 'something other than a completion' : `a redirect to ${host}`
+  return new ProviderError(withRemedy(`The model provider answered with ${what}`, remedies?.address ?? ''), {
+    retryable: true,
+    cause,
+  })
+}
 
 /** Prefers `retry-after-ms`, which is more precise than `retry-after`. */
 function retryDelayMs(headers: Pick<Headers, 'get'>, clock: Clock): number | undefined {
-  const milliseconds = Number(headers.get('retry-after-ms') ?? Number.NaN)
+  const milliseconds = Number(headers.get('retry-after-ms') || Number.NaN)
   return Number.isFinite(milliseconds)
     ? Math.max(0, milliseconds)
     : retryAfterMs(headers.get('retry-after'), clock.now())

@@ -17,6 +17,10 @@ test.each([
 test.each([
   ['2', 2000],
   ['Sat, 21 Nov 2026 00:00:10 GMT', 10_000],
+  ['20s', 20_000],
+  ['3, 5', 3000],
+  ['-3', 0],
+  ['2026-12-01', undefined],
   ['soon', undefined],
   [null, undefined],
 ])('Retry-After %s is %s ms', (header, expected) => {

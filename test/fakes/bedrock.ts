@@ -46,8 +46,12 @@ function write(answer: FakeAnswer, response: ServerResponse): void {
     return
   }
   if (answer.error) {
-    const { type = 'throttlingException', message } = answer.error
-    response.end(frame({ ':message-type': 'exception', ':exception-type': type }, { message }))
+    const { type = 'throttlingException', code, message } = answer.error
+    const headers: Readonly<Record<string, string>> =
+      code === undefined
+        ? { ':message-type': 'exception', ':exception-type': type }
+        : { ':message-type': 'error', ':error-code': code, ':error-message': message }
+    response.end(frame(headers, { message }))
     return
   }
   if (answer.finish !== '') {

@@ -134,6 +134,18 @@ const CASES: readonly (readonly [keyof typeof SERVERS, FakeAnswer, string, boole
     'The model provider broke off: Too many tokens',
     true,
   ],
+  [
+    'bedrock',
+    { say: 'Half', error: { type: 'modelTimeoutException', message: 'An exception that the SDK does not know' } },
+    'The model provider broke off: An exception that the SDK does not know',
+    true,
+  ],
+  [
+    'bedrock',
+    { say: 'Half', error: { code: 'InternalFailure', message: 'An error of the stream' } },
+    'The model provider broke off: An error of the stream',
+    true,
+  ],
 ]
 
 test.each(CASES)('%s, %j', async (type, answer, message, retryable) => {

@@ -18,6 +18,7 @@ import { toObjectSchema, vendorOptions } from '../arguments.ts'
 import { claudeThinking } from '../claude-thinking.ts'
 import { maxTokensWithThinking } from '../output-limit.ts'
 import type { CompletionRequest, MessagePart, ModelCall, ModelMessage, ModelProvider } from '../provider.ts'
+import { withErrorText } from '../reading/error-text.ts'
 import { readServerEvents } from '../reading/server-events.ts'
 import { createSdkProvider, sendOptions, type SdkParts } from '../sdk-provider.ts'
 import { restoreItems } from '../stored-items.ts'
@@ -49,7 +50,7 @@ async function loadClient({ key, baseUrl, fetch }: SdkParts): Promise<Anthropic>
         : baseUrl.replace(/\/+$/, '').replace(/\/v1(\/messages)?$/, ''),
     maxRetries: 0,
     logLevel: 'off',
-    fetch,
+    fetch: withErrorText(fetch),
   })
 }
 

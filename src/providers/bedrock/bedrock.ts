@@ -6,12 +6,16 @@ import type {
   ConverseStreamCommandInput,
   ConverseStreamOutput,
 } from '@aws-sdk/client-bedrock-runtime'
+import { parseJsonIfAny } from '../../base/json/json.ts'
 import type { FetchFunction } from '../../base/net/transport.ts'
 import { toObjectSchema, vendorOptions } from '../arguments.ts'
 import { loadOptionalSdk } from '../optional-sdk.ts'
 import { claudeThinking } from '../claude-thinking.ts'
 import { maxTokensWithThinking } from '../output-limit.ts'
 import { ProviderError, type CompletionRequest, type ModelProvider } from '../provider.ts'
+import { messageIn } from '../reading/error-body.ts'
+import { StreamError } from '../reading/stream-error.ts'
+import { incompleteStreamError } from '../sdk-error.ts'
 import { createSdkProvider, type SdkParts } from '../sdk-provider.ts'
 import { CACHE_POINT, hasCachePoints, isClaude, toConverseMessages } from './messages.ts'
 import { collectConverse } from './converse-stream.ts'
@@ -60,7 +64,7 @@ async function loadBedrock({ key, baseUrl, region, fetch, remedies }: BedrockPar
       const options: HandleOptions = { abortSignal, mayLeave, trace }
       try {
         const { stream } = await client.send(new ConverseStreamCommand(input), options)
-        return stream ?? Readable.from([])
+        return namedErrors(stream ?? Readable.from([]))
       } catch (error) {
         if (error instanceof Error && /^(CredentialsProviderError|TokenProviderError)$/.test(error.name))
           throw new ProviderError(`${error.message.replace(/\.$/, '')}. ${remedies?.key ?? ''}`.trim(), {
@@ -72,6 +76,26 @@ async function loadBedrock({ key, baseUrl, region, fetch, remedies }: BedrockPar
     },
   }
 }
+
+/**
+ * The SDK throws plain errors for exceptions that it does not know, with their body as message and their type as name, and for an
+ * event that is cut or damaged.
+ */
+async function* namedErrors(stream: AsyncIterable<ConverseStreamOutput>): AsyncGenerator<ConverseStreamOutput, void> {
+  try {
+    yield* stream
+  } catch (error) {
+    if (!(error instanceof Error) || KNOWN_MEMBERS.some((name) => name in error) || error.cause !== undefined)
+      throw error
+    if (error.name === 'Error' || error instanceof RangeError)
+      throw Object.assign(incompleteStreamError(), { cause: error })
+    const body = parseJsonIfAny(error.message)
+    throw new StreamError({ type: error.name, message: messageIn(body) ?? error.message })
+  }
+}
+
+/** Members of errors that need no other form. */
+const KNOWN_MEMBERS = ['$fault', '$metadata', 'code', 'status'] as const
 
 type RequestHandler = Extract<
   NonNullable<BedrockRuntimeClientConfig['requestHandler']>,

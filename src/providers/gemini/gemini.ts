@@ -5,6 +5,7 @@ import { toObjectSchema, vendorOptions } from '../arguments.ts'
 import { loadOptionalSdk } from '../optional-sdk.ts'
 import { thinkingBudget } from '../output-limit.ts'
 import type { CompletionRequest, ModelProvider } from '../provider.ts'
+import { withErrorText } from '../reading/error-text.ts'
 import { FormProblem } from '../reading/form-problem.ts'
 import { withCleanEvents } from '../reading/server-events.ts'
 import { StreamError } from '../reading/stream-error.ts'
@@ -19,11 +20,16 @@ const GUARD_HEADER = 'svc-guard'
 export function createGeminiProvider(parts: SdkParts): ModelProvider {
   const guards = new Map<string, CompletionRequest['mayLeave']>()
   let requests = 0
+  const send = withErrorText(parts.fetch)
   const fetch: FetchFunction = async (input, init) => {
     const headers = new Headers(init?.headers)
     const mayLeave = guards.get(headers.get(GUARD_HEADER) ?? '')
     headers.delete(GUARD_HEADER)
-    return withCleanEvents(await parts.fetch(input, { ...init, headers, mayLeave }))
+    const response = await send(input, { ...init, headers, mayLeave })
+    const { status, headers: given } = response
+    // The SDK would throw a plain error.
+    if (!response.ok && status < 400) throw Object.assign(new Error('a redirect'), { status, headers: given })
+    return withCleanEvents(response)
   }
   return createSdkProvider(parts, {
     load: () => loadGeminiClient({ ...parts, fetch }),

@@ -1,6 +1,7 @@
 /** OpenAI, compatible servers and Azure OpenAI through the official SDK. Source: docs/design/models-and-tools.md#attempts */
 import type { ModelProvider } from '../provider.ts'
 import { createSdkProvider, sendOptions, type SdkParts } from '../sdk-provider.ts'
+import { withErrorText } from '../reading/error-text.ts'
 import { readServerEvents } from '../reading/server-events.ts'
 import { toChatRequest } from './chat.ts'
 import { collectChunks } from './chat-stream.ts'
@@ -55,7 +56,7 @@ async function loadOpenaiClient(parts: OpenaiClientParts): Promise<OpenAI> {
     apiKey,
     maxRetries: 0,
     logLevel: 'off',
-    fetch,
+    fetch: withErrorText(fetch),
     // The SDK reads both from the environment; only OpenAI may receive them.
     ...(vendor !== 'openai' && { organization: null, project: null }),
   } as const

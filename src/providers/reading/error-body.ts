@@ -1,6 +1,9 @@
 /** What the body of a refusal says, in the shapes in which vendors, model servers and gateways write it. */
 import { isJsonObject, parseJsonIfAny } from '../../base/json/json.ts'
 
+/** Stands for the message of a refusal without one. */
+export const NO_REASON = 'It gave no reason.'
+
 /** Deeper bodies have nothing to say. */
 const MOST_LEVELS = 8
 /** Messages of a list that are shown. */
@@ -12,8 +15,11 @@ const MESSAGE_MEMBERS = ['message', 'error', 'detail', 'errors', 'msg'] as const
  * none. OpenRouter's `metadata.raw`, what the provider behind it said, is added.
  */
 export function messageIn(body: unknown, levels = MOST_LEVELS): string | undefined {
-  if (typeof body === 'string') return body.trim() === '' ? undefined : body
   if (levels === 0) return undefined
+  if (typeof body === 'string') {
+    const inner = body.trimStart().startsWith('{') ? messageIn(parseJsonIfAny(body), levels - 1) : undefined
+    return inner ?? (body.trim() === '' ? undefined : body)
+  }
   if (Array.isArray(body)) {
     const all = body.slice(0, MOST_LISTED).flatMap((each) => messageIn(each, levels - 1) ?? [])
     return all.length === 0 ? undefined : all.join('; ')
@@ -53,8 +59,10 @@ export const statusIn = (body: unknown): number | undefined =>
     .find((each): each is number => Number.isInteger(each) && Number(each) >= 400 && Number(each) < 600)
 
 /** Source: docs/design/models-and-tools.md#attempts */
-export const isRetryableStatus = (status: number): boolean =>
-  status === 408 || status === 409 || status === 429 || status >= 500
+export const isRetryableStatus = (status: number): boolean => PASSING.has(status) || (status >= 500 && status !== 501)
+
+/** Below 500; 498 is Groq's for no room, 499 that of a proxy that closed the connection. */
+const PASSING: ReadonlySet<number> = new Set([408, 409, 425, 429, 498, 499])
 
 /** Types with which another attempt would meet the same. */
 const PERMANENT_TYPES: ReadonlySet<unknown> = new Set([
@@ -100,3 +108,14 @@ const QUOTA_TYPES: ReadonlySet<unknown> = new Set(['insufficient_quota', 'billin
 
 export const isQuotaSpent = (status: number | undefined, message: string, body: unknown): boolean =>
   status === 402 || typesIn(body).some((type) => QUOTA_TYPES.has(type)) || /credit balance is too low/i.test(message)
+
+/** The delay that Google asks for within a body (`google.rpc.RetryInfo`), in milliseconds. */
+export function retryDelayIn(body: unknown): number | undefined {
+  const error = isJsonObject(body) && isJsonObject(body['error']) ? body['error'] : body
+  const details = isJsonObject(error) && Array.isArray(error['details']) ? error['details'] : []
+  const asked = details.map((each) => (isJsonObject(each) ? each['retryDelay'] : undefined))
+  const seconds = asked.flatMap((each) =>
+    typeof each === 'string' ? (/^(\d+(?:\.\d+)?)s$/.exec(each)?.[1] ?? []) : [],
+  )[0]
+  return seconds === undefined ? undefined : Math.ceil(Number(seconds) * 1000)
+}

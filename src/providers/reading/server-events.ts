@@ -3,10 +3,9 @@
  * stream is one answer. The SDKs' own readers fail on both.
  */
 import { createParser } from 'eventsource-parser'
-import { shortenText } from '../../base/text/cut-text.ts'
 import { EXTERNAL_JSON, isJsonObject, jsonDepth, parseJsonIfAny, type JsonObject } from '../../base/json/json.ts'
 import { ENDLESS_ANSWER } from '../../base/net/chunk-response.ts'
-import { CutStream, FormProblem } from './form-problem.ts'
+import { CutStream, describeForm, FormProblem, quote } from './form-problem.ts'
 import { namedError, refuseError, type StreamError } from './stream-error.ts'
 
 /** The server said `[DONE]`: the answer is whole, whatever else it left out. */
@@ -47,8 +46,7 @@ export async function* readServerEvents(
         yield KEPT_ALIVE
         continue
       }
-      if (!isJsonObject(value))
-        throw new FormProblem(place, `is ${shortenText(JSON.stringify(value), 20)}, not an object`)
+      if (!isJsonObject(value)) throw new FormProblem(place, `${describeForm(value)}, not an object`)
       refuseError(value)
       if (frame.isWhole) yield* toEvents(value)
       else yield value
@@ -165,6 +163,6 @@ function parseFrame({ data, isUnended }: Frame, place: string): unknown {
     return JSON.parse(data)
   } catch {
     if (isUnended) throw new CutStream()
-    throw new FormProblem(place, `is no JSON: ${JSON.stringify(shortenText(data, 80))}`)
+    throw new FormProblem(place, `is no JSON: ${quote(data)}`)
   }
 }
