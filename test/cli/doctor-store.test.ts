@@ -127,6 +127,20 @@ describe.skipIf(!server)('a database', () => {
     )
   })
 
+  test('whose address names several hosts', async () => {
+    for (const url of [
+      'postgres://svc:secret@a:5432,b:5432/db',
+      'postgres://svc:secret@a,b/db',
+      'postgres:///db?host=a,b',
+    ])
+      expect(await look(url)).toEqual(
+        refused(
+          'What --store or SVC_STORE says names several hosts, and svc takes one.',
+          'Name one that always leads to the primary server, such as the address of the cluster or a balancer.',
+        ),
+      )
+  })
+
   test('without our tables, with older ones, with those of a newer svc, or with those of another program', async () => {
     const migrate = 'Run svc store migrate.'
     const empty = server!.url(`empty_${count}`)

@@ -8,6 +8,11 @@ import { usageFailure } from '../../base/usage-failure.ts'
  */
 export function readStoreUrl(text: string | undefined): string | undefined {
   if (text === undefined || text === '' || text === 'sqlite:') return undefined
+  if (POSTGRES.test(text) && SEVERAL_HOSTS.test(text))
+    throw usageFailure(
+      'What --store or SVC_STORE says names several hosts, and svc takes one.',
+      'Name one that always leads to the primary server, such as the address of the cluster or a balancer.',
+    )
   const url = parseCertainAddress(text)
   if (url && POSTGRES.test(url.protocol) && /^\/[^/]+$/.test(url.pathname) && url.hash === '') return text
   const why = POSTGRES.test(text)
@@ -18,5 +23,8 @@ export function readStoreUrl(text: string | undefined): string | undefined {
     'postgres://user:password@host:5432/database, or sqlite: for the data directory',
   )
 }
+
+/** A comma in the place of the host, or in the parameter: libpq tries each, and `pg` would look for one with such a name. */
+const SEVERAL_HOSTS = /^[a-z]+:\/\/(?:[^/?#@]*@)?[^/?#@]*,[^/?#@]*(?:[/?#][^@]*)?$|[?&]host=[^&]*(?:,|%2c)/i
 
 const POSTGRES = /^postgres(?:ql)?:/i

@@ -45,6 +45,9 @@ export const isContentError = (error: unknown): boolean =>
 /** Says that the store was closed. */
 export const NOT_OPEN = 'The store is not open.'
 
+/** The server refused a connection, or ended it. */
+const isFatal = (error: unknown): boolean => isServerError(error) && error.severity === 'FATAL'
+
 /** The connection ended, so that nobody knows whether the statement was committed. */
 export const isLostConnection = (error: unknown): boolean =>
   hasState(error, '08', '57P01', '57P02', '57P05') ||
@@ -63,8 +66,8 @@ export function toStoreFailure(error: unknown, database: string): unknown {
     const why = isPoolExhausted(error) ? 'every connection of this process is in use' : reasonOf(error)
     return fail('store_busy', { database, why }, { cause: error, retryAfterSeconds: UNREACHABLE_RETRY_SECONDS })
   }
-  // Also a wrong password or name, starting up, or read-only after a fail-over.
-  if (isLostConnection(error) || hasState(error, '28', '3D000', '57P03', '25006'))
+  // Also a wrong password or name, starting up, or read-only after a fail-over; and whatever else ended the connection or refused it.
+  if (isLostConnection(error) || hasState(error, '28', '3D000', '57P03', '25006') || isFatal(error))
     return storeUnreachable(database, error)
   if (hasState(error, '42501'))
     return fail('store_rights_missing', { database, why: reasonOf(error) }, { cause: error })
@@ -78,9 +81,26 @@ export const storeUnreachable = (database: string, cause: unknown): Failure =>
     {
       cause,
       retryAfterSeconds: UNREACHABLE_RETRY_SECONDS,
-      ...(hasState(cause, '3D000') && { fix: 'Create the database with createdb, or name another one.' }),
+      fix: remedyOf(cause),
     },
   )
+
+/** What helps, where it is not that of most. */
+function remedyOf(cause: unknown): string | undefined {
+  if (hasState(cause, '3D000')) return 'Create the database with createdb, or name another one.'
+  if (hasState(cause, '25006'))
+    return 'Name the primary server, not a replica; or, where its user only reads: alter role USER set default_transaction_read_only = off.'
+  if (!(cause instanceof Error)) return undefined
+  const { code = '', path } = cause as NodeJS.ErrnoException
+  if (cause.message.includes('startup parameter'))
+    return 'A pooler refuses our settings: name the address of PostgreSQL itself, or let the pooler ignore them (ignore_startup_parameters = options).'
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'Name the server as its certificate does.'
+  if (code.includes('CERT') || code === 'UNABLE_TO_VERIFY_LEAF_SIGNATURE')
+    return 'Name the certificate of the authority of the server in the address: sslmode=verify-full&sslrootcert=/path/ca.pem.'
+  if (path !== undefined && code === 'ENOENT' && !path.includes('.s.PGSQL.'))
+    return 'Put the file there that the address names (sslrootcert, sslcert or sslkey).'
+  return undefined
+}
 
 /** The first reason of several failed attempts to connect, for example to both addresses of a name. */
 function reasonOf(error: unknown): string {

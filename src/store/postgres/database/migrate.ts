@@ -75,9 +75,19 @@ export async function migratePostgres(
   if (before.minReader > before.newest) checkSchemaVersions(pool.database, before)
   if (before.found >= before.newest) return before
   await pool.alone(async (client) => {
-    await client.query(`select pg_advisory_lock(hashtextextended('svc migration ' || $1, 0))`, [schema])
-    try {
-      await client.query(`create schema if not exists "${schema}"`)
+    // The lock ends with its transaction: one of the session would stay where a pooler gives the next transaction another connection.
+    const step = async <T>(work: () => Promise<T>): Promise<T> => {
+      await client.query('begin')
+      await client.query('set local statement_timeout = 0')
+      await client.query(`select pg_advisory_xact_lock(hashtextextended('svc migration ' || $1, 0))`, [schema])
+      const value = await work()
+      await client.query('commit')
+      return value
+    }
+    await step(async () => {
+      // Asked first: within a transaction, "if not exists" may not see what was committed while it waited for the lock.
+      const { rows } = await client.query('select 1 from pg_namespace where nspname = $1', [schema])
+      if (rows.length === 0) await client.query(`create schema "${schema}"`)
       await client.query(
         // Workspace and bucket say whose database it is, so that servers of others are refused; `moved_to` where its content went.
         `create table if not exists svc_schema (
@@ -88,25 +98,17 @@ export async function migratePostgres(
       await client.query(
         'insert into svc_schema (version, min_reader) select 0, 0 where not exists (select 1 from svc_schema)',
       )
-      const { rows } = await client.query<{ version: number }>('select version from svc_schema')
-      for (const [index, sql] of migrations.entries()) {
-        if (rows.some(({ version }) => index < version)) continue
-        await client.query('begin')
-        try {
-          await client.query(sql)
-          await client.query('update svc_schema set version = $1, min_reader = greatest(min_reader, $2)', [
-            index + 1,
-            minReaderOf(sql),
-          ])
-          await client.query('commit')
-        } catch (error) {
-          await client.query('rollback')
-          throw error
-        }
-      }
-    } finally {
-      await client.query('select pg_advisory_unlock_all()')
-    }
+    })
+    for (const [index, sql] of migrations.entries())
+      await step(async () => {
+        const { rows } = await client.query<{ version: number }>('select version from svc_schema')
+        if (rows.some(({ version }) => index < version)) return
+        await client.query(sql)
+        await client.query('update svc_schema set version = $1, min_reader = greatest(min_reader, $2)', [
+          index + 1,
+          minReaderOf(sql),
+        ])
+      })
   })
   return before
 }

@@ -6,6 +6,13 @@ import { parseCertainAddress, UNREADABLE_ADDRESS } from '../../../base/net/show-
 import { isConflict, isLostConnection, isOutOfConnections, NOT_OPEN, toStoreFailure } from './errors.ts'
 import type { OutageLog } from '../../outage-log.ts'
 import { within } from '../../../base/signal-within.ts'
+import {
+  checkConnection,
+  CONNECTION_FACTS,
+  readConnectionAddress,
+  STATEMENT_MS,
+  type ConnectionFacts,
+} from './connection-settings.ts'
 import { queriesOn, type PostgresQueries } from './queries.ts'
 import { cutConnection, cutSilentConnections } from './silent-connections.ts'
 
@@ -18,7 +25,7 @@ export interface PostgresPool extends PostgresQueries {
   toFailure(error: unknown): unknown
   /** Gives a connection of the pool to `work`, and its errors as they are. */
   withClient<T>(work: (client: PoolClient) => Promise<T>): Promise<T>
-  /** Like `withClient`, for work that may take long; errors become failures of the store. */
+  /** Like `withClient`; errors become failures of the store. */
   alone<T>(work: (client: PoolClient) => Promise<T>): Promise<T>
   /** A connection of the pool, until it is released. */
   connect(): Promise<PoolClient>
@@ -38,10 +45,8 @@ export interface PoolOptions {
   readonly outages?: OutageLog
 }
 
-/** After these times a statement or the network is stuck, and the caller gets an error. */
+/** After this time the network is stuck, and the caller gets an error. */
 const CONNECT_MS = 5000
-const STATEMENT_MS = 30_000
-const LOCK_MS = 10_000
 /** Longer than the server's own limit, which gives the better message. */
 const ANSWER_MS = STATEMENT_MS + 5000
 /** How long one look at the connections may take. */
@@ -64,7 +69,7 @@ const BIGINT = 20
 export async function openPool({ url, schema, name, connections, outages }: PoolOptions): Promise<PostgresPool> {
   const pg = await loadPg()
   const config: PoolConfig = {
-    connectionString: url,
+    ...readConnectionAddress(url, schema),
     application_name: name,
     max: connections,
     // Once it has them it keeps them: when others take all that there are, it goes on with its own.
@@ -77,24 +82,45 @@ export async function openPool({ url, schema, name, connections, outages }: Pool
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
         oid === BIGINT ? Number : pg.types.getTypeParser(oid, format as 'text'),
     } as NonNullable<PoolConfig['types']>,
-    options: [
-      `search_path=${schema}`,
-      `statement_timeout=${STATEMENT_MS}`,
-      `lock_timeout=${LOCK_MS}`,
-      `idle_in_transaction_session_timeout=${STATEMENT_MS}`,
-      // Compiling the plans of short statements would not pay.
-      'jit=off',
-    ]
-      .map((each) => `-c ${each}`)
-      .join(' '),
   }
-  const pool = new pg.Pool(config)
+  const names = { areKept: true }
+  const pool = new pg.Pool({ ...config, Client: clientWithNames(pg.Client, names) })
   // Otherwise a connection that loses its server while nobody uses it ends the process, and so does one that is in use.
   pool.on('error', ignoreLost)
   pool.on('connect', (client) => client.on('error', ignoreLost))
   const open = (bounds: ClientConfig = {}) => connectClient(new pg.Client({ ...config, ...bounds }))
   const silence = cutSilentConnections(pool, () => open({ connectionTimeoutMillis: LOOK_MS, query_timeout: LOOK_MS }))
-  return createPool(pool, open, silence, describeUrl(url), outages)
+  const opened = createPool(pool, open, silence, describeUrl(url), outages)
+  try {
+    await opened.alone(async (client) => {
+      const { rows } = await client.query<ConnectionFacts>(CONNECTION_FACTS)
+      for (const facts of rows) {
+        checkConnection(opened.database, schema, facts)
+        names.areKept = facts.pid === (client as { processID?: number }).processID
+      }
+    })
+    return opened
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+}
+
+/**
+ * A client that names no statement where a pooler stands between: the pooler gives our connection to others, whose statement of the same
+ * name would be executed in place of ours.
+ */
+function clientWithNames(
+  Client: typeof import('pg').Client,
+  names: { readonly areKept: boolean },
+): PoolConfig['Client'] {
+  return class extends Client {
+    override query(...[asked, ...more]: unknown[]): never {
+      const isNamed = typeof asked === 'object' && asked !== null && 'name' in asked && !names.areKept
+      const sent = isNamed ? { ...asked, name: undefined } : asked
+      return (super.query as (...all: unknown[]) => never)(sent, ...more)
+    }
+  }
 }
 
 function ignoreLost(): void {
@@ -195,15 +221,7 @@ function createPool(
       ),
     toFailure,
     withClient,
-    alone: (work) =>
-      translated(() =>
-        withClient(async (client) => {
-          await client.query('set statement_timeout = 0')
-          const value = await work(client)
-          await client.query('reset statement_timeout')
-          return value
-        }),
-      ),
+    alone: (work) => translated(() => withClient(work)),
     connect: () => translated(() => reconnecting(() => pool.connect())),
     connectAlone: () => connectAlone(),
     close: () => (closing ??= close()),
