@@ -55,8 +55,7 @@ export function createLogExport(parts: LogExportParts): LogExport {
     while (waiting.length > 0) {
       const batch = waiting.slice(0, MOST_AT_ONCE)
       const { outcome, refused, settled } = await sendInParts(batch, send, timeoutMs)
-      if (outcome.at === 'sent') report.recovered()
-      else report.failed(outcome.why)
+      report.tell(outcome)
       if (refused.length > 0) dropped(refused.length)
       // Lines were dropped meanwhile, the oldest first, or none.
       const ended = new Set(batch.slice(0, settled))
@@ -67,7 +66,7 @@ export function createLogExport(parts: LogExportParts): LogExport {
   }
   const flush = (): Promise<void> =>
     (sending ??= sendWaiting()
-      .catch((error: unknown) => report.failed((error as Error).message))
+      .catch((error: unknown) => report.tell({ at: 'failed', why: (error as Error).message }))
       .finally(() => (sending = undefined)))
   /** A receiver that is away is asked less and less often. */
   function schedule(): void {

@@ -45,12 +45,11 @@ export function createMetricExport(
   async function exportNow(): Promise<void> {
     const metrics = collect().map((family) => toOtlpMetric(family, startedAt, clock.now()))
     const outcome = await send({ resource, scopeMetrics: [{ scope: { ...scope }, metrics }] })
-    if (outcome.at === 'sent') report.recovered()
-    else report.failed(outcome.why)
+    report.tell(outcome)
   }
   const flush = (): Promise<void> =>
     (sending ??= exportNow()
-      .catch((error: unknown) => report.failed((error as Error).message))
+      .catch((error: unknown) => report.tell({ at: 'failed', why: (error as Error).message }))
       .finally(() => (sending = undefined)))
   const timer = setInterval(() => void flush(), intervalMs).unref()
   return { flush, close: () => clearInterval(timer) }

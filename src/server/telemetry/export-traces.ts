@@ -89,8 +89,7 @@ export function createTraceExport(parts: TraceExportParts): TraceExport {
     )
     const spans = read.flatMap((each) => each.spans).filter((span) => isSampled(sampler, span, span.isBegunHere))
     const { outcome, refused } = await sendInParts(spans, sendSome, PARTS_MS)
-    if (outcome.at === 'sent') report.recovered()
-    else report.failed(outcome.why)
+    report.tell(outcome)
     const isAway = outcome.at === 'away'
     // What was refused of an export that broke off comes again with the rest.
     const ended = isAway ? read.filter(({ mark: { since } }) => since < now - GIVE_UP_MS) : read
@@ -111,7 +110,7 @@ export function createTraceExport(parts: TraceExportParts): TraceExport {
       while (isMore) isMore = !isClosed && clock.mayDecide() && (await exportSome())
     } catch (error) {
       failures++
-      report.failed((error as Error).message)
+      report.tell({ at: 'failed', why: (error as Error).message })
     }
   }
 

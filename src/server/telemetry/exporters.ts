@@ -113,6 +113,8 @@ export type ExportOutcome =
   | {
       readonly at: 'refused'
       readonly why: string
+      /** Of its answer. */
+      readonly status?: number
       /** For what was sent, or how much of it: a part may be taken. */
       readonly isOfContent: boolean
     }
@@ -149,7 +151,7 @@ const OF_CONTENT: ReadonlySet<number> = new Set([400, 413])
 function outcomeOf(error: unknown): ExportOutcome {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
   if (typeof code === 'number')
-    return { at: 'refused', why: `the receiver answered ${code}`, isOfContent: OF_CONTENT.has(code) }
+    return { at: 'refused', why: `the receiver answered ${code}`, status: code, isOfContent: OF_CONTENT.has(code) }
   // Whatever it took would be sent again for an hour.
   if (typeof message === 'string' && message.includes('body exceeded size limit'))
     return { at: 'refused', why: 'the receiver answered without end', isOfContent: false }

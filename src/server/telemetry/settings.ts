@@ -1,7 +1,9 @@
 /**
- * What is exported, and to where: `--otel` and the standard variables of OpenTelemetry, read once at the start. The variables of
- * certificates are left to the exporters. Source: docs/design/telemetry.md#settings
+ * What is exported, and to where: `--otel` and the standard variables of OpenTelemetry, read once at the start. What the files
+ * of certificates hold is left to the exporters. Source: docs/design/telemetry.md#settings
  */
+import { accessSync, constants } from 'node:fs'
+import { resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { parseUrl } from '../../base/net/parse-url.ts'
 
@@ -97,6 +99,7 @@ function readTarget(given: GivenVariables, signal: TelemetrySignal, isAsked: boo
   if (!names.includes('otlp')) throw invalid(`OTEL_${name}_EXPORTER is ${exporter}`, 'It takes otlp, console or none.')
   const setting = (what: string): string | undefined =>
     given(`OTEL_EXPORTER_OTLP_${name}_${what}`) ?? given(`OTEL_EXPORTER_OTLP_${what}`)
+  for (const what of FILES) checkFile(setting(what), what)
   return {
     to: 'otlp',
     protocol: readProtocol(setting('PROTOCOL') ?? 'http/protobuf'),
@@ -107,6 +110,21 @@ function readTarget(given: GivenVariables, signal: TelemetrySignal, isAsked: boo
     },
     timeoutMs: readMilliseconds(setting, 'TIMEOUT', 10_000, `OTEL_EXPORTER_OTLP_TIMEOUT`),
     compression: readCompression(setting('COMPRESSION') ?? 'none'),
+  }
+}
+
+/** Read by the exporters, which say nothing of one that is not there. */
+const FILES = ['CERTIFICATE', 'CLIENT_CERTIFICATE', 'CLIENT_KEY']
+
+function checkFile(path: string | undefined, what: string): void {
+  try {
+    if (path !== undefined) accessSync(resolve(path), constants.R_OK)
+  } catch (error) {
+    const { code = 'unreadable' } = error as NodeJS.ErrnoException
+    throw invalid(
+      `the file of OTEL_EXPORTER_OTLP_${what} cannot be read (${code})`,
+      'It takes the path of a PEM file, from the directory in which svc is started.',
+    )
   }
 }
 

@@ -127,6 +127,15 @@ describe.skipIf(!hasOtlpTools)('with node scripts/tools.js test/server/telemetry
 
   test.each<[string, NonNullable<Receiver['answer']>, string, number]>([
     ['500', (response) => response.writeHead(500).end('<b>secret</b>'), 'the receiver answered 500', 4],
+    [
+      '404',
+      (response) => response.writeHead(404).end('not here'),
+      'the receiver answered 404","fix":"Name the address that takes ',
+      4,
+    ],
+    ['401', (response) => response.writeHead(401).end(), 'the receiver answered 401","fix":"Give it a key: OTEL_', 4],
+    ['415', (response) => response.writeHead(415).end(), '_COMPRESSION=none, or another OTEL_EXPORTER_OTLP_', 4],
+    ['302', (response) => response.writeHead(302, { location: '/' }).end(), 'the receiver answered 302","fix":', 4],
     ['400', (response) => response.writeHead(400).end('{"no":1}'), 'the receiver answered 400', 4],
     ['503', (response) => response.writeHead(503, { 'retry-after': '60' }).end(), 'did not take it in time', 0],
   ])('a receiver that answers %s holds nothing up, and is told once', async (_, answer, why, dropped) => {

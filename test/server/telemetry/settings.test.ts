@@ -116,6 +116,14 @@ test.each([
   [{ OTEL_EXPORTER_OTLP_HEADERS: 'a=x%0d%0ab: y' }, 'OTEL_EXPORTER_OTLP_HEADERS cannot be read.'],
   [{ OTEL_EXPORTER_OTLP_TIMEOUT: '10s' }, 'OTEL_EXPORTER_OTLP_TIMEOUT is 10s.'],
   [{ OTEL_EXPORTER_OTLP_COMPRESSION: 'zstd' }, 'OTEL_EXPORTER_OTLP_COMPRESSION is zstd.'],
+  [
+    { OTEL_EXPORTER_OTLP_CERTIFICATE: '/nowhere/ca.pem' },
+    'the file of OTEL_EXPORTER_OTLP_CERTIFICATE cannot be read (ENOENT).',
+  ],
+  [
+    { OTEL_EXPORTER_OTLP_LOGS_CLIENT_KEY: '/nowhere/key.pem' },
+    'the file of OTEL_EXPORTER_OTLP_CLIENT_KEY cannot be read (ENOENT).',
+  ],
   [{ OTEL_TRACES_EXPORTER: 'zipkin' }, 'OTEL_TRACES_EXPORTER is zipkin.'],
   [{ OTEL_TRACES_SAMPLER: 'jaeger_remote' }, 'OTEL_TRACES_SAMPLER is jaeger_remote.'],
   [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '2' }, 'OTEL_TRACES_SAMPLER_ARG is 2.'],

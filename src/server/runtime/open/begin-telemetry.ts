@@ -45,11 +45,31 @@ export async function beginTelemetry(
   }
 }
 
+/**
+ * Headers in which receivers take the name of a tenant, a data set or a stream: a word such as `production`, which would be masked in
+ * whatever runs and people write.
+ */
+const NAMES: ReadonlySet<string> = new Set([
+  'content-type',
+  'organization',
+  'stream-name',
+  'user-agent',
+  'x-honeycomb-dataset',
+  'x-p-log-source',
+  'x-p-stream',
+  'x-project-id',
+  'x-project-name',
+  'x-scope-orgid',
+  'x-tenant',
+  'x-tenant-id',
+])
+
 /** Keys of receivers stand in headers, often behind the name of a scheme, and rarely in addresses. */
 const secretsOf = ({ targets }: TelemetrySettings): readonly string[] =>
   Object.values(targets).flatMap((target) => {
     if (target.to !== 'otlp') return []
     const { password, searchParams } = new URL(target.url)
-    const headers = Object.values(target.headers).flatMap((each) => [each, each.replace(/^\S+ +/, '')])
+    const keys = Object.entries(target.headers).filter(([name]) => !NAMES.has(name))
+    const headers = keys.flatMap(([, value]) => [value, value.replace(/^\S+ +/, '')])
     return [...headers, password, ...searchParams.values()]
   })
