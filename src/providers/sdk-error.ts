@@ -247,6 +247,8 @@ function remedyOf(
 
 /** Whether the connection broke, for whatever reason, while an answer was read. */
 export function isConnectionFault(error: unknown): boolean {
+  if (error instanceof CutStream) return true
+  if (error instanceof ProviderError) return error.outage === 'provider_unreachable'
   const code = codeOf(error)
   return code !== undefined && code !== ENDLESS_ANSWER && code !== EGRESS_REFUSED
 }

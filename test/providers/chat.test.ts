@@ -299,3 +299,43 @@ test('pieces of a signed detail of reasoning go back as one', async () => {
     },
   })
 })
+
+describe('a server that refuses what svc asks for by itself', () => {
+  const refuse = (status: number, message: string) => ({ status, error: { message } })
+  const outputSchema = { type: 'object', properties: {}, additionalProperties: false }
+  const wishesOf = () =>
+    fake.requests.map(({ body }) => ['stream_options', 'response_format'].filter((name) => name in body))
+
+  test('is asked without it, and never again with it', async () => {
+    const provider = await start(
+      [
+        refuse(422, 'body.stream_options: Extra inputs are not permitted'),
+        refuse(400, 'This response_format type is unavailable now'),
+        { say: '{}' },
+        { say: '{}' },
+      ],
+      { compatible: true },
+    )
+    const request = requestWith({ model, outputSchema })
+    expect((await complete(provider, request)).completion.text).toBe('{}')
+    await complete(provider, request)
+    expect(wishesOf()).toEqual([['stream_options', 'response_format'], ['response_format'], [], []])
+  })
+
+  test('is asked with it again where the request was refused for another reason, too', async () => {
+    const provider = await start(
+      [refuse(400, 'stream_options is not known'), refuse(400, 'No such model'), { say: 'ok' }],
+      { compatible: true },
+    )
+    await expect(complete(provider, requestWith({ model }))).rejects.toThrow('No such model')
+    await complete(provider, requestWith({ model }))
+    expect(wishesOf()).toEqual([['stream_options'], [], ['stream_options']])
+  })
+
+  test('fails the request where the author asked for it', async () => {
+    const provider = await start([refuse(400, 'stream_options is not known')], { compatible: true })
+    const given = { ...model, provider_options: { stream_options: { include_usage: true } } }
+    await expect(complete(provider, requestWith({ model: given }))).rejects.toThrow('stream_options is not known')
+    expect(fake.requests).toHaveLength(1)
+  })
+})

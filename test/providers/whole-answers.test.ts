@@ -52,6 +52,7 @@ describe.each(STREAMS)('%s', (wire, until, rest) => {
     ['the connection is reset after the reason', until, 'reset'],
     ['the connection is reset after the end', until + rest, 'reset'],
     ['the stream ends after the reason', until, 'end'],
+    ['the stream ends within the event after the reason', `${until}data: {"usa`, 'end'],
   ] as const)('%s', async (_, text, end) => {
     const { url, requests } = await serve(text, end)
     const { completion } = await complete(openAt(wire, url), requestWith())

@@ -1,9 +1,8 @@
 /** OpenAI, compatible servers and Azure OpenAI through the official SDK. Source: docs/design/models-and-tools.md#attempts */
 import type { ModelProvider } from '../provider.ts'
-import { createSdkProvider, sendOptions, type SdkParts } from '../sdk-provider.ts'
+import { createSdkProvider, type SdkParts } from '../sdk-provider.ts'
 import { withErrorText } from '../reading/error-text.ts'
-import { readServerEvents } from '../reading/server-events.ts'
-import { toChatRequest } from './chat.ts'
+import { createChatSender } from './chat-sender.ts'
 import { collectChunks } from './chat-stream.ts'
 import { collectResponse } from './response-stream.ts'
 import { createResponseSender } from './responses.ts'
@@ -20,12 +19,7 @@ export function createOpenaiProvider(parts: OpenaiClientParts): ModelProvider {
   const load = () => (loading ??= loadOpenaiClient(parts))
   const chat = createSdkProvider(parts, {
     load,
-    open: async (client, request, signal) => {
-      const options = { signal, ...sendOptions(request) }
-      const asked = client.chat.completions.create(toChatRequest(request, parts.vendor === 'compatible'), options)
-      // An answer that came whole has messages where a stream has deltas.
-      return readServerEvents(await asked.asResponse(), (whole) => [whole])
-    },
+    open: createChatSender(parts.vendor === 'compatible'),
     collect: collectChunks,
   })
   if (isChatOnly) return chat

@@ -104,7 +104,12 @@ export function mayPass(body: unknown): boolean {
   return status === undefined ? !typesIn(body).some((type) => PERMANENT_TYPES.has(type)) : isRetryableStatus(status)
 }
 
-const QUOTA_TYPES: ReadonlySet<unknown> = new Set(['insufficient_quota', 'billing_error', 'billing_hard_limit_reached'])
+const QUOTA_TYPES: ReadonlySet<unknown> = new Set([
+  'insufficient_quota',
+  'billing_error',
+  'billing_hard_limit_reached',
+  'ServiceQuotaExceededException',
+])
 
 export const isQuotaSpent = (status: number | undefined, message: string, body: unknown): boolean =>
   status === 402 || typesIn(body).some((type) => QUOTA_TYPES.has(type)) || /credit balance is too low/i.test(message)
