@@ -253,6 +253,7 @@ describe('figures of a database', () => {
     lag: 30,
     size: 1,
     hasRoom: true,
+    onlyReads: false,
   }
 
   test('that need no act', () => {
@@ -271,6 +272,7 @@ describe('figures of a database', () => {
       'a transaction has been open for 61.0 s, and keeps dead rows',
       'select pid, query from pg_stat_activity order by xact_start; then pg_terminate_backend(pid)',
     ],
+    [{ onlyReads: true }, 'it only reads, so that no server works', 'Name the primary server, not a replica.'],
     [{ notify: 0.62 }, 'the queue of NOTIFY is 62 % full', 'End the session that listens and stays in a transaction.'],
     [{ bloated: 'event', dead: 20_000 }, 'event has 20000 dead rows', 'vacuum svc.event'],
     [{ unclaimed: 42_000 }, 'work waits 42.0 s for a server', 'svc workers list'],

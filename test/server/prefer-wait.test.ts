@@ -1,5 +1,6 @@
 /** `Prefer: wait=SECONDS`: one request instead of a start and a poll. */
 import { expect, test } from 'vitest'
+import { fail } from '../../src/base/failure.ts'
 import { parseWait } from '../../src/server/routes/prefer-wait.ts'
 import type { Conversation, RunStatusBody } from '../../src/spec/api.ts'
 import { openFixture } from './fixtures.ts'
@@ -160,4 +161,20 @@ test('a wait over the network ends when the connection closes', async () => {
   await new Promise((resolve) => setTimeout(resolve, 100))
   gone.abort()
   expect(await settled).toBe('AbortError')
+})
+
+test('a start and a message stay accepted if the database goes away during the wait', async () => {
+  const fixture = openFixture()
+  await fixture.deploy(DESK)
+  const { secret: key, triggerId } = await fixture.keyFor(DESK)
+  const { runId } = await fixture.storeRun(DESK, { triggerId, status: 'Running' })
+  const away = fail('store_unreachable', { database: 'db/svc', why: 'it ended' })
+  fixture.doors.waitForPause = () => Promise.reject(away)
+  const post = async (path: string, json: object) => {
+    const response = await fixture.api(path, { key, json, headers: { prefer: 'wait=20' } })
+    const { status } = (await response.json()) as RunStatusBody
+    return [response.status, response.headers.get('preference-applied'), status]
+  }
+  expect(await post(`/v1/agents/${DESK}/runs`, { input: {} })).toEqual([202, null, 'Running'])
+  expect(await post(`/v1/runs/${runId}/messages`, { runId, text: 'Go on.' })).toEqual([202, null, 'Running'])
 })

@@ -111,7 +111,12 @@ export const accessFailures = {
     exit: EXIT.denied,
     message: () => 'The trigger does not allow requests from this address.',
   },
-  host_not_allowed: { status: 403, exit: EXIT.denied, message: () => 'The Host header names no host of this server.' },
+  host_not_allowed: {
+    status: 403,
+    exit: EXIT.denied,
+    message: () => 'The Host header names no host of this server.',
+    fix: 'Let the proxy pass the Host header on, and name the host in network.hosts of svc.config.yaml.',
+  },
   origin_not_allowed: { status: 403, exit: EXIT.denied, message: () => 'Requests from this origin are not allowed.' },
   console_header_missing: {
     status: 403,

@@ -3,7 +3,7 @@
  * requests from pages of other sites.
  * Source: docs/design/security.md#requests
  */
-import { fail } from '../../base/failure.ts'
+import { fail, failures } from '../../base/failure.ts'
 import { isLoopback } from '../../base/net/loopback.ts'
 import type { HttpRequestContext } from './route.ts'
 
@@ -30,7 +30,7 @@ export function createHostCheck({
   return ({ request }) => {
     const host = request.headers.get('host') ?? undefined
     if (loopback && (host === undefined || host !== lastAllowed)) {
-      if (!isAllowed(host, hosts)) throw fail('host_not_allowed')
+      if (!isAllowed(host, hosts)) throw fail('host_not_allowed', undefined, { fix: failures.host_not_allowed.fix })
       lastAllowed = host
     }
     const origin = request.headers.get('origin')

@@ -10,7 +10,7 @@ import { originOf, seesTimeline, withCaller, type IdentifyCaller } from '../auth
 import { apiBodyLimits, readJson } from '../http/body.ts'
 import { acceptedReply } from '../http/reply.ts'
 import { type RouteHandler, readPathParam } from '../http/route.ts'
-import { waitAsPreferred } from './prefer-wait.ts'
+import { waitAsPreferred, whileStoreAnswers } from './prefer-wait.ts'
 import { runInScope } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { siteOf } from '../auth/passkey-site.ts'
@@ -42,9 +42,11 @@ export const sendMessage = (services: ServerServices, identify: IdentifyCaller):
     const waited = accepted.error === undefined ? await waitAsPreferred(services, call, caller, run) : undefined
     const later = waited?.run
     // A message refused before it reached the run has changed nothing.
-    const pending = (!later && accepted.pending) || (await readPending(services.store, later ?? run, isHidden))
+    const pending =
+      (!later && accepted.pending) ||
+      (await whileStoreAnswers(() => readPending(services.store, later ?? run, isHidden)))
     return {
-      ...acceptedReply({ ...accepted, status: later?.status ?? accepted.status, pending }),
+      ...acceptedReply({ ...accepted, status: later?.status ?? accepted.status, ...(pending && { pending }) }),
       headers: waited?.headers ?? {},
     }
   })

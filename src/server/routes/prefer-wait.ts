@@ -2,6 +2,7 @@
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { Run } from '../../spec/run/run.ts'
 import type { AuthenticatedCaller } from '../auth/auth.ts'
+import { isStoreAway } from '../../store/store-away.ts'
 import { admitWait } from '../auth/admit-wait.ts'
 import type { HttpRequestContext } from '../http/route.ts'
 import type { ServerServices } from '../runtime/services.ts'
@@ -40,17 +41,30 @@ export async function waitAsPreferred(
   if (socket) socket.once('close', end)
   // A caller in this process has no socket.
   else request.signal.addEventListener('abort', end)
-  let paused: Run | undefined
   try {
-    paused = await services.engine.waitForPause(run, stop.signal)
+    const after = await whileStoreAnswers(
+      async () => (await services.engine.waitForPause(run, stop.signal)) ?? (await services.store.run(run.id)),
+    )
+    return after ? { headers: { 'preference-applied': `wait=${seconds}` }, run: after } : NOT_GRANTED
   } finally {
     clearTimeout(timer)
     wait.leave()
     if (socket) socket.off('close', end)
     else request.signal.removeEventListener('abort', end)
   }
-  const after = paused ?? (await services.store.run(run.id))
-  return { headers: { 'preference-applied': `wait=${seconds}` }, ...(after && { run: after }) }
+}
+
+/**
+ * What is read for the answer to a request that was accepted; undefined while the store is away: an error would say that nothing had
+ * happened, and the caller would ask for it a second time.
+ */
+export async function whileStoreAnswers<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read()
+  } catch (error) {
+    if (isStoreAway(error)) return undefined
+    throw error
+  }
 }
 
 /** Seconds of `wait` in a list of preferences; undefined if it is missing or has no number. */

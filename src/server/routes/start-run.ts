@@ -4,7 +4,7 @@ import { readTraceContext } from '../../base/trace-context.ts'
 import type { RunId, SessionId, TriggerId, VersionId } from '../../base/ids.ts'
 import type { PendingAnswer, StartRunResponse } from '../../spec/api.ts'
 import type { Run } from '../../spec/run/run.ts'
-import { waitAsPreferred } from './prefer-wait.ts'
+import { waitAsPreferred, whileStoreAnswers } from './prefer-wait.ts'
 import { seesTimeline, withCaller, type ApiPrincipal, type IdentifyCaller } from '../auth/auth.ts'
 import { checkNamedVersion } from '../auth/named-version.ts'
 import { apiBodyLimits, readJson } from '../http/body.ts'
@@ -64,9 +64,10 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller, new
     // A continued session belongs to the trigger that began it.
     if (!continued) services.scopes.add(run.sessionId, { agentId, triggerId: triggerId as TriggerId | null })
     const waited = await waitAsPreferred(services, call, caller, run)
-    const now =
-      waited.run && toStartedNow(waited.run, await readPending(services.store, waited.run, !seesTimeline(principal)))
-    return { ...acceptedReply({ ...started, ...now }), headers: waited.headers }
+    const { run: now } = waited
+    const pending = now && (await whileStoreAnswers(() => readPending(services.store, now, !seesTimeline(principal))))
+    const shown = now && pending && toStartedNow(now, pending)
+    return { ...acceptedReply({ ...started, ...shown }), headers: shown ? waited.headers : {} }
   })
 
 /** Only an operator may start a session with another version than the deployed one, and the log records it. */

@@ -31,6 +31,8 @@ export interface DatabaseFigures {
   readonly unclaimed: number
   /** Seconds that the slowest replica is behind. */
   readonly lag: number
+  /** It is a replica, or its user may only read. */
+  readonly onlyReads: boolean
   /** Bytes of the whole database. */
   readonly size: number
 }
@@ -92,6 +94,7 @@ async function readFigures(pool: PostgresPool, schema: string): Promise<Database
        coalesce((select svc_now(null) - min(started_at) from session where busy and owner is null
          and restored_at is null), 0) as unclaimed,
        coalesce((select max(extract(epoch from replay_lag))::float8 from pg_stat_replication), 0) as lag,
+       current_setting('transaction_read_only')::boolean as "onlyReads",
        pg_database_size(current_database()) as size
      from (select 1) one left join (
        select relname, n_dead_tup from pg_stat_user_tables
@@ -132,9 +135,10 @@ const DISK_FULL = '53100'
 
 /** The figures on which an operator should act, with the command or step that helps. */
 export function findProblems(figures: DatabaseFigures & DatabaseState, schema = SCHEMA): readonly DatabaseProblem[] {
-  const { found, newest, offMs, hasRoom, longest, notify, bloated, dead, unclaimed, lag } = figures
+  const { found, newest, offMs, hasRoom, longest, notify, bloated, dead, unclaimed, lag, onlyReads } = figures
   const problems: DatabaseProblem[] = []
   const tell = (isSo: boolean, say: string, fix: string): void => void (isSo && problems.push({ say, fix }))
+  tell(onlyReads, 'it only reads, so that no server works', 'Name the primary server, not a replica.')
   tell(found < newest, `schema ${found}, and this svc brings ${newest}`, 'svc store migrate')
   tell(
     Math.abs(offMs) > MAX_AHEAD_MS,
