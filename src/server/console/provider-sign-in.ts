@@ -135,6 +135,8 @@ async function finish(parts: ProviderParts, call: HttpRequestContext, provider: 
     const secure = isSecure(rules, call)
     const begun = readBegunSignIn(readBegunCookie(call, secure), services.clock.now(), call.url.searchParams)
     if ('why' in begun) throw fail('sign_in_refused', begun)
+    // A page that is loaded again: to a provider, a code that comes twice looks stolen.
+    if (await wasFinished(services, begun)) return seeOther('/')
     const person = await provider.finish(call.url.searchParams, begun, redirectUriOf(services))
     const opening = await openingOf(services, provider, begun.id, person)
     if (begun.command) {
@@ -179,6 +181,9 @@ async function signInDevice(
 }
 
 const DEVICE_BODY: BodyLimits = { maxBytes: 8192, maxLevels: 2, maxValues: 10 }
+
+const wasFinished = async ({ store, workspace }: ServerServices, { id }: BegunSignIn): Promise<boolean> =>
+  (await store.consoleSessions(workspace.id, MOST_SESSIONS)).some(({ signIn }) => signIn === id)
 
 async function openingOf(
   { store, clock, workspace }: ServerServices,
