@@ -79,18 +79,26 @@ export async function readAuthorizationServer(
   ask: AskOauth,
   addresses: readonly string[] = metadataAddresses(issuer),
 ): Promise<AuthorizationServer> {
+  let refusal = ''
   for (const url of addresses) {
     const { status, value } = await ask(url)
+    if (status !== 200 && status !== 404) refusal = `: it answered ${status} to ${url}`
     if (status === 429 || status >= 500) throw new Error(`it answered ${status} to ${url}`)
     const { issuer: named, token_endpoint: endpoint, token_endpoint_auth_methods_supported: methods } = value
     if (typeof endpoint !== 'string' || parseUrl(endpoint) === undefined) continue
     // Metadata of another server is an attempt to get the secret. Source: RFC 8414, 3.3.
     if (typeof named !== 'string' || !isSameIssuer(named, issuer))
-      throw new Error(`its metadata is that of ${shortenText(JSON.stringify(named ?? null), 200)}`)
+      throw new Error(`its metadata is that of ${describeIssuer(named)}`)
     const isBasic = !Array.isArray(methods) || methods.includes('client_secret_basic') || methods.length === 0
     return { issuer: named, tokenEndpoint: endpoint, isBasic, metadata: value }
   }
-  throw new Error('it publishes no metadata with a token_endpoint')
+  throw new Error(`it publishes no metadata with a token_endpoint${refusal}`)
+}
+
+/** Entra ID writes `{tenantid}` for what is common to its tenants. */
+function describeIssuer(named: JsonValue | undefined): string {
+  const shown = shortenText(JSON.stringify(named ?? null), 200)
+  return shown.includes('{') ? `${shown}, which stands for many: name the issuer of one` : shown
 }
 
 /** Some servers name themselves with a slash at the end in one document and without it in another; their metadata is at one address. */

@@ -137,6 +137,12 @@ test.each<[string, string, (known: object) => unknown, string]>([
   ],
   ['that is slow', METADATA, () => new DOMException('late', 'TimeoutError'), `${AWAY} it does not answer.`],
   ['that fails', METADATA, () => new Response('', { status: 503 }), `${AWAY} it answered 503 to ${ISSUER}${METADATA}.`],
+  [
+    'that sends elsewhere for its metadata',
+    METADATA,
+    () => new Response('', { status: 302, headers: { location: '/other' } }),
+    `${AWAY} it publishes no metadata with a token_endpoint: it answered 302 to ${ISSUER}${METADATA}.`,
+  ],
   ['that is none', METADATA, () => undefined, `${AWAY} it publishes no metadata with a token_endpoint.`],
   [
     'that answers something broken',
@@ -150,6 +156,12 @@ test.each<[string, string, (known: object) => unknown, string]>([
     METADATA,
     (known) => ({ ...known, issuer: 'https://evil.example' }),
     `${AWAY} its metadata is that of "https://evil.example".`,
+  ],
+  [
+    'of many tenants',
+    METADATA,
+    (known) => ({ ...known, issuer: 'https://login.acme.example/{tenantid}/v2.0' }),
+    `${AWAY} its metadata is that of "https://login.acme.example/{tenantid}/v2.0", which stands for many: name the issuer of one.`,
   ],
   [
     'that checks no codes',
