@@ -5,6 +5,7 @@ import { afterEach, expect, test } from 'vitest'
 import type { Blobs } from '../../src/blobs/blobs.ts'
 import { createS3Blobs } from '../../src/blobs/s3.ts'
 import { checkBucket } from '../../src/server/runtime/open/check-bucket.ts'
+import { openS3 } from '../../src/server/runtime/open/storage.ts'
 import { bytesOf, textOf } from './storage.ts'
 
 interface Exchange {
@@ -133,4 +134,31 @@ test.each([
     status: 503,
     message: `The bucket s3://files cannot be used now: to put an object failed (${why}).`,
   })
+})
+
+const ENDPOINT = 'endpoint=https://s3.example'
+const FORM = 'is not of the form s3://bucket?endpoint=…'
+const CREDENTIALS = 'has credentials: they belong in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY'
+const NO_ENDPOINT = 'has an endpoint that is not of the form https://host[:port]'
+
+test.each([
+  [`s3://files/desk?${ENDPOINT}`, `s3://files/desk?${ENDPOINT} ${FORM}`],
+  [`s3://files:9000?${ENDPOINT}`, `s3://files:9000?${ENDPOINT} ${FORM}`],
+  [`s3://key:hunter2@files?${ENDPOINT}`, `s3://files?${ENDPOINT} ${CREDENTIALS}`],
+  ['s3://files?endpoint=https://key:hunter2@s3.example', `(unreadable address) ${CREDENTIALS}`],
+  ['s3://files?endpoint=', `s3://files?endpoint= ${NO_ENDPOINT}`],
+  ['s3://files?endpoint=minio:9000', `s3://files?endpoint=(unreadable address) ${NO_ENDPOINT}`],
+])('the address %s is refused, since a part of it would not be used', (url, why) => {
+  expect(() => openS3(url)).toThrow(
+    expect.objectContaining({ code: 'config_invalid', message: expect.stringContaining(why) }),
+  )
+})
+
+test.each([
+  [undefined, 'https://files.s3.eu-west-1.amazonaws.com'],
+  ['us-west-2', 'https://files.s3.us-west-2.amazonaws.com'],
+])('the region of the address counts unless the configuration names one (%s)', async (region, url) => {
+  const opened = openS3('s3://files/?region=eu-west-1', region)
+  expect(opened.url).toBe(url)
+  await opened.close(0)
 })

@@ -162,7 +162,7 @@ async function betweenStorages(
           clock: io.clock,
           log: silentLog,
         })
-      : openS3(place.url, config.storage?.region ?? 'us-east-1')
+      : openS3(place.url, config.storage?.region)
   const source = await open(from)
   try {
     const target = await open(to)

@@ -42,7 +42,7 @@ export async function checkBucket(blobs: Blobs, url: string): Promise<void> {
 }
 
 /** Checks the bucket at an address. @throws Failure `bucket_unusable`, `config_invalid` */
-export async function checkBucketAt(url: string, region = 'us-east-1'): Promise<void> {
+export async function checkBucketAt(url: string, region?: string): Promise<void> {
   const opened = openS3(url, region)
   try {
     await checkBucket(opened.blobs, url)

@@ -5,7 +5,7 @@ import { createS3Blobs } from '../../../blobs/s3.ts'
 import type { Blobs } from '../../../blobs/blobs.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { showAddress } from '../../../base/net/show-address.ts'
-import { fail } from '../../../base/failure.ts'
+import { fail, type Failure } from '../../../base/failure.ts'
 import type { Log } from '../../../base/log.ts'
 import type { ProjectConfig } from '../../../spec/project/config.ts'
 import { parseUrl } from '../../../base/net/parse-url.ts'
@@ -34,9 +34,7 @@ interface EmbeddedOptions {
 
 /** @throws Failure `port_taken`, `config_invalid` */
 export const openStorage = async ({ storage }: ProjectConfig, embedded: EmbeddedOptions): Promise<ObjectStorage> =>
-  storage?.url === undefined
-    ? await openEmbedded(embedded)
-    : openS3(storage.url, storage.region ?? 'us-east-1', storage.public_url)
+  storage?.url === undefined ? await openEmbedded(embedded) : openS3(storage.url, storage.region, storage.public_url)
 
 /** @throws Failure `port_taken`, `config_invalid` */
 export async function openEmbedded({ directory, publicUrl, ...options }: EmbeddedOptions): Promise<ObjectStorage> {
@@ -67,17 +65,16 @@ export async function openEmbedded({ directory, publicUrl, ...options }: Embedde
 }
 
 /**
- * @param url `s3://bucket[?endpoint=https://…]`; credentials are found where the AWS client looks for them
+ * @param url `s3://bucket[?endpoint=https://…][&region=…]`; credentials are found where the AWS client looks for them
+ * @param region decides over that of the address
  * @throws Failure `config_invalid`
  */
-export function openS3(url: string, region: string, publicUrl?: string): ObjectStorage {
-  const { protocol, host: bucket, searchParams } = parseUrl(url) ?? new URL('invalid://')
-  if (protocol !== 's3:' || bucket === '')
-    throw fail('config_invalid', { what: `storage.url ${showAddress(url)} is not of the form s3://bucket?endpoint=…` })
-  const endpoint = searchParams.get('endpoint')
+export function openS3(url: string, region?: string, publicUrl?: string): ObjectStorage {
+  const { bucket, endpoint, ...named } = readBucketUrl(url)
+  const place = region ?? named.region ?? 'us-east-1'
   const outside = publicUrl === undefined ? undefined : originOf(publicUrl).origin
   const blobs = createS3Blobs({
-    region,
+    region: place,
     bucket,
     forcePathStyle: endpoint !== null,
     ...(endpoint !== null && { endpoint }),
@@ -85,9 +82,24 @@ export function openS3(url: string, region: string, publicUrl?: string): ObjectS
   })
   return {
     blobs,
-    url: outside ?? endpoint ?? `https://${bucket}.s3.${region}.amazonaws.com`,
+    url: outside ?? endpoint ?? `https://${bucket}.s3.${place}.amazonaws.com`,
     close: () => blobs.close(),
   }
+}
+
+/** Refuses what would be left unread: files would go to another place than the one that was written, and keys into the log. */
+function readBucketUrl(url: string) {
+  const { protocol, host: bucket, username, port, pathname, searchParams } = parseUrl(url) ?? new URL('invalid://')
+  const refuse = (why: string): Failure => fail('config_invalid', { what: `storage.url ${showAddress(url)} ${why}` })
+  if (protocol !== 's3:' || bucket === '' || port !== '' || !/^\/?$/.test(pathname))
+    throw refuse('is not of the form s3://bucket?endpoint=…')
+  const endpoint = searchParams.get('endpoint')
+  const at = endpoint === null ? undefined : parseUrl(endpoint)
+  if (username !== '' || (at && `${at.username}${at.password}` !== ''))
+    throw refuse('has credentials: they belong in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
+  if (endpoint !== null && !/^https?:$/.test(at?.protocol ?? ''))
+    throw refuse('has an endpoint that is not of the form https://host[:port]')
+  return { bucket, endpoint, region: searchParams.get('region') ?? undefined }
 }
 
 /** Refuses a path, since it would be signed as part of the bucket's path. */
