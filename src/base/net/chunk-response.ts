@@ -2,7 +2,9 @@
  * The answer to a request as the vendors' SDKs read it: the part of `Response` that they use, straight from node's message. A web
  * stream would cost more CPU per piece of text than everything else that is done with the piece.
  */
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { pipeline, type Readable, type Transform } from 'node:stream'
+import { constants, createBrotliDecompress, createUnzip } from 'node:zlib'
 import { onlyItem } from '../values/collections.ts'
 import { expectDefined } from '../values/expect-defined.ts'
 
@@ -32,7 +34,7 @@ export const statusOf = ({ statusCode }: IncomingMessage): number =>
 
 /** @param why the error of a body that ends early */
 export function toChunkResponse(message: IncomingMessage, release: () => void, why: () => Error): Response {
-  const body = readChunks(message, release, why)
+  const body = readChunks(decompress(message), message.headers, release, why)
   const status = statusOf(message)
   const text = async (): Promise<string> => {
     const chunks: Uint8Array[] = []
@@ -69,7 +71,20 @@ interface ChunkBody extends AsyncIterableIterator<Uint8Array, undefined> {
   getReader(): { read(): Promise<Chunk>; releaseLock(): void; cancel(): Promise<void> }
 }
 
-function readChunks(message: IncomingMessage, release: () => void, why: () => Error): ChunkBody {
+/** Some gateways compress although nobody accepts it. What is cut off gives what came before. */
+function decompress(message: IncomingMessage): Readable {
+  const decoder = decoderOf(message.headers['content-encoding']?.trim().toLowerCase() ?? '')
+  // Its errors reach the reader of the decoder.
+  return decoder === undefined ? message : pipeline(message, decoder, () => {})
+}
+
+function decoderOf(coding: string): Transform | undefined {
+  const { Z_SYNC_FLUSH: flush, BROTLI_OPERATION_FLUSH: flushBrotli } = constants
+  if (/^(x-)?gzip$|^deflate$/.test(coding)) return createUnzip({ flush, finishFlush: flush })
+  return coding === 'br' ? createBrotliDecompress({ flush: flushBrotli, finishFlush: flushBrotli }) : undefined
+}
+
+function readChunks(message: Readable, headers: IncomingHttpHeaders, release: () => void, why: () => Error): ChunkBody {
   const waiting: Uint8Array[] = []
   let waitingBytes = 0
   let end: 'end' | Error | undefined
@@ -82,7 +97,7 @@ function readChunks(message: IncomingMessage, release: () => void, why: () => Er
     else asked.reject(how)
     asked = undefined
   }
-  const pieces = toPieces(message, (piece: Uint8Array): void => {
+  const pieces = toPieces(headers, (piece: Uint8Array): void => {
     if (asked !== undefined) {
       const { resolve } = asked
       asked = undefined
@@ -144,8 +159,8 @@ function readChunks(message: IncomingMessage, release: () => void, why: () => Er
  * Passes an event stream on in whole lines, because the SDKs search their whole buffer again with each piece that does not end one,
  * and any other body as it comes. `add` is false once a line is too long.
  */
-function toPieces(message: IncomingMessage, pass: (piece: Uint8Array) => void) {
-  const isEventStream = message.headers['content-type']?.startsWith('text/event-stream') === true
+function toPieces(headers: IncomingHttpHeaders, pass: (piece: Uint8Array) => void) {
+  const isEventStream = headers['content-type']?.startsWith('text/event-stream') === true
   let held: Uint8Array[] = []
   let lineBytes = 0
   const flush = (): void => {
