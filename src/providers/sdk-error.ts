@@ -96,11 +96,14 @@ export function toProviderError(error: unknown, parts: SdkErrorParts): unknown {
     })
   if (!('status' in error) && code === undefined) return error
   return convert(
-    `The connection to the model provider failed: ${innermostMessage(error)}`,
-    code === 'ENOTFOUND' ? remedies?.address : undefined,
+    `The connection to the model provider failed: ${innermostMessage(error).replace(OPENSSL, '$1')}`,
+    code === 'ENOTFOUND' || code?.startsWith('ERR_SSL') || code === 'EPROTO' ? remedies?.address : undefined,
     unreachableUnless(code === EGRESS_REFUSED),
   )
 }
+
+/** The reason within a message of OpenSSL, which has numbers, functions and files around it. */
+const OPENSSL = /^[0-9A-F]+:error:[^:]*:[^:]*:[^:]*:([^:]*):.*$/s
 
 type ErrorFacts = ProviderErrorFacts
 

@@ -75,7 +75,9 @@ export function createSdkProvider<Client, Event>(
       const stop = (): void => sending.abort(signal.reason)
       if (signal.aborted) stop()
       signal.addEventListener('abort', stop, { once: true })
+      let heardAt = parts.clock.monotonic()
       const end: StreamEnd = {
+        heardAt: () => heardAt,
         isOver: () => isOver,
         mayBreak: (error) => (isOver || collector.isWhole()) && isConnectionFault(error) && !signal.aborted,
         close: () => sending.abort(),
@@ -92,6 +94,7 @@ export function createSdkProvider<Client, Event>(
           isOver ||= isLast(event)
           served ??= servedModel(event)
           const added = read(() => collector.add(event))
+          if (added.text + added.hidden !== '') heardAt = parts.clock.monotonic()
           const [text, other] = [shown(added.text), hidden(added.hidden)]
           if (text !== '') yield { type: 'text', text }
           if (other !== '') yield { type: 'hidden', text: other }

@@ -222,3 +222,20 @@ test('a model is not looked for at a listener of this process, whoever names it'
     'never',
   )
 })
+
+test.each(['openai-compatible', 'gemini', 'bedrock'] as const)(
+  'an address of %s that is none is refused before a run starts',
+  (type) => {
+    const providers = createProviders({
+      config: { house: { type, base_url: 'localhost:8080/v1', region: 'eu-central-1', key: { fromEnv: 'K' } } },
+      env: { K: 'k-test-1234567890' },
+      redactor: createRedactor(),
+    })
+    expect(() => providers.choose({ id: 'acme.desk', secrets: {} }, { provider: 'house', name: 'm' })).toThrow(
+      expect.objectContaining({
+        code: 'provider_not_configured',
+        fix: 'The base_url of a provider begins with http:// or https://.',
+      }) as Error,
+    )
+  },
+)

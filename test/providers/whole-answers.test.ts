@@ -80,6 +80,7 @@ test('a connection that breaks before the reason loses the answer', async () => 
 test.each([
   ['comments', ': still here\n\n'],
   ['pings', data({ type: 'ping' })],
+  ['empty deltas', data({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: '' } })],
 ])('a server that sends nothing but %s for half an hour has failed', async (_, sign) => {
   fake = await startFakeModel([{}], (_answer, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })

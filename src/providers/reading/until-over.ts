@@ -1,6 +1,5 @@
 /** The end of a stream whose sender leaves the connection open, or sends nothing but signs of life. */
 import type { Clock } from '../../base/clock.ts'
-import { isJsonObject } from '../../base/json/json.ts'
 import { within } from '../../base/signal-within.ts'
 import { KEPT_ALIVE } from './server-events.ts'
 
@@ -14,6 +13,8 @@ export interface StreamEnd {
   readonly isOver: () => boolean
   /** Whether the answer is whole in spite of this fault: it was paid, and needs no other attempt. */
   readonly mayBreak: (error: unknown) => boolean
+  /** When an event last added to the answer, on the monotonic clock. */
+  readonly heardAt: () => number
   /** Ends the request. */
   readonly close: () => void
   readonly clock: Clock
@@ -21,14 +22,13 @@ export interface StreamEnd {
 
 /**
  * The events of a stream until it ends, or its answer is whole and a moment has passed.
- * @throws an error of code `ETIMEDOUT` after half an hour of comments and pings alone
+ * @throws an error of code `ETIMEDOUT` after half an hour of comments, pings and other events that add nothing
  */
 export async function* untilOver<Event>(
   events: AsyncIterable<Event | typeof KEPT_ALIVE>,
-  { isOver, mayBreak, close, clock }: StreamEnd,
+  { isOver, mayBreak, heardAt, close, clock }: StreamEnd,
 ): AsyncGenerator<Event, void> {
   const iterator = events[Symbol.asyncIterator]()
-  let heardAt = clock.monotonic()
   let isLeftOpen = false
   try {
     for (;;) {
@@ -40,9 +40,7 @@ export async function* untilOver<Event>(
       }
       const { value, done } = await asked.catch(endIf(mayBreak))
       if (done === true) return
-      if (value === KEPT_ALIVE || isPing(value)) {
-        if (clock.monotonic() - heardAt > LONGEST_SILENCE_MS) throw silent()
-      } else heardAt = clock.monotonic()
+      if (clock.monotonic() - heardAt() > LONGEST_SILENCE_MS) throw silent()
       if (value !== KEPT_ALIVE) yield value
     }
   } finally {
@@ -59,8 +57,6 @@ const endIf =
     if (mayBreak(error)) return { value: undefined, done: true }
     throw error
   }
-
-const isPing = (event: unknown): boolean => isJsonObject(event) && event['type'] === 'ping'
 
 const silent = (): Error =>
   Object.assign(new Error(`It sent nothing but signs of life for ${LONGEST_SILENCE_MS / 60_000} min.`), {

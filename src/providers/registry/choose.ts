@@ -96,13 +96,16 @@ export function createProviders({
       const baseUrl = model.base_url ?? mapped?.base_url ?? env[BASE_URL_VARIABLES[type] ?? '']
       if (baseUrl === undefined && ADDRESSED_TYPES.includes(type))
         throw notConfigured(`Give ${describeAddress(type)}, under \`providers:\` in svc.config.yaml.`)
+      const address = baseUrl === undefined ? undefined : parseUrl(baseUrl)
+      if (baseUrl !== undefined && !/^https?:$/.test(address?.protocol ?? ''))
+        throw notConfigured('The base_url of a provider begins with http:// or https://.')
       const region = mapped?.region ?? env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION']
       if (type === 'bedrock' && region === undefined)
         throw notConfigured('Give the provider a region under `providers:` in svc.config.yaml, or set AWS_REGION.')
 
       // The author of a document is not trusted with the network like the operator who writes the config.
       const from = model.base_url === undefined ? 'config' : 'document'
-      const peer = `${model.provider}${baseUrl !== undefined && parseUrl(baseUrl) !== undefined ? ` (${new URL(baseUrl).host})` : ''}`
+      const peer = `${model.provider}${address === undefined ? '' : ` (${address.host})`}`
       const id = JSON.stringify([
         peer,
         type,
