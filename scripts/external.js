@@ -13,7 +13,6 @@ export const EXTERNAL = [
   '@aws-sdk/*',
   '@smithy/*',
   '@modelcontextprotocol/client',
-  '@inquirer/prompts',
   'listhen',
   'jose',
   'jq-wasm',

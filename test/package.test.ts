@@ -139,6 +139,8 @@ test.each([
   ['await import("@scope/name/deep")', '@scope/name'],
   ['createRequire(import.meta.url)("re2js").RE2JS', 're2js'],
   ['import"./chunks/x.js"', undefined],
+  // The text of a module that ajv would write.
+  ['code=\'require("ajv/dist/runtime/equal").default\'', undefined],
 ])('%s loads %s', (text, name) => {
   expect(loadedModules(text)).toEqual(name === undefined ? [] : [name])
 })
@@ -146,7 +148,7 @@ test.each([
 /** Packages whose modules a built file imports or requires. */
 function loadedModules(text: string): string[] {
   const found = text.matchAll(
-    /(?:(?<![\w.$])(?:from|import) ?|(?<![\w.$])import\(|\brequire\(|Require\(import\.meta\.url\)\()"((?:@[\w.-]+\/)?[a-z][\w.:-]*)(?:\/[\w./-]+)?"/g,
+    /(?:(?<![\w.$])(?:from|import) ?|(?<![\w.$])import\(|(?<!['"`])\brequire\(|Require\(import\.meta\.url\)\()"((?:@[\w.-]+\/)?[a-z][\w.:-]*)(?:\/[\w./-]+)?"/g,
   )
   return [...found].map(([, name]) => name!)
 }

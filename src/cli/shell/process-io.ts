@@ -110,14 +110,14 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
   }
   return {
     async confirm(question, signal, assumed = false) {
-      const { confirm } = await import('@inquirer/prompts')
+      const { confirm } = await import('./prompts/inquirer.ts')
       return await withInterrupts(
         () => confirm({ message: fitQuestion(question), default: assumed }, context(signal)),
         signal,
       )
     },
     async text(question, signal) {
-      const { input } = await import('@inquirer/prompts')
+      const { input } = await import('./prompts/inquirer.ts')
       return await untilEscape(signal, (until) =>
         withInterrupts(() => input({ message: fitQuestion(question) }, context(until)), until),
       )
@@ -128,7 +128,7 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
     dropTyped,
     lastTyped,
     async select(question, choices, signal) {
-      const { select } = await import('@inquirer/prompts')
+      const { select } = await import('./prompts/inquirer.ts')
       return await withInterrupts(
         () =>
           select(
@@ -141,7 +141,7 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
     async edit(text, signal) {
       const editor = env['VISUAL'] || env['EDITOR']
       if (!editor) {
-        const { input } = await import('@inquirer/prompts')
+        const { input } = await import('./prompts/inquirer.ts')
         // The line is drawn as it is edited. In arguments, which are JSON, escapes mean the same.
         const line = escapeForTerminal(text.trim().replaceAll(/\s*\n\s*/g, ' '))
         return await untilEscape(signal, (until) =>

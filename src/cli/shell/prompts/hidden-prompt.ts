@@ -3,7 +3,7 @@ import { Interrupted } from '../io.ts'
 
 /** Draws nothing but the question, so that it serves a screen reader too. */
 export async function askHidden(question: string, signal?: AbortSignal): Promise<string> {
-  const { password } = await import('@inquirer/prompts')
+  const { password } = await import('./inquirer.ts')
   try {
     return await password({ message: question, mask: false }, { output: process.stderr, ...(signal && { signal }) })
   } catch (error) {
