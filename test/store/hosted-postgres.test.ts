@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readConnectionAddress } from '../../src/store/postgres/database/connection-settings.ts'
+import { runWithReply } from '../../src/store/postgres/lost-reply.ts'
 import { openPool, type PostgresPool } from '../../src/store/postgres/database/pool.ts'
 import { migrateDatabase } from '../../src/store/postgres/migrate-database.ts'
 import { findFreePort } from '../free-port.ts'
@@ -126,9 +127,16 @@ describe.skipIf(!server)('a hosted database', () => {
       ]
       writeFileSync(join(directory, 'pooler.ini'), `${lines.join('\n')}\n`)
       writeFileSync(join(directory, 'users'), '"svc" ""\n')
+      url = `postgres://svc@127.0.0.1:${port}/${database}`
+      await begin()
+      return () => {
+        pooler.kill('SIGKILL')
+        removeDirectory(directory)
+      }
+    })
+    const begin = async (): Promise<void> => {
       const asUser = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
       pooler = spawn('pgbouncer', [...asUser, join(directory, 'pooler.ini')], { stdio: 'ignore' })
-      url = `postgres://svc@127.0.0.1:${port}/${database}`
       await waitUntil(async () => {
         const client = new pg.Client({ connectionString: url.replace(database, 'postgres') })
         return await client.connect().then(
@@ -136,11 +144,7 @@ describe.skipIf(!server)('a hosted database', () => {
           () => false,
         )
       })
-      return () => {
-        pooler.kill('SIGKILL')
-        removeDirectory(directory)
-      }
-    })
+    }
 
     test('a setting that it does not pass on is named, and nothing is written elsewhere', async () => {
       await asOwner(`alter role svc in database ${database} set search_path = public`)
@@ -163,6 +167,28 @@ describe.skipIf(!server)('a hosted database', () => {
       const [first, second] = await Promise.all(both)
       expect(first).toEqual(asked.map((n) => ({ n })))
       expect(second).toEqual(asked.toReversed().map((n) => ({ n })))
+    })
+
+    test('a statement whose reply is lost with the pooler has ended before anybody asks what became of it', async () => {
+      await asOwner(`alter role svc in database ${database} set search_path = svc`)
+      const pool = await open(url)
+      const admin = new pg.Client({ connectionString: server!.url(database) })
+      await admin.connect()
+      const sleeping = async (): Promise<number> => {
+        const { rows } = await admin.query(`select 1 from pg_stat_activity where query = 'select pg_sleep(600)'`)
+        return rows.length
+      }
+      const left: number[] = []
+      const lost = runWithReply(pool, 'select pg_sleep(600)', [], async () => {
+        left.push(await sleeping())
+        return []
+      })
+      await waitUntil(async () => (await sleeping()) === 1)
+      pooler.kill('SIGKILL')
+      await begin()
+      expect(await lost).toEqual([])
+      expect(left).toEqual([0])
+      await admin.end()
     })
   })
 })

@@ -36,11 +36,13 @@ export async function runWithReply<Row extends object>(
       wasSent = true
       // Named, so that a connection keeps its plan. The beginning says which function is called.
       const named = { name: cutText(text, LONGEST_NAME).text, text, values: [...values] }
-      if (!more) return (await client.query<Row>(named)).rows
+      if (!more && !pool.isPooled()) return (await client.query<Row>(named)).rows
       // An error leaves the transaction open; the pool drops the connection then, and with it the transaction.
       await client.query('begin')
+      if (pool.isPooled())
+        backend = (await queriesOn(client).row<{ pid: number }>('select pg_backend_pid() as pid'))?.pid
       const { rows } = await client.query<Row>(named)
-      await more(queriesOn(client), rows)
+      await more?.(queriesOn(client), rows)
       await client.query('commit')
       return rows
     })

@@ -19,6 +19,8 @@ import { cutConnection, cutSilentConnections } from './silent-connections.ts'
 export interface PostgresPool extends PostgresQueries {
   /** Host, port and name of the database, without credentials. */
   readonly database: string
+  /** True where a pooler stands between: the process that it names as ours is none of the server's. */
+  isPooled(): boolean
   /** One transaction. It is tried again after a conflict with another one, so `work` has no effects of its own. */
   transaction<T>(work: (queries: PostgresQueries) => Promise<T>): Promise<T>
   /** The failure that callers get for an error; also notes it for the log. */
@@ -90,7 +92,7 @@ export async function openPool({ url, schema, name, connections, outages }: Pool
   pool.on('connect', (client) => client.on('error', ignoreLost))
   const open = (bounds: ClientConfig = {}) => connectClient(new pg.Client({ ...config, ...bounds }))
   const silence = cutSilentConnections(pool, () => open({ connectionTimeoutMillis: LOOK_MS, query_timeout: LOOK_MS }))
-  const opened = createPool(pool, open, silence, describeUrl(url), outages)
+  const opened = createPool(pool, open, silence, describeUrl(url), { outages, isPooled: () => !names.areKept })
   try {
     await opened.alone(async (client) => {
       const { rows } = await client.query<ConnectionFacts>(CONNECTION_FACTS)
@@ -159,7 +161,7 @@ function createPool(
   connectAlone: () => Promise<Client>,
   silence: { cutAll(): void; stop(): void },
   database: string,
-  outages: OutageLog | undefined,
+  { outages, isPooled }: { readonly outages: OutageLog | undefined; readonly isPooled: () => boolean },
 ): PostgresPool {
   let closing: Promise<void> | undefined
   const toFailure = (error: unknown): unknown => {
@@ -199,6 +201,7 @@ function createPool(
   }
   return {
     database,
+    isPooled,
     rows: (sql, values) => translated(() => reconnecting(() => queries.rows(sql, values))),
     row: (sql, values) => translated(() => reconnecting(() => queries.row(sql, values))),
     run: (sql, values) => translated(() => queries.run(sql, values)),
