@@ -79,7 +79,7 @@ export function createSdkProvider<Client, Event>(
       const end: StreamEnd = {
         heardAt: () => heardAt,
         isOver: () => isOver,
-        mayBreak: (error) => (isOver || collector.isWhole()) && isConnectionFault(error) && !signal.aborted,
+        mayBreak: (error) => (isOver || collector.isWhole()) && isHarmless(error) && !signal.aborted,
         close: () => sending.abort(),
         clock: parts.clock,
       }
@@ -117,6 +117,9 @@ export function createSdkProvider<Client, Event>(
     },
   }
 }
+
+/** What takes nothing from an answer that is whole: a connection that breaks, or something odd behind it. */
+const isHarmless = (error: unknown): boolean => isConnectionFault(error) || error instanceof FormProblem
 
 /** Events after which a server has nothing more to say. */
 const LAST_EVENTS: ReadonlySet<unknown> = new Set(['message_stop', 'response.completed', 'response.incomplete'])

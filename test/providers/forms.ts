@@ -104,6 +104,12 @@ export const answerForms: readonly AnswerForm[] = [
   ]),
   chat('CRLF throughout', [`data: ${JSON.stringify(delta({ content: 'hello' }))}\r\n\r\n`, ...END]),
   chat('data without a space', [`data:${JSON.stringify(delta({ content: 'hello' }))}\n\n`, ...END]),
+  chat('the name of the field twice', [
+    `data: data: ${JSON.stringify(delta({ content: 'hello' }, 'stop'))}\n\n`,
+    'data: data: [DONE]\n\n',
+  ]),
+  chat('an odd mark after the end', [delta({ content: 'hello' }, 'stop'), 'data: DONE\n\n']),
+  chat('an odd event after the end', [delta({ content: 'hello' }, 'stop'), 'event: close\ndata: bye\n\n']),
   chat('data over two lines', ['data: {"choices":\ndata: [{"delta":{"content":"hello"}}]}\n\n', ...END]),
   chat('a byte order mark', ['\ufeff', ...content('hello')]),
   chat('[DONE] without a finish reason', [delta({ content: 'hello' }), DONE]),

@@ -82,6 +82,27 @@ const CASES: readonly (readonly [
     STAYS,
   ],
   [
+    'DashScope: a code and a message',
+    'openai-compatible',
+    data({ code: 'DataInspectionFailed', message: 'The output is inappropriate.', request_id: 'x' }),
+    'The model provider broke off: The output is inappropriate.',
+    STAYS,
+  ],
+  [
+    'MiniMax: the outcome beside no choices',
+    'openai-compatible',
+    data({ choices: null, base_resp: { status_code: 1002, status_msg: 'rate limit' } }),
+    'The model provider broke off: rate limit',
+    PASSES,
+  ],
+  [
+    'a gateway: a code and msg',
+    'openai-compatible',
+    data({ code: 404, msg: 'No such route', success: false }),
+    'The model provider broke off: No such route. Check model.name and base_url.',
+    STAYS,
+  ],
+  [
     'an event named error that is a text',
     'openai-compatible',
     'event: error\ndata: upstream timed out\n\n',
@@ -134,6 +155,26 @@ test.each(CASES)('%s (%s)', async (_, wire, sent, message, [retryable, outage]) 
     const { name, message: text, retryable: isRetryable, outage: reason } = error as ProviderError
     expect([name, text, isRetryable, reason]).toEqual(['ProviderError', message, retryable, outage])
   }
+})
+
+test('a plain body of status 200 that is no answer is a refusal', async () => {
+  const headers = { 'content-type': 'application/json' }
+  fake = await startFakeModel([{ raw: JSON.stringify({ code: 401, message: 'No such user' }), headers }], () => {})
+  const error = await complete(openAt('openai-compatible', fake.url), requestWith()).catch((each: unknown) => each)
+  expect(error).toMatchObject({
+    message: 'The model provider broke off: No such user. Check the key in HOUSE_KEY.',
+    retryable: false,
+  })
+})
+
+test('a plain body of something else is no answer that broke off', async () => {
+  const headers = { 'content-type': 'application/json' }
+  fake = await startFakeModel([{ raw: '{"status":"healthy"}', headers }], () => {})
+  const error = await complete(openAt('openai-compatible', fake.url), requestWith()).catch((each: unknown) => each)
+  expect(error).toMatchObject({
+    message: 'The model provider answered with something other than a completion. Check base_url.',
+    outage: undefined,
+  })
 })
 
 test('what a server sends deeper than 256 levels is not read', async () => {

@@ -129,7 +129,7 @@ function readFragment(given: unknown, place: string): ReadFragment {
         index: given['index'],
         id: given['id'],
         name: given['function']['name'],
-        arguments: given['function']['arguments'],
+        arguments: given['function']['arguments'] ?? given['function']['parameters'],
       }
     : given
   if (typeof args !== 'string' && !isJsonObject(args) && args !== undefined && args !== null)

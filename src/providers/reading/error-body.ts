@@ -88,6 +88,10 @@ const PERMANENT_TYPES: ReadonlySet<unknown> = new Set([
   // llama.cpp
   'exceed_context_size_error',
   'not_supported_error',
+  // DashScope
+  'InvalidApiKey',
+  'InvalidParameter',
+  'DataInspectionFailed',
   // Text Generation Inference
   'validation',
   // Google

@@ -6,7 +6,7 @@ import { createParser } from 'eventsource-parser'
 import { EXTERNAL_JSON, isJsonObject, jsonDepth, parseJsonIfAny, type JsonObject } from '../../base/json/json.ts'
 import { ENDLESS_ANSWER } from '../../base/net/chunk-response.ts'
 import { CutStream, describeForm, FormProblem, quote } from './form-problem.ts'
-import { namedError, refuseError, type StreamError } from './stream-error.ts'
+import { isOfAnswer, namedError, refuseError, type StreamError } from './stream-error.ts'
 
 /** The server said `[DONE]`: the answer is whole, whatever else it left out. */
 export const STREAM_DONE = Symbol('[DONE]')
@@ -48,7 +48,8 @@ export async function* readServerEvents(
       }
       if (!isJsonObject(value)) throw new FormProblem(place, `${describeForm(value)}, not an object`)
       refuseError(value)
-      if (frame.isWhole) yield* toEvents(value)
+      // A body of something else, such as a status page, is no answer that broke off.
+      if (frame.isWhole) yield* isOfAnswer(value) ? toEvents(value) : []
       else yield value
     }
     if (frame.isWhole) yield STREAM_DONE
@@ -104,7 +105,9 @@ async function* readFrames(response: Response): AsyncGenerator<Frame | typeof KE
   let isEnded = false
   const parser = createParser({
     maxBufferSize: MAX_WHOLE,
-    onEvent({ event, data }) {
+    onEvent({ event, data: sent }) {
+      // Frameworks write the name of the field, and so do many who use them.
+      const data = sent.replace(/^(?:data: *)+/, '')
       if (data.trim() === '') return
       frames.push(event === 'error' ? { data, error: namedError(data) } : { data, isUnended: isEnded })
     },
