@@ -46,20 +46,21 @@ export interface LogExport extends Log {
 export function createLogExport(parts: LogExportParts): LogExport {
   const { resource, scope, clock, redactor, log, send, timeoutMs, delayMs, mostWaiting, dropped } = parts
   const report = createReceiverReport('logs', log, parts.to)
-  let waiting: ReadableLog[] = []
+  const waiting: ReadableLog[] = []
+  /** Of one export: they count as waiting, and are not dropped, since they may be taken. */
+  let underWay: readonly ReadableLog[] = []
   let sending: Promise<void> | undefined
   let failures = 0
   let timer: NodeJS.Timeout | undefined
 
   async function sendWaiting(): Promise<void> {
     while (waiting.length > 0) {
-      const batch = waiting.slice(0, MOST_AT_ONCE)
-      const { outcome, refused, settled } = await sendInParts(batch, send, timeoutMs)
+      underWay = waiting.splice(0, MOST_AT_ONCE)
+      const { outcome, refused, settled } = await sendInParts(underWay, send, timeoutMs)
       report.tell(outcome)
       if (refused.length > 0) dropped(refused.length)
-      // Lines were dropped meanwhile, the oldest first, or none.
-      const ended = new Set(batch.slice(0, settled))
-      waiting = waiting.filter((each) => !ended.has(each))
+      waiting.unshift(...underWay.slice(settled))
+      underWay = []
       failures = outcome.at === 'away' ? failures + 1 : 0
       if (outcome.at === 'away') return
     }
@@ -78,9 +79,10 @@ export function createLogExport(parts: LogExportParts): LogExport {
 
   return {
     write(level, message, values = {}) {
-      if (waiting.length >= mostWaiting) {
-        waiting.shift()
+      if (waiting.length + underWay.length >= mostWaiting) {
         dropped(1)
+        // The oldest, or this one where all others are on their way.
+        if (!waiting.shift()) return
       }
       const at = toHrTime(clock.now())
       const { traceId, ...others } = redactor.json(values)

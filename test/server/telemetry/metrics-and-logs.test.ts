@@ -265,6 +265,33 @@ describe.skipIf(!hasOtlpTools)('with node scripts/tools.js test/server/telemetry
     expect(receiver.spans.at(-1)!.spanId).toBe(spanOfRun(run))
   })
 
+  test('a line is either taken or counted as dropped, also where many come during an export', async () => {
+    const all = await openAll({
+      ...HASTY,
+      OTEL_TRACES_EXPORTER: 'none',
+      OTEL_METRICS_EXPORTER: 'none',
+      OTEL_BLRP_MAX_QUEUE_SIZE: '10',
+    })
+    const write = (lines: number, name: string): void => {
+      for (let at = 0; at < lines; at++) all.telemetry.log!.write('info', `${name} ${at}`)
+    }
+    write(5, 'early')
+    let isAsked = false
+    receiver.refuse = () => {
+      // While the first export is under way.
+      if (!isAsked) write(20, 'late')
+      isAsked = true
+      return undefined
+    }
+    await waitUntil(() => receiver.logs.some(({ body }) => body === 'late 19'))
+    await all.telemetry.close()
+    expect(receiver.logs.map(({ body }) => body)).toEqual([
+      ...Array.from({ length: 5 }, (_, at) => `early ${at}`),
+      ...Array.from({ length: 5 }, (_, at) => `late ${at + 15}`),
+    ])
+    expect(dropsOf(all)).toEqual({ logs: 15 })
+  })
+
   test('lines that wait are bounded, and those that are dropped counted', async () => {
     receiver.answer = (response) => response.writeHead(503).end()
     const { telemetry, registry } = await openAll({ OTEL_BLRP_MAX_QUEUE_SIZE: '10', OTEL_EXPORTER_OTLP_TIMEOUT: '200' })
