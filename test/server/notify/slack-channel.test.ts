@@ -239,6 +239,35 @@ test('each person with the role is told directly, and once, though some tries fa
   expect(methodsOf(slack).filter((each) => each === 'users.lookupByEmail')).toHaveLength(3)
 })
 
+test('a person whom Slack does not reach keeps a message from nobody else', async () => {
+  const { slack, people, addTask, aNotice, send, again } = await open({ role: 'treasurer' })
+  for (const name of ['ana', 'bo', 'cleo']) {
+    people.push({ email: `${name}@acme.example`, roles: ['treasurer'] })
+    slack.users.set(`${name}@acme.example`, aMember(`U0${name}`, `${name}@acme.example`))
+  }
+  const errors: Record<string, string> = { U0ana: 'channel_not_found', U0bo: 'a_new_error' }
+  slack.answer = ({ method, fields }) => {
+    const error = method === 'chat.postMessage' ? errors[fields['channel']!] : undefined
+    return error === undefined ? undefined : { ok: false, error }
+  }
+  const created = aNotice('task.created', addTask('a'))
+  expect(await send(created)).toMatchObject([
+    {
+      at: 'failed',
+      why: 'Slack answered chat.postMessage with a_new_error',
+      receipt: { messages: [{ to: 'U0cleo' }] },
+    },
+  ])
+  delete errors['U0bo']
+  expect(await send(again(created))).toMatchObject([
+    {
+      at: 'refused',
+      why: expect.stringContaining('(chat.postMessage: channel_not_found)') as string,
+      receipt: { messages: [{ to: 'U0cleo' }, { to: 'U0bo' }] },
+    },
+  ])
+})
+
 test('where nobody can be told, it says what to do', async () => {
   const { addTask, aNotice, send } = await open({ role: 'treasurer' })
   expect(await send(aNotice('task.created', addTask('a')))).toEqual([

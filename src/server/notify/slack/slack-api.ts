@@ -34,13 +34,13 @@ export class SlackFault extends Error {
   readonly outcome: Extract<TryOutcome, { at: 'failed' | 'refused' }>
   /** Slack's own word. */
   readonly code: string
-  /** True where it concerns this message alone, and another one may be taken. */
-  readonly isOfMessage: boolean
-  constructor(code: string, outcome: SlackFault['outcome'], isOfMessage = false) {
+  /** What it concerns: the message alone, or those who were to get it; else whatever is sent next. */
+  readonly of: 'message' | 'target' | 'all'
+  constructor(code: string, outcome: SlackFault['outcome'], of: SlackFault['of'] = 'all') {
     super(outcome.why)
     this.code = code
     this.outcome = outcome
-    this.isOfMessage = isOfMessage
+    this.of = of
   }
 }
 
@@ -105,8 +105,8 @@ function parseAnswer(text: string): JsonObject | undefined {
 
 function toFault(method: SlackMethod, body: JsonObject, variable: string): SlackFault {
   const code = typeof body['error'] === 'string' ? body['error'] : 'an error without a name'
-  const refuse = (what: string, isOfMessage = false): SlackFault =>
-    new SlackFault(code, { at: 'refused', why: `${what} (${method}: ${code})` }, isOfMessage)
+  const refuse = (what: string, of: SlackFault['of'] = 'all'): SlackFault =>
+    new SlackFault(code, { at: 'refused', why: `${what} (${method}: ${code})` }, of)
   if (code === 'missing_scope') {
     const needed = typeof body['needed'] === 'string' ? body['needed'] : 'that the call needs'
     return refuse(describeMissingScopes(needed, variable))
@@ -116,9 +116,9 @@ function toFault(method: SlackMethod, body: JsonObject, variable: string): Slack
       `Slack takes the token in ${variable} no more: install the app again, set its new bot token, and start the server again`,
     )
   const remedy = CHANNEL_ERRORS[code]
-  if (remedy !== undefined) return refuse(remedy)
-  if (MESSAGE_ERRORS.has(code)) return refuse(`Slack does not take this message${detailsOf(body)}`, true)
-  return new SlackFault(code, failedTry(`Slack answered ${method} with ${code}`))
+  if (remedy !== undefined) return refuse(remedy, 'target')
+  if (MESSAGE_ERRORS.has(code)) return refuse(`Slack does not take this message${detailsOf(body)}`, 'message')
+  return new SlackFault(code, failedTry(`Slack answered ${method} with ${code}`), 'target')
 }
 
 export const describeMissingScopes = (needed: string, variable: string): string =>

@@ -143,32 +143,40 @@ function createSending(
     })
   }
 
+  async function postTo(to: string, drawing: SlackDrawing): Promise<Pick<SlackRef, 'channel' | 'ts'> | undefined> {
+    const fields = { channel: to, ...fieldsOf(drawing), ...NO_UNFURLING }
+    const { body } = await api.call('chat.postMessage', fields, signal)
+    const [channel, ts] = [textIn(body, 'channel'), textIn(body, 'ts')]
+    return channel === undefined || ts === undefined ? undefined : { channel, ts }
+  }
+
   /** Sends one message for some notices, to each target that has none yet. */
   async function post(group: readonly NoticeMessage[]): Promise<void> {
     const refs: SlackRef[] = group.flatMap(({ notice }) => [...readRefs(notice)])
     try {
       const tasks = [...new Set(group.flatMap(({ notice }) => (isOfTask(notice) ? [notice.taskId] : [])))]
       const isOfTasks = tasks.length > 0
-      for (const to of await findTargets()) {
+      let missed: SlackFault | undefined
+      const targets = await findTargets()
+      for (const to of targets) {
         if (refs.some((ref) => ref.to === to)) continue
         const drawing = isOfTasks ? await draw(tasks) : drawNotices(group)
         if (!drawing) break
-        const { body } = await api.call(
-          'chat.postMessage',
-          { channel: to, ...fieldsOf(drawing), ...NO_UNFURLING },
-          signal,
-        )
-        const [channel, ts] = [textIn(body, 'channel'), textIn(body, 'ts')]
-        if (channel === undefined || ts === undefined) continue
-        const ref = { to, channel, ts, tasks }
+        const posted = await postTo(to, drawing).catch((error: unknown) => {
+          // Whom Slack does not reach keeps it from nobody else.
+          if (targets.length === 1 || !(error instanceof SlackFault && error.of === 'target')) throw error
+          if (missed?.outcome.at !== 'failed') missed = error
+        })
+        if (!posted) continue
+        const ref = { to, ...posted, tasks }
         refs.push(ref)
         if (isOfTasks) await settle(ref, drawing)
       }
-      end(group, { at: 'delivered', receipt: toReceipt(refs) })
+      end(group, { ...(missed?.outcome ?? { at: 'delivered' }), receipt: toReceipt(refs) })
     } catch (error) {
       const outcome = toOutcome(error)
       end(group, refs.length === 0 ? outcome : { ...outcome, receipt: toReceipt(refs) })
-      if (!(error instanceof SlackFault && error.isOfMessage)) throw error
+      if (!(error instanceof SlackFault && error.of === 'message')) throw error
     }
   }
 
@@ -185,7 +193,7 @@ function createSending(
         else own.push(message)
       } catch (error) {
         outcomes.set(message, toOutcome(error))
-        if (!(error instanceof SlackFault && error.isOfMessage)) throw error
+        if (!(error instanceof SlackFault && error.of === 'message')) throw error
       }
     }
     for (const kind of [own.filter(({ notice }) => isOfTask(notice)), own.filter(({ notice }) => !isOfTask(notice))])
