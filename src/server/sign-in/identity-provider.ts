@@ -67,6 +67,8 @@ const SIGN_OUT_MS = 2000
 const MOST_AT_ONCE = 20
 /** How long its metadata and keys are taken as they were read. */
 const FRESH_MS = 3_600_000
+/** Several hundred keys, with their certificates. */
+const MAX_KEY_BYTES = 1024 * 1024
 /** Between two readings of keys because of a token: whoever sends wrong ones must not make us ask for each. */
 const KEYS_AGAIN_MS = 30_000
 
@@ -93,7 +95,7 @@ export function createIdentityProvider({ settings, fetch, now }: ProviderParts):
   const metadata = createMemory<AuthorizationServer>(now, (ask) => readOpenIdProvider(issuer, ask))
   const keySet = createMemory<JSONWebKeySet>(now, async (ask) => {
     const address = endpointOf(await metadata.read(ask), 'jwks_uri')
-    const { status, value } = await ask(address)
+    const { status, value } = await ask(address, { maxBytes: MAX_KEY_BYTES })
     // One that is no key takes no other one away.
     const keys = Array.isArray(value['keys']) ? value['keys'].filter(isJsonObject) : []
     if (keys.length === 0) throw new Error(`it answered ${status} without keys to ${address}`)

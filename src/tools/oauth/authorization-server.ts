@@ -38,6 +38,8 @@ export interface OauthRequest {
   readonly method?: 'POST'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
+  /** Of the answer, where it may be longer than others. */
+  readonly maxBytes?: number
 }
 
 export interface OauthAnswer {
@@ -54,9 +56,9 @@ export type AskOauth = (url: string, request?: OauthRequest) => Promise<OauthAns
 /** @param redactor knows what is sent: a server may say it in its error */
 export const createOauthAsker =
   (fetch: FetchFunction, signal: AbortSignal, redactor?: Redactor): AskOauth =>
-  async (url, request = {}) => {
+  async (url, { maxBytes = MAX_ANSWER_BYTES, ...request } = {}) => {
     const headers = { accept: 'application/json', ...request.headers }
-    const answer = await readAnswer(await fetch(url, { ...request, headers, signal }))
+    const answer = await readAnswer(await fetch(url, { ...request, headers, signal }), maxBytes)
     return { ...answer, said: describeOauthError(answer.value, redactor) }
   }
 
@@ -225,7 +227,7 @@ function readSeconds(value: JsonValue | undefined): number {
   return typeof seconds === 'number' && seconds > 0 ? seconds : Infinity
 }
 
-async function readAnswer(response: Response): Promise<Omit<OauthAnswer, 'said'>> {
+async function readAnswer(response: Response, maxBytes: number): Promise<Omit<OauthAnswer, 'said'>> {
   // An MCP server that wants no token may answer with a stream that does not end.
   if (response.headers.get('content-type')?.includes('text/event-stream') === true) {
     await response.body?.cancel()
@@ -235,7 +237,7 @@ async function readAnswer(response: Response): Promise<Omit<OauthAnswer, 'said'>
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength
-    if (bytes > MAX_ANSWER_BYTES) throw new Error(`its answer is longer than ${MAX_ANSWER_BYTES} bytes`)
+    if (bytes > maxBytes) throw new Error(`its answer is longer than ${maxBytes} bytes`)
     chunks.push(chunk)
   }
   const value = readJson(Buffer.concat(chunks).toString())

@@ -190,6 +190,7 @@ test.each<[string, string, (known: object) => unknown, string]>([
     }),
     'not_let_in: Not signed in: Acme sent an ID token that none of its keys signed.',
   ],
+  ['with keys without end', '/keys', () => huge.repeat(4), `${AWAY} its answer is longer than 1048576 bytes.`],
   ['with broken keys', '/keys', () => ({ keys: [7] }), `${AWAY} it answered 200 without keys to ${ISSUER}/keys.`],
 ])('a provider %s is a sentence, and nothing is kept of it', async (_, path, change, said) => {
   const { finish, answers, time } = fakeProvider()
@@ -241,7 +242,8 @@ test.each<[string, Record<string, string>, unknown, string]>([
 
 test('keys count beside what is no key, however many there are', async () => {
   const { finish, answers } = fakeProvider()
-  const others = Array.from({ length: 300 }, (_, at) => ({ kty: 'EC', crv: 'P-256', kid: `k-${at}`, alg: 'ES256' }))
+  const x5c = ['M'.repeat(2000)]
+  const others = Array.from({ length: 300 }, (_, at) => ({ kty: 'EC', kid: `k-${at}`, alg: 'ES256', x5c }))
   answers['/keys'] = { keys: [null, 7, { kty: 'X-FUTURE' }, ...others, first!.jwk] }
   expect(await finish()).toBe('ana@acme.example')
 })
