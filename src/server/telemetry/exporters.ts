@@ -155,5 +155,7 @@ function outcomeOf(error: unknown): ExportOutcome {
   // Whatever it took would be sent again for an hour.
   if (typeof message === 'string' && message.includes('body exceeded size limit'))
     return { at: 'refused', why: 'the receiver answered without end', isOfContent: false }
+  if (message === 'Export failed with retryable status')
+    return { at: 'away', why: 'the receiver asks for patience (429, 502, 503 or 504)' }
   return { at: 'away', why: typeof code === 'string' ? code : LATE }
 }

@@ -137,7 +137,7 @@ describe.skipIf(!hasOtlpTools)('with node scripts/tools.js test/server/telemetry
     ['415', (response) => response.writeHead(415).end(), '_COMPRESSION=none, or another OTEL_EXPORTER_OTLP_', 4],
     ['302', (response) => response.writeHead(302, { location: '/' }).end(), 'the receiver answered 302","fix":', 4],
     ['400', (response) => response.writeHead(400).end('{"no":1}'), 'the receiver answered 400', 4],
-    ['503', (response) => response.writeHead(503, { 'retry-after': '60' }).end(), 'did not take it in time', 0],
+    ['503', (response) => response.writeHead(503, { 'retry-after': '60' }).end(), 'the receiver asks for patience', 0],
   ])('a receiver that answers %s holds nothing up, and is told once', async (_, answer, why, dropped) => {
     receiver.answer = answer
     const { telemetry, said, registry } = await runToEnd({ OTEL_EXPORTER_OTLP_TIMEOUT: '200' })
