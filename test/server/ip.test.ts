@@ -92,6 +92,10 @@ test.each([
   ['a proxy that says nothing', '10.0.0.1', null, ['10.0.0.0/8'], '10.0.0.1'],
   ['a proxy over IPv6', '::ffff:10.0.0.1', '1.2.3.4', ['10.0.0.0/8'], '1.2.3.4'],
   ['proxies only', '10.0.0.1', '10.0.0.3, 10.0.0.2', ['10.0.0.0/8'], '10.0.0.3'],
+  ['a proxy that adds the port', '10.0.0.1', '9.9.9.9:80, 1.2.3.4:51234', ['10.0.0.0/8'], '1.2.3.4'],
+  ['two proxies that add ports', '10.0.0.1', '1.2.3.4:51234, 10.0.0.9:443', ['10.0.0.0/8'], '1.2.3.4'],
+  ['a proxy that adds the port to IPv6', '10.0.0.1', '[2001:db8::1]:51234', ['10.0.0.0/8'], '2001:db8::1'],
+  ['a proxy that puts IPv6 into brackets', '10.0.0.1', '[2001:db8::1]', ['10.0.0.0/8'], '2001:db8::1'],
   ['a proxy that says nonsense', '10.0.0.1', 'unknown', ['10.0.0.0/8'], 'unknown'],
   ['a client that claims to be a proxy', '10.0.0.1', '10.0.0.9, 1.2.3.4', ['10.0.0.0/8'], '1.2.3.4'],
 ])('the client behind %s', (_what, peer, forwarded, proxies, expected) => {

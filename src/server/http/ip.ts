@@ -25,9 +25,13 @@ export function clientAddress(
   proxies: readonly string[],
 ): string | undefined {
   if (forwardedFor === null || !isInRanges(peer, proxies)) return peer
-  const hops = forwardedFor.split(',').map((hop) => hop.trim())
+  const hops = forwardedFor.split(',').map((hop) => withoutPort(hop.trim()))
   return hops.findLast((hop) => !isInRanges(hop, proxies)) ?? hops[0]
 }
+
+/** Some proxies add the port of the client, with which each connection would be another client. */
+const withoutPort = (hop: string): string =>
+  /^\[([\da-f:.]+)\](?::\d+)?$/i.exec(hop)?.[1] ?? /^(\d+(?:\.\d+){3}):\d+$/.exec(hop)?.[1] ?? hop
 
 /** Dotted quads and IPv6; parsers disagree about shorter, octal and hexadecimal spellings of IPv4. */
 const isAddress = (text: string): boolean => ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)
