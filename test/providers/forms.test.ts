@@ -80,3 +80,8 @@ test.each(answerForms.filter(({ isRetried }) => isRetried))('$wire asks again af
   expect(error).not.toBeInstanceOf(ProviderFormError)
   expect((error as ProviderError).retryable).toBe(true)
 })
+
+test.each(answerForms.filter(({ isOutage }) => isOutage))('$wire is not reached where there is $name', async (form) => {
+  const { error } = await ask(form)
+  expect((error as ProviderError).outage).toBe('provider_unreachable')
+})

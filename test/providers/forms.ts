@@ -23,6 +23,8 @@ export interface AnswerForm {
   readonly problem?: readonly [place: string, says: string]
   /** The answer may be asked for again. */
   readonly isRetried?: true
+  /** The model could not be reached. */
+  readonly isOutage?: true
 }
 
 const delta = (value: object, finish: unknown = null, more: object = {}) => ({
@@ -116,6 +118,8 @@ export const answerForms: readonly AnswerForm[] = [
   chat('an empty finish reason', [delta({ content: 'hello' }), delta({}, ''), DONE]),
   chat('an end without [DONE] and without a finish reason', [delta({ content: 'hello' })], { isRetried: true }),
   chat('an end within an event', [delta({ content: 'hello' }), 'data: {"choices": [{"del'], { isRetried: true }),
+  chat('an end without an event', [''], { isRetried: true, isOutage: true }),
+  chat('an end after comments alone', [': processing\n\n'], { isRetried: true, isOutage: true }),
   chat('[DONE] without the last line break', [delta({ content: 'hello' }), 'data: [DONE]']),
   chat('a plain body', { choices: [{ message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }] }),
   chat('the message once more after the deltas', [

@@ -30,11 +30,13 @@ export async function* readServerEvents(
   toEvents: (whole: JsonObject) => readonly JsonObject[],
 ): AsyncGenerator<ServerEvent, void> {
   let number = 0
+  let isEmpty = true
   for await (const frame of readFrames(response)) {
     if (frame === KEPT_ALIVE) {
       yield KEPT_ALIVE
       continue
     }
+    isEmpty = false
     const place = frame.isWhole ? 'the body' : `event ${++number}`
     if (frame.data.trim().startsWith('[DONE]')) {
       yield STREAM_DONE
@@ -54,6 +56,8 @@ export async function* readServerEvents(
     }
     if (frame.isWhole) yield STREAM_DONE
   }
+  // Whoever stands before the model answered for it, and the model never did.
+  if (isEmpty && response.headers.get('content-type')?.startsWith('text/event-stream')) throw new CutStream()
 }
 
 /** An answer whose stream has only events with data, for an SDK that reads it itself. */
