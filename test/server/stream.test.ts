@@ -75,6 +75,12 @@ test('no text in an event forges a frame', async () => {
   expect(events.map(({ id, data }) => [id, (JSON.parse(data) as { data: unknown }).data])).toEqual(
     texts.map((text) => [undefined, { text, [text]: null }]),
   )
+  // Nor where a reader ends lines as Python's `splitlines` does.
+  const lines = (await (await stream()).text()).split(/\r\n|[\n\r\u0085\u2028\u2029]/)
+  expect(lines.filter((line) => line !== '').map((line) => line.slice(0, 7))).toEqual([
+    'retry: ',
+    ...texts.map(() => 'data: {'),
+  ])
 })
 
 test('resumes after Last-Event-ID or ?after=, the header first', async () => {

@@ -1,4 +1,5 @@
 /** Output of a command: the answer on stdout, messages on stderr. Source: docs/design/command-line.md#streams */
+import { toJsonLine } from '../../base/json/json-line.ts'
 import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { wrapMessage } from '../../terminal/message.ts'
@@ -43,7 +44,7 @@ export function createOutput(stdout: OutputSink, stderr: OutputSink, mode: Outpu
       for (const each of await filtered(value)) stdout.write(`${JSON.stringify(each, null, indent)}\n`)
     },
     ndjson: async (value) => {
-      for (const each of await filtered(value)) stdout.write(`${JSON.stringify(each)}\n`)
+      for (const each of await filtered(value)) stdout.write(`${toJsonLine(each)}\n`)
     },
     message: print,
     hint: (text) => {

@@ -1,10 +1,11 @@
+import { toJsonLine } from '../../base/json/json-line.ts'
 import type { HttpReply } from '../http/reply.ts'
 import { STREAM_HEADERS } from '../http/sse.ts'
 
 /** A comment keeps proxies from closing a stream on which nothing happens. */
 const HEARTBEAT_MS = 15_000
 
-export const dataFrame = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`
+export const dataFrame = (value: unknown): string => `data: ${toJsonLine(value)}\n\n`
 
 /**
  * An event stream of a door. The next frame is made when the reader has room: what it does not read waits in the store.

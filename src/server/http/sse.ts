@@ -5,6 +5,7 @@
  */
 import { randomInt } from 'node:crypto'
 import type { Writable } from 'node:stream'
+import { toJsonLine } from '../../base/json/json-line.ts'
 import { toIsoText } from '../../base/clock.ts'
 import { failpointWithin } from '../../base/failpoint.ts'
 import type { StreamEvent } from '../../spec/api.ts'
@@ -196,11 +197,11 @@ function frameOf(event: StoredEvent | LiveText): string {
   return text
 }
 
-/** One JSON value on one line: `JSON.stringify` escapes every line end, so no text can forge a frame. */
+/** One JSON value on one line to every reader, so no text can forge a frame. */
 function formatFrame(event: StoredEvent | LiveText): string {
   const body: StreamEvent = { ts: toIsoText(event.ts), kind: event.kind, subject: event.subject, data: event.data }
   const id = 'seq' in event ? `id: ${event.seq}\n` : ''
-  return `${id}data: ${JSON.stringify(body)}\n\n`
+  return `${id}data: ${toJsonLine(body)}\n\n`
 }
 
 /** True once there is room or the stream is stopped; false after the time-out. */

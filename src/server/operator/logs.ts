@@ -1,4 +1,5 @@
 /** The log, filtered on the server, one line of JSON per entry. Source: docs/design/command-line.md#operating */
+import { toJsonLine } from '../../base/json/json-line.ts'
 import { type JsonObject, textOf } from '../../base/json/json.ts'
 import { loadRe2 } from '../../base/pattern/re2.ts'
 import { readLog } from '../log/read-log.ts'
@@ -28,7 +29,7 @@ export const streamLogs: OperatorAction<'GET /logs'> = async (request) => {
           return controller.close()
         }
         if (!wanted(value)) continue
-        return controller.enqueue(encoder.encode(`${JSON.stringify(value)}\n`))
+        return controller.enqueue(encoder.encode(`${toJsonLine(value)}\n`))
       }
     },
     cancel() {

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import { escapeLineEnds } from '../../base/json/json-line.ts'
 import { shortenText } from '../../base/text/cut-text.ts'
 import { UnsentError, unsentBecause } from '../../base/net/transport.ts'
 import type { Redactor } from '../../base/secret.ts'
@@ -183,7 +184,7 @@ export async function startMcpProcess(parts: McpProcessParts): Promise<McpProces
     async write(message, checkLeaving) {
       if (ended.signal.aborted) throw unsentBecause(ended.signal.reason as Error)
       if (unreadBytes > MAX_UNREAD_BYTES) throw unsentBecause(new Error(`${program} does not read its input.`))
-      const line = Buffer.from(`${message}\n`)
+      const line = Buffer.from(`${escapeLineEnds(message)}\n`)
       unreadBytes += line.byteLength
       const done = lastWrite.then(() => writeLine(line, checkLeaving)).finally(() => (unreadBytes -= line.byteLength))
       lastWrite = done.catch(() => {})

@@ -1,4 +1,5 @@
 /** POST responses, and what became of one. A response is a run. */
+import { toJsonLine } from '../../../base/json/json-line.ts'
 import { fail } from '../../../base/failure.ts'
 import type { Run } from '../../../spec/run/run.ts'
 import type { AuthenticatedCaller } from '../../auth/auth.ts'
@@ -127,7 +128,7 @@ async function* responseFrames(
 ): AsyncGenerator<string> {
   let number = 0
   const frame = (type: string, data: object): string =>
-    `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: number++, ...data })}\n\n`
+    `event: ${type}\ndata: ${toJsonLine({ type, sequence_number: number++, ...data })}\n\n`
   const response = headOf(started.run, request, 'in_progress')
   const item = { item_id: `msg_${started.run.id}`, output_index: 0, content_index: 0 }
   yield frame('response.created', { response })
