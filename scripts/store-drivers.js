@@ -1,7 +1,7 @@
 // Runs the contract of the store with each SQLite driver on each version of Node that is promised. Node and better-sqlite3 for it come
 // from npm, as the lock file of test/store/tools pins them; Node 20 is the one that runs this. With --others, beside a run of all tests:
-// only the later versions of Node, each with a driver that Node 20 does not have. Ends with `N passed, N failed`, which it adds to the
-// file that SVC_TEST_SUMMARY names.
+// only the later versions of Node, each with a driver that Node 20 does not have. The newest one runs, too, what depends on Node most.
+// Ends with `N passed, N failed`, which it adds to the file that SVC_TEST_SUMMARY names.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -15,6 +15,13 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 process.chdir(root)
 const TOOLS = 'test/store/tools'
 const TESTS = ['connect', 'lock', 'read-only', 'sqlite', 'writer'].map((name) => `test/store/${name}.test.ts`)
+/** Parsers, sockets, streams and programs: where versions of Node differed. */
+const OF_NODE = [
+  ...['base', 'blobs', 'client', 'policy', 'providers', 'spec', 'terminal', 'tools'].map((room) => `test/${room}`),
+  ...['cli/dot-env', 'cli/template-handlers', 'e2e/coder-template', 'server/stream'].map(
+    (name) => `test/${name}.test.ts`,
+  ),
+]
 const PREBUILT = '@photostructure/sqlite'
 
 const has = (name) => {
@@ -40,16 +47,24 @@ const all = [
   ...later.flatMap((node) => drivers.map((driver) => [node, driver])),
 ]
 const others = later.map((node, i) => [node, drivers[i]])
-const runs = (process.argv.includes('--others') ? others : all).filter(([node]) => !missing.includes(node))
+const runs = [[later.at(-1), 'node:sqlite', OF_NODE], ...(process.argv.includes('--others') ? others : all)].filter(
+  ([node]) => !missing.includes(node),
+)
 
 const home = mkdtempSync(join(tmpdir(), 'svc-drivers-'))
 const total = { passed: 0, failed: 0 }
 
-async function tryDriver(node, driver) {
+async function tryDriver(node, driver, tests = TESTS) {
   const version = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim()
-  const summary = join(home, `${version}-${driver.replace('/', '-')}`)
-  const child = spawn(node, ['node_modules/vitest/vitest.mjs', 'run', '--maxWorkers=1', ...TESTS], {
-    env: { ...process.env, SVC_TEST_SQLITE: driver, TEST_BUILD: 'off', SVC_TEST_SUMMARY: summary },
+  const summary = join(home, `${version}-${driver.replace('/', '-')}-${tests.length}`)
+  const child = spawn(node, ['node_modules/vitest/vitest.mjs', 'run', '--maxWorkers=1', ...tests], {
+    env: {
+      ...process.env,
+      SVC_TEST_SQLITE: driver,
+      SVC_TEST_SLOW: 'without',
+      TEST_BUILD: 'off',
+      SVC_TEST_SUMMARY: summary,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let printed = ''
@@ -59,7 +74,9 @@ async function tryDriver(node, driver) {
   const [, passed, failed] = /^(\d+) passed, (\d+) failed/m.exec(said) ?? ['', 0, 1]
   total.passed += Number(passed)
   total.failed += Number(failed)
-  console.log(`Node ${version}, ${driver}: ${passed} passed, ${failed} failed`)
+  console.log(
+    `Node ${version}, ${driver}${tests === TESTS ? '' : ', what depends on Node'}: ${passed} passed, ${failed} failed`,
+  )
   if (Number(failed) > 0) console.log(printed)
 }
 

@@ -1,13 +1,14 @@
 // Plays a coding agent: a client of MCP that starts `svc mcp --tools acme.coder`, as Claude Code does, and mends project/.
 import { spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
 
 const [program, ...args] = process.argv.length > 2 ? process.argv.slice(2) : ['svc']
 const gate = spawn(program, [...args, 'mcp', '--tools', 'acme.coder'], { stdio: ['pipe', 'pipe', 'inherit'] })
 const waiting = new Map()
-createInterface({ input: gate.stdout }).on('line', (line) => {
-  const { id, result, error } = JSON.parse(line)
-  waiting.get(id)?.(error ?? result)
+let rest = ''
+gate.stdout.setEncoding('utf8').on('data', (text) => {
+  const lines = `${rest}${text}`.split('\n')
+  rest = lines.pop()
+  for (const { id, result, error } of lines.map((line) => JSON.parse(line))) waiting.get(id)?.(error ?? result)
 })
 const send = (message) => gate.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 let last = 0

@@ -1,7 +1,6 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseEnv } from 'node:util'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { readDotEnv, writeDotEnv } from '../../src/cli/project/dot-env.ts'
@@ -36,16 +35,22 @@ describe('the place of a variable', () => {
         const written = all.map((each) => (each.lead === '# ' ? { ...each, value: '1' } : each))
         const text = written.map(({ lead, name: of, value: is }) => `${lead}${of}=${is}\n`).join('')
         const expected = new Map<string, string>()
+        const values = new Map<string, string>()
         let line = 1
         for (const { lead, name: of, value: is } of written) {
-          if (lead !== '# ') expected.set(of, `.env:${line}`)
+          if (lead !== '# ') {
+            expected.set(of, `.env:${line}`)
+            values.set(of, is.replace(/^(["'])(.*)\1$/s, '$2'))
+          }
           line += is.split('\n').length
         }
         const found = await (writeFileSync(join(directory, '.env'), text), readDotEnv(directory))
         expect(Object.fromEntries([...found].map(([of, { place }]) => [of, place]))).toEqual(
           Object.fromEntries(expected),
         )
-        expect(Object.fromEntries([...found].map(([of, { value: is }]) => [of, is]))).toEqual({ ...parseEnv(text) })
+        expect(Object.fromEntries([...found].map(([of, { value: is }]) => [of, is]))).toEqual(
+          Object.fromEntries(values),
+        )
       }),
     )
   })

@@ -53,22 +53,41 @@ export async function readDotEnv(directory: string): Promise<ReadonlyMap<string,
     const path = join(directory, file)
     const bytes = await readFile(path).catch(() => undefined)
     const text = bytes ? decodeText(bytes, path) : ''
-    for (const [name, value] of Object.entries(parseEnv(text)))
+    for (const [name, value] of Object.entries(parseDotEnv(text)))
       if (value !== undefined) found.set(name, { value, place: `${file}:${lineOf(name, text)}` })
   }
   return found
 }
 
+/** From Node 24 on, `parseEnv` takes `export NAME` for the name where nothing stands behind the `=`. */
+function parseDotEnv(text: string): Readonly<Record<string, string | undefined>> {
+  const isMistaken = (name: string): boolean => /^export\s/.test(name)
+  const found = parseEnv(text)
+  if (!Object.keys(found).some(isMistaken)) return found
+  const plain = text.replaceAll(
+    /^([^\S\n]*)export([^\S\n]+[^\s=]+)(?=[^\S\n]*=[^\S\n]*$)/gm,
+    (assignment, indent: string, name: string, at: number) => {
+      // One within the quotes of another value is none, and stays.
+      const marked = `${text.slice(0, at)}${assignment}${MARK}${text.slice(at + assignment.length)}`
+      const isAssignment = Object.keys(parseEnv(marked)).some((each) => isMistaken(each) && each.endsWith(MARK))
+      return isAssignment ? `${indent}${name}` : assignment
+    },
+  )
+  return parseEnv(plain)
+}
+
+/** Behind a name in the text of a file, to see whether the parser takes it for one: it tells no places. */
+const MARK = '_MARKED_TO_FIND_ITS_LINE'
+
 /** Line of the assignment that counts: the last one that is not within the quotes of another value. */
 function lineOf(name: string, text: string): number {
-  // The parser tells no places, so it is asked whether another name at the same place would be a variable.
-  const marked = `${name}_MARKED_TO_FIND_ITS_LINE`
+  const marked = `${name}${MARK}`
   const assignments = [
     ...text.matchAll(new RegExp(String.raw`^[^\S\n]*(?:export[^\S\n]+)?${escapeRegExp(name)}(?=[^\S\n]*=)`, 'gm')),
   ]
   const counts = assignments.findLast(({ index, 0: head }) => {
     const end = index + head.length
-    return marked in parseEnv(`${text.slice(0, end - name.length)}${marked}${text.slice(end)}`)
+    return marked in parseDotEnv(`${text.slice(0, end - name.length)}${marked}${text.slice(end)}`)
   })
   return text.slice(0, counts?.index ?? 0).split('\n').length
 }
@@ -108,8 +127,8 @@ export async function writeDotEnv(directory: string, name: string, value: string
     return line
   })
   const next = isWritten ? changed : `${text === '' || text.endsWith('\n') ? text : `${text}\n`}${line}`
-  const others = (content: string) => JSON.stringify({ ...parseEnv(content), [name]: '' })
-  if (parseEnv(next)[name] !== value || others(next) !== others(`${text}\n${line}`))
+  const others = (content: string) => JSON.stringify({ ...parseDotEnv(content), [name]: '' })
+  if (parseDotEnv(next)[name] !== value || others(next) !== others(`${text}\n${line}`))
     throw usageFailure(`${file} cannot be changed safely.`, `Write ${name} into it by hand.`)
   await writeUserFile(file, next, 0o600)
 }

@@ -12,7 +12,10 @@ const sample = readFileSync(new URL('../data/sales.sql', import.meta.url), 'utf8
 function askInProcess({ DatabaseSync }, sql) {
   const db = new DatabaseSync(file ?? ':memory:', { readOnly: file !== undefined })
   if (!file) db.exec(sample)
-  return db.prepare(sql).all()
+  const statement = db.prepare(sql)
+  // SQLite compiles the first statement and ignores what stands behind it.
+  if (statement.sourceSQL !== sql) throw new Error('One SELECT at a time, please.')
+  return statement.all()
 }
 
 function askProgram(sql) {

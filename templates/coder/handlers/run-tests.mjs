@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { root } from './project.mjs'
 
-const { status, stdout, stderr } = spawnSync(process.execPath, ['--test'], {
+const { status, stdout, stderr } = spawnSync(process.execPath, ['--test', '--test-reporter=tap'], {
   cwd: root,
   encoding: 'utf8',
   timeout: 60_000,
