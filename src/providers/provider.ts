@@ -135,6 +135,7 @@ export interface ProviderErrorFacts {
   readonly retryable: boolean
   readonly retryAfterMs?: number
   readonly outage?: ModelOutage
+  readonly isFiltered?: boolean
   readonly cause?: unknown
 }
 
@@ -146,9 +147,12 @@ export class ProviderError extends Error {
   readonly retryAfterMs: number | undefined
   /** Set where the model cannot be reached or used for now, whatever it is asked. */
   readonly outage: ModelOutage | undefined
+  /** A filter of the provider refused what was asked, as it withholds an answer. */
+  readonly isFiltered: boolean
   constructor(message: string, about: ProviderErrorFacts) {
     super(message, { cause: about.cause })
     this.outage = about.outage
+    this.isFiltered = about.isFiltered ?? false
     this.status = about.status
     this.retryable = about.retryable
     this.retryAfterMs = about.retryAfterMs

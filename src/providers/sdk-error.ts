@@ -9,6 +9,7 @@ import { retryAfterMs } from '../base/retry.ts'
 import type { Redactor, Secret } from '../base/secret.ts'
 import { innermostMessage } from '../base/failure.ts'
 import {
+  isFilteredRequest,
   isQuotaSpent,
   isRetryableStatus,
   mayPass,
@@ -78,7 +79,13 @@ export function toProviderError(error: unknown, parts: SdkErrorParts): unknown {
     return convert(
       `The model provider answered ${status}: ${message}`,
       remedies && remedyOf(status, message, body, remedies),
-      { status, retryable, ...(outage && { outage }), ...(wait !== undefined && { retryAfterMs: wait }) },
+      {
+        status,
+        retryable,
+        isFiltered: !retryable && isFilteredRequest(body),
+        ...(outage && { outage }),
+        ...(wait !== undefined && { retryAfterMs: wait }),
+      },
     )
   }
   const told = messageIn(body)
@@ -88,7 +95,7 @@ export function toProviderError(error: unknown, parts: SdkErrorParts): unknown {
       remedies && remedyOf(statusIn(body), told, body, remedies),
       isQuotaSpent(statusIn(body), told, body)
         ? { retryable: false, outage: 'quota_spent' }
-        : unreachableUnless(!mayPass(body)),
+        : { ...unreachableUnless(!mayPass(body)), isFiltered: isFilteredRequest(body) },
     )
   if (error instanceof SyntaxError)
     return convert(`The model provider's answer cannot be read: ${error.message}`, remedies?.address, {

@@ -236,6 +236,19 @@ describe('over the wire', () => {
     ['openai-compatible', { say: 'Half', calls, finish: 'MAX_TOKENS' }, 'completion_truncated', [50, 100]],
     ['openai-compatible', { finish: 'content_filter' }, 'completion_filtered', [50]],
     ['openai-compatible', { finish: 'stop' }, 'model_error', [50, 50]],
+    // Azure refuses a prompt that its filter found.
+    [
+      'openai-compatible',
+      { status: 400, error: { code: 'content_filter', param: 'prompt', message: 'Filtered.' } },
+      'completion_filtered',
+      [50],
+    ],
+    [
+      'openai-compatible',
+      { status: 400, error: { code: 'invalid_prompt', type: 'invalid_request_error', message: 'Malformed.' } },
+      'model_error',
+      [50],
+    ],
   ] as const)('%s: %o makes no call and fails the run with %s', async (vendor, answer, errorCode, bounds) => {
     const { end, invoked, requests } = await run(vendor, [answer])
     expect(end).toEqual({ status: 'Failed', output: null, errorCode })

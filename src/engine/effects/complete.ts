@@ -120,7 +120,7 @@ function toFailedEvent(
 ): RunTransitionEvent | undefined {
   if (isHeldBack(error)) return { type: 'model.held_back', turn, attempt }
   if (error instanceof ProviderError) {
-    const { message, retryable, retryAfterMs, outage: reason } = error
+    const { message, retryable, retryAfterMs, outage: reason, isFiltered } = error
     const cause = modelCause(snapshot.model.provider)
     const spent = meter.hasText() ? meter.spent() : undefined
     return {
@@ -130,6 +130,7 @@ function toFailedEvent(
       error: message,
       retryable,
       ...(reason && { outage: { reason, cause, ...(retryAfterMs !== undefined && { retryAfterMs }) } }),
+      ...(isFiltered && { filtered: true }),
       ...(spent && { spent }),
     }
   }

@@ -140,6 +140,7 @@ export function applyModelFailure(
     if (!step.expired || !here.outage) return failedState('model_error', event.error)
     return failedState('outage', describeExpired(here.outage, run.tx.now, event.error))
   }
+  if (event.filtered) return failedState('completion_filtered', event.error)
   if (!event.retryable || failures >= ATTEMPTS_BEFORE_HOLD) return failedState('model_error', event.error)
   return backOff(run, next, run.tx.now + Math.round(backoffMs(failures + 1, run.tx.context.jitter)))
 }

@@ -33,6 +33,8 @@ export type RunTransitionEvent =
       readonly retryable: boolean
       /** Set where nothing was wrong with the request. */
       readonly outage?: OutageReport
+      /** Set where a filter of the provider refused what was asked. */
+      readonly filtered?: true
       /** Estimated usage; absent where the model had not begun to answer. */
       readonly spent?: SpentTokens
     }

@@ -108,6 +108,18 @@ export function mayPass(body: unknown): boolean {
   return status === undefined ? !typesIn(body).some((type) => PERMANENT_TYPES.has(type)) : isRetryableStatus(status)
 }
 
+/** Azure and those who follow it, DashScope; beside them the type is that of any bad request. */
+const FILTER_TYPES: ReadonlySet<unknown> = new Set([
+  'content_filter',
+  'content_policy_violation',
+  'ResponsibleAIPolicyViolation',
+  'DataInspectionFailed',
+  'data_inspection_failed',
+])
+
+/** Whether a filter of the provider refused what was asked. */
+export const isFilteredRequest = (body: unknown): boolean => typesIn(body).some((type) => FILTER_TYPES.has(type))
+
 const QUOTA_TYPES: ReadonlySet<unknown> = new Set([
   'insufficient_quota',
   'billing_error',
