@@ -85,20 +85,34 @@ export function RunFacets(): View {
         options={[['', 'every trigger'], ...toOptions(['operator', ...names], trigger)]}
       />
       {TYPED.map(([name, label, type]) => (
-        <input
-          key={name}
-          class="choice-of"
-          type={type}
-          aria-label={label}
-          placeholder={label}
-          value={read(name)}
-          onChange={takeText((text: string) => choose(name)(text.trim()))}
-        />
+        <TypedFilter key={name} name={name} label={label} type={type} value={read(name)} />
       ))}
       {CHOSEN.map(([name, label, options]) => (
         <Choice key={name} label={label} onChoose={choose(name)} value={read(name)} options={options} />
       ))}
     </>
+  )
+}
+
+/** Keeps what is typed while the lists around it are read again. */
+function TypedFilter({
+  name,
+  label,
+  type,
+  value,
+}: Readonly<Record<'name' | 'label' | 'type' | 'value', string>>): View {
+  const [text, setText] = useState(value)
+  useEffect(() => setText(value), [value])
+  return (
+    <input
+      class="choice-of"
+      type={type}
+      aria-label={label}
+      placeholder={label}
+      value={text}
+      onInput={takeText(setText)}
+      onChange={takeText((typed: string) => choose(name)(typed.trim()))}
+    />
   )
 }
 
